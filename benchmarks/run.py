@@ -53,7 +53,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare losses instead, at tiny sizes")
     parser.add_argument("--record", action="store_true", help="write down PyTorch's losses for --check")
     parser.add_argument("--readme", action="store_true", help="write the last numbers into the README")
+    parser.add_argument("--usage", help=argparse.SUPPRESS)  # that of `gradtape bench`, if it runs this program
     given = parser.parse_args()
+    if given.usage is not None:
+        parser.prog, parser.usage = "gradtape bench", given.usage.removeprefix("usage: ")
 
     works, peers = ([word for word in words.split(",") if word] for words in (given.works, given.peers))
     known = {work for table in TABLES.values() for work in table.titles}

@@ -8,6 +8,7 @@ Prints the accuracy on digits the model has not seen, and saves the loss curve a
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 from pathlib import Path
 
@@ -122,6 +123,9 @@ def main() -> None:
     console.print("A 64-128-64-10 network on 1,440 handwritten digits, one GradientTape a step.")
     model, losses = train(options.epochs)
     console.print(f"Accuracy on 357 unseen digits: [bold]{accuracy(model):.1%}[/]")
+    if importlib.util.find_spec("matplotlib") is None:
+        console.print("Without Matplotlib there is no picture of the loss: pip install 'gradtape\\[examples]'")
+        return
     draw(losses, options.picture)
     console.print(f"The loss curve is in {options.picture}")
 

@@ -9,6 +9,7 @@ as a picture beside this file.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,9 @@ def main() -> None:
     for way, train in (("model.fit", trained_by_fit), ("tf.GradientTape", trained_by_hand)):
         model, curves[way] = train(options.epochs)
         console.print(f"{way}: accuracy on 357 unseen digits [bold]{accuracy(model):.1%}[/]")
+    if importlib.util.find_spec("matplotlib") is None:
+        console.print("Without Matplotlib there is no picture of the loss: pip install 'gradtape\\[examples]'")
+        return
     draw(curves, options.picture)
     console.print(f"The loss curves are in {options.picture}")
 

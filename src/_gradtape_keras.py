@@ -4,13 +4,15 @@ import sys
 
 
 class Watch:
-    """A finder that finds nothing, but sees Keras being imported."""
+    """A finder that finds nothing, but sees Keras being looked for.
+
+    It stays: `importlib.util.find_spec("keras")` only looks, and the import may come later, with another environment.
+    """
 
     @staticmethod
     def find_spec(name, path=None, target=None):
         """None; before that, the backend is made known to Keras if it is the one to use."""
         if name == "keras":
-            sys.meta_path.remove(Watch)
             import os
 
             if os.environ.get("KERAS_BACKEND") == "gradtape":

@@ -1,4 +1,5 @@
-"""Writes `gradtape/api/names.txt`, where each of TensorFlow's public names lives, and `docs/missing-names.md`.
+"""Writes `gradtape/api/names.txt`, where each of TensorFlow's public names lives, `gradtape/api/absent_names.txt` and
+`docs/missing-names.md`.
 
     python tools/index_names.py
 
@@ -71,6 +72,8 @@ def main() -> None:
     (ROOT / "src/gradtape/api/names.txt").write_text(lines)
     data = ROOT / "tests/data"
     public = set((data / "tensorflow_public_names.txt").read_text().split())
+    absent = sorted(public - set(found))
+    (ROOT / "src/gradtape/api/absent_names.txt").write_text("".join(f"{name}\n" for name in absent))
     page = missing_page((data / "absent_names.txt").read_text(), public, found)
     (ROOT / "docs/missing-names.md").write_text(page)
     missing = sorted(set(table) - set(found))

@@ -56,10 +56,14 @@ _gpu.use_if_there()
 def __getattr__(name: str) -> _Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("extend", "inspect", "keras"):
+    if name in ("extend", "inspect"):
         return _importlib.import_module(f"gradtape.{name}")
-    if name in ("initializers", "losses", "metrics", "optimizers"):
-        return getattr(_importlib.import_module("gradtape.keras"), name)
+    if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
+        try:
+            keras = _importlib.import_module("gradtape.keras")
+        except ImportError as error:  # for `hasattr`, and whoever else asks for what may be missing
+            raise AttributeError(f"tf.{name} needs Keras, which could not be imported: {error}") from error
+        return keras if name == "keras" else getattr(keras, name)
     value = _resolve(name)
     globals()[name] = value
     return value

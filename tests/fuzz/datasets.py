@@ -187,7 +187,11 @@ class Lists:
     def flat_map(self, function: Any) -> Lists:
         return Lists([x for element in self.elements for x in _called(function, element).elements])
 
-    def interleave(self, function: Any, cycle_length: int, block_length: int = 1, **_: Any) -> Lists:
+    def interleave(
+        self, function: Any, cycle_length: int, block_length: int = 1, num_parallel_calls: int = 1
+    ) -> Lists:
+        if num_parallel_calls > cycle_length:
+            raise tf.errors.InvalidArgumentError("more calls than datasets")
         waiting = [list(_called(function, element).elements) for element in self.elements]
         slots: list[Any] = [None] * cycle_length
         found: list[Any] = []
@@ -571,7 +575,9 @@ class Generator:
         again = self.draw.choice(["", "", ", reshuffle_each_iteration=False"])
         return f"{d}.shuffle({self.positive() * 2}, seed={self.number()}{again})"
 
-    def concatenate(self, d: str) -> str:
+    def concatenate(self, d: str) -> str | None:
+        if not self.keeps_specs:
+            return None  # TensorFlow itself fails there: "Incompatible shapes at component 0"
         return f"{d}.concatenate({d}.take({self.positive()}))"
 
     def zip(self, d: str) -> str:

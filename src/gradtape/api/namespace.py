@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from types import ModuleType
 from typing import Any
 
-from .names import NAMES
+from .names import NAMES, absent_names
 from .v1_names import DIFFERENT
 from .v1_renamed import RENAMED
 
@@ -36,12 +37,25 @@ def resolve(path: str) -> Any:
     """What TensorFlow's public name `path` stands for; AttributeError if gradtape does not have it."""
     where = place_of(path)
     if where is None:
-        raise AttributeError(
-            f"tf.{path} is not in gradtape yet. `dir()` of its namespace lists what is; docs/differences says what is "
-            "left out on purpose"
-        )
+        raise AttributeError(_absence(path))
     module, _, attribute = where.partition(":")
     return getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+
+
+def _absence(path: str) -> str:
+    """What to say of a name that gradtape does not have: TensorFlow has it, or nobody does."""
+    if path in absent_names():
+        return (
+            f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists what a program "
+            "would miss"
+        )
+    space = path.rpartition(".")[0]
+    known = [name for name in (*NAMES, *absent_names()) if name.rpartition(".")[0] == space]
+    near = difflib.get_close_matches(path, known, n=1, cutoff=0.75)
+    hint = f"Did you mean tf.{near[0]}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"
+    if path.startswith(("compat.", "raw_ops.")):  # of which no list of TensorFlow's names is kept
+        return f"tf.{path} is not in gradtape. {hint}"
+    return f"tf.{path} is not in gradtape: there is no such name in TensorFlow either. {hint}"
 
 
 class Namespace(ModuleType):

@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command of the command line, and returns its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     parser = _parser()
+    if not words:
+        parser.print_help()
+        return 0
     parser.given = next((word for word in words if not word.startswith("-")), "")
     options = parser.parse_args(words)
     perform: Callable[[argparse.Namespace], int] = options.perform
@@ -144,7 +147,7 @@ def _parser() -> _Parser:
     bench.add_argument("--seconds", help="of a turn")
     bench.add_argument("--python", action="append", metavar="LIBRARY=PATH", help="the Python that has a library")
     bench.add_argument("--json", help="where the numbers are written (default: gradtape_bench.json)")
-    bench.set_defaults(perform=_bench)
+    bench.set_defaults(perform=_bench, usage=bench.format_usage)
 
     demo = commands.add_parser(
         "demo",
@@ -225,7 +228,7 @@ def _doctor(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> int:
     from .shipped import bench
 
-    return bench(vars(options))
+    return bench(vars(options), options.usage())
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -18,9 +18,9 @@ def shipped(path: str) -> Path | None:
     return next((place for place in places if place.exists()), None)
 
 
-def bench(options: dict[str, Any]) -> int:
-    """Runs the project's benchmark against the peers that are installed."""
-    flags = [("--json", options["json"] or "gradtape_bench.json")]
+def bench(options: dict[str, Any], usage: str) -> int:
+    """Runs the project's benchmark against the peers that are installed; `usage` is shown if it is told nonsense."""
+    flags = [("--usage", usage), ("--json", options["json"] or "gradtape_bench.json")]
     names = "tables", "works", "peers", "rounds", "seconds"
     flags += [(f"--{name}", options[name]) for name in names if options[name]]
     flags += [("--python", pair) for pair in options["python"] or ()]
@@ -29,9 +29,6 @@ def bench(options: dict[str, Any]) -> int:
 
 def demo(epochs: int | None, picture: str | None) -> int:
     """Trains on handwritten digits: a Keras CNN, or without Keras a small network by a tape alone."""
-    if importlib.util.find_spec("matplotlib") is None:
-        print("gradtape demo: Matplotlib is missing: pip install 'gradtape[examples]'", file=sys.stderr)
-        return 1
     program = "keras_digits" if importlib.util.find_spec("keras") else "digits"
     flags = [("--picture", picture or "gradtape_demo.png")] + ([("--epochs", str(epochs))] if epochs else [])
     return _run(f"examples/{program}.py", flags)

@@ -159,6 +159,9 @@ class Batching(Sources):
         shapes = [] if known is None else [spec.shape for spec in leaves(known) if hasattr(spec, "shape")]
         if any(shape.rank == 0 for shape in shapes):
             raise ValueError(f"Cannot unbatch an input with scalar components: its elements are {known}")
+        rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
+        if len(rows) > 1:
+            raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {known}")
         each = shapes[0][0] if shapes and shapes[0].rank else None
         return self._derived(
             "_UnbatchDataset",
@@ -175,7 +178,15 @@ class Batching(Sources):
         [[0, 1], [2, 3], [4, 5]]
         """
         sizes = [positive(size, "Batch size") for size in np.ravel(to_array(batch_size)).tolist()]
-        fixed = sizes[0] if len(set(sizes)) == 1 and drop_remainder else None
+        known = self._known(may_run=False)
+        shapes = [] if known is None else [spec.shape for spec in leaves(known) if hasattr(spec, "shape")]
+        if any(shape.rank == 0 for shape in shapes):
+            raise ValueError(f"Cannot rebatch an input with scalar components: its elements are {known}")
+        rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
+        if len(rows) > 1 and not drop_remainder:
+            raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
+        is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch may have fewer rows
+        fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
         return self._derived(
             "_RebatchDataset",
             lambda elements: grouping.rebatched(elements, sizes, drop_remainder),

@@ -28,7 +28,7 @@ from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, me
 from .resampling import resampled
 from .specs import DatasetSpec
 from .steps import Chained, Sliced, Steps
-from .structure import as_element, as_specs, common, own_copy
+from .structure import as_element, as_specs, common, is_nest, own_copy
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
@@ -48,6 +48,11 @@ def _specs_of_datasets(call: Call, elements: Iterator[Any]) -> Iterator[Any]:
     """The specs of the elements of these datasets, which may themselves be empty."""
     function = call.begin()
     return (dataset_of(function(element), "map_func")._known(may_run=True) for element in elements)
+
+
+def _check_parallel_calls(count: Any) -> None:
+    if count is not None and int(count) != AUTOTUNE:
+        positive(count, "num_parallel_calls")
 
 
 def _index(number: int) -> Tensor:
@@ -82,6 +87,7 @@ class Dataset(Batching):
         [10, 11, 12]
         """
         call = self._call(map_func)
+        _check_parallel_calls(num_parallel_calls)
         kind = "_MapDataset" if num_parallel_calls is None else "_ParallelMapDataset"
         return self._derived(
             kind,
@@ -198,6 +204,7 @@ class Dataset(Batching):
             lambda elements: order.Shuffled(elements, room, passes.begin()),
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(passes.permutation(self._size)[index]),
+            begins_late=True,  # as in TensorFlow: of a pass that nobody goes through, a shuffle below takes no seeds
         )
 
     def rejection_resample(
@@ -369,6 +376,12 @@ class Dataset(Batching):
         call = self._call(map_func)
         cycle = CORES if cycle_length in (None, AUTOTUNE) else positive(cycle_length, "cycle_length")
         block = 1 if block_length is None else positive(block_length, "block_length")
+        _check_parallel_calls(num_parallel_calls)
+        if cycle_length is not None and num_parallel_calls is not None and num_parallel_calls > cycle_length > 0:
+            raise errors.InvalidArgumentError(
+                f"If `cycle_length` is set to a fixed value, `num_parallel_calls` must be less than or equal to it: "
+                f"{num_parallel_calls} is more than {cycle_length}."
+            )
         made = self._derived(
             "_InterleaveDataset" if num_parallel_calls is None else "_ParallelInterleaveDataset",
             lambda elements: order.interleaved(_passes(call, elements), cycle, block),
@@ -537,14 +550,22 @@ class Dataset(Batching):
         [1, 37, 2]
         """
 
+        def check(spec: Any) -> None:
+            kinds = (dtypes.int32, dtypes.int64, dtypes.string)
+            if is_nest(spec) or getattr(spec, "dtype", None) not in kinds or spec.shape.rank not in (None, 0):
+                raise TypeError(
+                    "`tf.data.Dataset.unique` only supports scalars of type tf.int32, tf.int64 or tf.string, got "
+                    f"{spec!r}"
+                )
+
+        known = self._known(may_run=False)
+        if known is not None:
+            check(known)
+
         def first_ones(elements: Iterator[Any]) -> Iterator[Any]:
             seen: set[Any] = set()
             for element in elements:
-                if not isinstance(element, Tensor) or element.dims or element.dtype.is_floating:
-                    raise TypeError(
-                        "`tf.data.Dataset.unique` only supports scalars of type tf.int32, tf.int64 or tf.string, got "
-                        f"{element!r}"
-                    )
+                check(element)
                 value = element.array[()]
                 if value not in seen:
                     seen.add(value)

@@ -13,11 +13,12 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
 from ..graph.trace.traced import Untraceable
-from .calls import Call, begun
+from .calls import Call, begun, of_one_iterator
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
 from .placeholders import placeholders
+from .steps import Lazy
 from .structure import as_element, as_specs, common, leaves
 
 INFINITE_CARDINALITY = -1
@@ -83,6 +84,7 @@ class Pipeline:
         specs_of_samples: Callable[[Elements], Iterator[Any]] | None = None,
         sampled: Callable[[Elements], Elements] | None = None,
         element_at: Callable[[Callable[[int], Any], int], Any] | None = None,
+        begins_late: bool = False,
     ) -> _Self:
         """The dataset that makes its elements from those of this one.
 
@@ -93,6 +95,7 @@ class Pipeline:
           specs_of_samples: from a few elements here to the specs there, where only running a function tells them.
           sampled: takes the place of `change` where only samples are wanted, and nothing is to be done beside.
           element_at: from the elements here by index, and an index, to the element there.
+          begins_late: whether the pass through this dataset begins with the first element of the other, not before.
         """
 
         def specs_of(may_run: bool) -> Any:
@@ -103,7 +106,7 @@ class Pipeline:
 
         made = type(self)(
             kind,
-            lambda: change(self._elements()),
+            lambda: change(Lazy(of_one_iterator(self._elements)) if begins_late else self._elements()),
             specs_of,
             self._size if size is None else size,
             lambda: (sampled or change)(self._samples()),

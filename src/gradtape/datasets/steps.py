@@ -30,6 +30,19 @@ class Steps(Iterator[Any]):
         return self._step()
 
 
+class Lazy(Iterator[Any]):
+    """The elements of `make()`, which is called when the first of them is asked for."""
+
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self._make = make
+        self._elements: Iterator[Any] | None = None
+
+    def __next__(self) -> Any:
+        if self._elements is None:
+            self._elements = self._make()
+        return next(self._elements)
+
+
 class Sliced(Iterator[Any]):
     """`itertools.islice`: elements number `start`, `start + stride`, ..., below `stop`."""
 

@@ -17,6 +17,7 @@ from ..engine.registry.devices import REAL, staying
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
+from ..state.sparse_tensor import SparseTensor
 from ..state.specs import TypeSpec
 from ..state.tensor_array import TensorArray
 from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
@@ -136,6 +137,10 @@ def rows(leaf: Any) -> Iterator[Any]:
     if isinstance(leaf, CompositeTensor):
         spec = leaf._type_spec
         _batchable(spec)
+        if isinstance(leaf, SparseTensor) and leaf.shape.rank == 1:
+            raise errors.InvalidArgumentError(
+                f"Rows of a sparse tensor must have at least one axis, got a vector to unbatch: {leaf!r}"
+            )
         return iter(spec._rows(leaf, rows))
     if isinstance(leaf, DatasetBatch):
         return iter(leaf.datasets)

@@ -85,8 +85,8 @@ def differentiable(x: Any, role: str) -> Any:
             f"variable that was used inside the tape's block, {given}"
         )
     raise TypeError(
-        f"Cannot convert the argument `type_value`: {x!r} to a TensorFlow DType. A gradient {role} must be a tensor, "
-        f"a variable, or a list, tuple or dict of them, {given}"
+        f"A gradient {role} must be a tensor, a variable, or a list, tuple or dict of them, {given}. In TensorFlow's "
+        f"words: Cannot convert the argument `type_value`: {x!r} to a TensorFlow DType."
     )
 
 

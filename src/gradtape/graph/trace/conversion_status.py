@@ -48,8 +48,8 @@ def available() -> bool:
 
 
 def missed() -> str:
-    """What to add to an error that conversion would have prevented: how to install it, or nothing if it is there."""
-    return "" if available() else f" Python control flow on tensors is converted by diastatic-malt: {INSTALL}."
+    """What an error begins with that conversion would have prevented: how to install it, or nothing if it is there."""
+    return "" if available() else f"Python control flow on tensors is converted by diastatic-malt: {INSTALL}. "
 
 
 class Needed(BaseException):

@@ -6,7 +6,7 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -107,7 +107,7 @@ def memory(tape: Any) -> Memory:
     """
     log = kept_log(tape, "measure the memory of this tape")
     records = sum(op is not None for op in log.ops)
-    account = log.store.account if isinstance(log, BudgetedLog) else None
+    account = replace(log.store.account) if isinstance(log, BudgetedLog) else None  # as it is now
     return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
+from os import getpid
 from typing import Any, NamedTuple
 
 from numpy import asarray
@@ -29,6 +30,7 @@ from .stages import options
 logger = logging.getLogger("gradtape")
 
 _MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
+_process_of_xla: int | None = None  # the one whose XLA runs programs
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
 
 
@@ -50,6 +52,16 @@ def check_jax() -> None:
             "jit_compile=True compiles with XLA, which comes with JAX, and JAX is not installed. Use "
             "`pip install 'gradtape[xla]'`, or jit_compile=False"
         ) from error
+
+
+def check_process() -> None:
+    """Raises in a process that was forked after XLA was started: its threads are missing there, and a run would hang."""
+    if _process_of_xla not in (None, getpid()):
+        raise RuntimeError(
+            f"XLA was started in process {_process_of_xla}, from which this process, {getpid()}, was forked afterwards: "
+            "functions with jit_compile=True cannot run here. Start the process with the \"spawn\" method instead, as in "
+            "multiprocessing.get_context(\"spawn\"), or fork before the first such function runs"
+        )
 
 
 class Program:
@@ -83,6 +95,7 @@ class Program:
 
     def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The same with results that stay where XLA has made them."""
+        check_process()
         if self._call is None:
             self._compile()
         try:
@@ -206,6 +219,8 @@ class Program:
     def _compile(self) -> None:
         import jax
 
+        global _process_of_xla
+        _process_of_xla = getpid()
         self._jax = jax
         built = self._built(self.graph)
         if self._budget is not None:
