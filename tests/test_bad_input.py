@@ -49,7 +49,11 @@ def tape():
         (lambda: tf.constant([1.0]).reshape(1), AttributeError, "has no attribute 'reshape'"),
         (lambda: {tf.constant(1.0): 1}, TypeError, "Tensor is unhashable"),
         (lambda: tf.debugging.check_numerics(tf.constant(np.nan), "here"), InvalidArgument, "here : Tensor had NaN"),
-        (lambda: tf.math.no_such_function, AttributeError, "tf.math.no_such_function is not in gradtape yet"),
+        (lambda: tf.math.no_such_function, AttributeError, "tf.math.no_such_function is not in gradtape: "),
+        (lambda: tf.reduce_summ, AttributeError, r"no such name in TensorFlow either. Did you mean tf.reduce_sum\?"),
+        (lambda: tf.nn.softmaxx, AttributeError, r"no such name in TensorFlow either. Did you mean tf.nn.softmax\?"),
+        (lambda: tf.io.write_graph, AttributeError, r"tf.io.write_graph is not in gradtape yet. docs/missing-names"),
+        (lambda: tf.compat.v1.no_such_thing, AttributeError, "tf.compat.v1.no_such_thing is not in gradtape"),
     ],
 )
 def test_refused(tape, work, error, words):

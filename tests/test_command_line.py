@@ -434,3 +434,79 @@ def test_usage(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--version"])
     assert stop.value.code == 0 and capsys.readouterr().out.startswith("gradtape ")
+
+
+def test_the_command_alone_shows_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main([])
+    shown = capsys.readouterr().err
+    assert "usage: gradtape" in shown and "run a program with gradtape in the place of TensorFlow" in shown
+
+
+def test_a_work_that_there_is_not(capfd):
+    assert main(["bench", "--works", "nothing"]) == 2
+    shown = capfd.readouterr().err
+    assert "usage: gradtape bench" in shown and "run.py" not in shown
+    assert "gradtape bench: error: there is no work 'nothing'; there are black_scholes" in shown
+
+
+def without(*modules):
+    """Code after which these modules cannot be found, nor imported."""
+    return f"""
+import importlib.abc, importlib.util, sys
+class Hidden(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {modules!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in {modules!r} else find_spec(name, *rest)
+"""
+
+
+def test_the_demo_trains_without_matplotlib(tmp_path):
+    program = Path(__file__).parent.parent / "examples/digits.py"
+    code = without("matplotlib") + f"""
+import runpy
+sys.argv = ["digits.py", "--epochs", "1", "--picture", {str(tmp_path / "loss.png")!r}]
+runpy.run_path({str(program)!r}, run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Accuracy on 357 unseen digits" in done.stdout
+    assert "Without Matplotlib there is no picture" in done.stdout and "gradtape[examples]" in done.stdout
+
+
+def test_keras_may_be_missing():
+    code = without("keras") + """
+import gradtape as tf
+assert not hasattr(tf, "keras") and not hasattr(tf, "losses")
+try:
+    tf.keras.layers
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "tf.keras needs Keras, which could not be imported" in done.stdout
+
+
+def test_looking_for_keras_does_not_use_up_the_watch():
+    """The file that Python loads at its start lets a program choose the backend after it has looked for Keras."""
+    watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"
+    code = f"""
+import importlib.util, os, sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "Watch"]
+os.environ.pop("KERAS_BACKEND", None)
+spec = importlib.util.spec_from_file_location("_gradtape_keras", {str(watch)!r})
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+before = list(sys.meta_path)
+assert importlib.util.find_spec("keras") is not None
+assert sys.meta_path == before
+os.environ["KERAS_BACKEND"] = "gradtape"
+import keras
+print(keras.backend.backend())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "gradtape\n", done.stderr[-2000:]

@@ -737,3 +737,34 @@ def test_snapshots(tmp_path):
     next(iter(data))
     assert values(data) == values(data) == values(numbers(9).snapshot(tmp_path)) == [0, 1, 2]
     assert len(made) <= 3 + 2 * 3  # the specs, a pass that was left, and one that wrote
+
+
+def test_wrong_transformations_are_refused_when_they_are_made():
+    for calls, cycle in ((2, 1), (0, None)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
+            numbers().interleave(lambda x: Dataset.range(x), cycle_length=cycle, num_parallel_calls=calls)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
+        numbers().map(lambda x: x, num_parallel_calls=0)
+    for data in (Dataset.from_tensor_slices(np.zeros(3, "uint8")), numbers().batch(2), Dataset.zip(numbers(), numbers())):
+        with pytest.raises(TypeError, match="only supports scalars of type"):
+            data.unique()
+    uneven = Dataset.from_tensor_slices((np.zeros((2, 3)), np.zeros((2, 4))))
+    for change in (Dataset.unbatch, lambda data: data.rebatch(2)):
+        with pytest.raises(ValueError, match=r"\[3, 4\]"):
+            change(uneven)
+    with pytest.raises(ValueError, match="scalar components"):
+        numbers().rebatch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least one axis"):
+        list(Dataset.from_tensors(tf.sparse.from_dense([0, 1])).unbatch())
+
+
+def test_batches_that_divide_have_known_sizes():
+    assert numbers(8).batch(4, drop_remainder=True).rebatch(2).element_spec == tf.TensorSpec([2], tf.int64)
+    assert numbers(8).batch(4, drop_remainder=True).rebatch(3).element_spec == tf.TensorSpec([None], tf.int64)
+
+
+def test_a_shuffle_below_another_takes_no_seeds_for_a_pass_that_nobody_goes_through():
+    tf.random.set_seed(2)
+    data = Dataset.from_tensor_slices([1, 2, 3]).shuffle(2, seed=1).shuffle(8, seed=0).enumerate().repeat(3)
+    found = [[int(x) for _, x in data] for _ in range(3)]  # as under TensorFlow 2.21
+    assert found == [[1, 2, 3, 3, 1, 2, 3, 2, 1], [1, 3, 2, 1, 3, 2, 2, 3, 1], [3, 1, 2, 1, 2, 3, 2, 1, 3]]

@@ -240,3 +240,30 @@ def test_flow_by_something_else_is_refused():
     tape, loss, w = mlp({"trace": True})
     with pytest.raises(ValueError, match="layer"):
         tape.flow(loss, w, by="colour")
+
+
+def test_the_time_between_ops_is_pythons():
+    v = tf.Variable(tf.ones([50, 50]))
+    with tf.GradientTape(trace=True) as tape:
+        x = v * 2.0
+        time.sleep(0.05)
+        y = tf.reduce_sum(x)
+    profile = tape.profile(y, v)
+    assert profile.python.forward > 0.045
+    assert all(cost.forward < 0.04 for cost in profile.by_op.values())
+    assert profile.total.forward == pytest.approx(
+        profile.python.forward + sum(cost.forward for cost in profile.by_op.values())
+    )
+    row = next(line for line in str(profile).splitlines() if line.split()[:1] == ["Python"])
+    assert "ms" in row and "%" in row
+
+
+def test_the_account_of_a_budget_is_that_of_its_time():
+    v = tf.Variable(tf.ones([1000]))
+    with tf.GradientTape(memory_budget=0.5) as tape:
+        y = tf.tanh(v)
+        before = tape.memory().budget
+        wanted = before.wanted
+        for _ in range(8):
+            y = tf.tanh(y) * y
+    assert before.wanted == wanted < tape.memory().budget.wanted

@@ -1,7 +1,9 @@
 """`jit_compile=True`: XLA gives what NumPy gives, for every op; variables, random numbers, effects and loops behave."""
 
+import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 
@@ -592,3 +594,25 @@ def test_compile_runs_a_computation_once():
         tf.xla.experimental.compile(lambda: (None, tf.constant(1.0)))
     with pytest.raises(RuntimeError, match="not supported when eager"), tf.xla.experimental.jit_scope():
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_forked_after_xla_was_started_says_so():
+    code = """
+import os, gradtape as tf
+double = tf.function(lambda x: x * 2.0, jit_compile=True)
+triple = tf.function(lambda x: x * 3.0, jit_compile=True)
+double(tf.constant(1.0))
+for f in (double, triple):
+    child = os.fork()
+    if not child:
+        try:
+            f(tf.constant(1.0))
+        except RuntimeError as error:
+            os._exit(7 if "spawn" in str(error) else 1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print(float(double(tf.constant(2.0))))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "4.0\n", done.stderr[-2000:]

@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = _parser()
     if not words:
-        parser.print_help()
-        return 0
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
     parser.given = next((word for word in words if not word.startswith("-")), "")
     options = parser.parse_args(words)
     perform: Callable[[argparse.Namespace], int] = options.perform

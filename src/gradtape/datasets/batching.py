@@ -162,7 +162,8 @@ class Batching(Sources):
         rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
         if len(rows) > 1:
             raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {known}")
-        each = shapes[0][0] if shapes and shapes[0].rank else None
+        are_tensors = known is not None and all(isinstance(spec, TensorSpec) for spec in leaves(known))
+        each = shapes[0][0] if are_tensors and shapes[0].rank else None
         return self._derived(
             "_UnbatchDataset",
             grouping.unbatched,
@@ -178,20 +179,25 @@ class Batching(Sources):
         [[0, 1], [2, 3], [4, 5]]
         """
         sizes = [positive(size, "Batch size") for size in np.ravel(to_array(batch_size)).tolist()]
-        known = self._known(may_run=False)
-        shapes = [] if known is None else [spec.shape for spec in leaves(known) if hasattr(spec, "shape")]
-        if any(shape.rank == 0 for shape in shapes):
-            raise ValueError(f"Cannot rebatch an input with scalar components: its elements are {known}")
-        rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
-        if len(rows) > 1 and not drop_remainder:
-            raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
-        is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch may have fewer rows
-        fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
+
+        def specs(given: Any) -> Any:
+            shapes = [spec.shape for spec in leaves(given) if hasattr(spec, "shape")]
+            if any(shape.rank == 0 for shape in shapes):
+                raise ValueError(f"Cannot rebatch an input with scalar components: its elements are {given}")
+            rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
+            if len(rows) > 1 and not drop_remainder:
+                raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
+            is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch may have fewer rows
+            fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
+            return mapped(lambda spec: batch_spec(row_spec(spec), fixed), given)
+
+        if (known := self._known(may_run=False)) is not None:
+            specs(known)
         return self._derived(
             "_RebatchDataset",
             lambda elements: grouping.rebatched(elements, sizes, drop_remainder),
             size=UNKNOWN_CARDINALITY,
-            specs=lambda given: mapped(lambda spec: batch_spec(row_spec(spec), fixed), given),
+            specs=specs,
         )
 
     def window(

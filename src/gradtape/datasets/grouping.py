@@ -65,7 +65,11 @@ def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: boo
         group = list(itertools.islice(single, size))
         if len(group) < size and (drop_remainder or not group):
             return
-        yield batched(group)
+        try:
+            batch = batched(group)
+        except errors.InvalidArgumentError as error:  # TensorFlow's class, for rows of different shapes
+            raise errors.FailedPreconditionError(error.message) from None
+        yield batch
 
 
 def padded_batches(

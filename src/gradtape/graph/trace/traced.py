@@ -124,11 +124,11 @@ class TracedTensor(Tensor):
             return super().__bool__()
         ask_for_conversion()
         raise OperatorNotAllowedInGraphError(
-            f"{missed()}Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following resolutions "
-            "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
-            "@tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that "
-            "does not work, then you may be using an unsupported feature or your source code may not be visible to "
-            "AutoGraph."
+            f"{missed()}Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following "
+            "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or decorate this "
+            "function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
+            "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may "
+            "not be visible to AutoGraph."
         )
 
     def _scalar(self, kind: str) -> Any:

@@ -1,8 +1,9 @@
 """What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
 
-Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
-times are those of a second sweep, which keeps everything. What the process has waited for others since the tape began
-is a row of its own; forward it is a part of its op's time too.
+A traced tape notes when each record was made. The op of a record is run once more, on what it was given, to measure
+how much of the time since the record before is the op's; the rest is Python's, a row of its own. Backward times are
+those of a second sweep, which keeps everything. What the process has waited for others since the tape began is a row
+of its own too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ...core.budgets import readable_bytes
+from ...core.tensor import Tensor
 from ...core.waits import waits_since
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import DeviceTensor
@@ -60,11 +62,15 @@ class Profile(Printable):
     lines: dict[int, Line | None] = field(default_factory=dict)
     layers: dict[int, str] = field(default_factory=dict)
     collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
+    python: Cost | None = None  # between the ops; None if the tape was not traced
 
     @property
     def total(self) -> Cost:
-        """Everything together."""
-        return _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
+        """Everything together, but for what was waited for."""
+        total = _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
+        if self.python is not None:
+            total.add(self.python)
+        return total
 
     @property
     def by_op(self) -> dict[str, Cost]:
@@ -92,16 +98,18 @@ class Profile(Printable):
         numbers = [">records", ">forward", ">backward", ">share", ">kept"]
         ops = Table(title, ["op", *numbers])
         ops.rows = [[op, *_cells(cost, total)] for op, cost in list(self.by_op.items())[:_MOST_ROWS]]
+        if self.python is not None and self.of_records:
+            ops.rows.append(["Python", "", *_cells(self.python, total)[1:4], ""])
         if self.collectives is not None:
             waited = self.collectives
-            share = waited.time / (total.time + waited.backward)
+            share = waited.time / (total.time + waited.time)
             cells = [str(waited.records), readable_time(waited.forward or 0.0), readable_time(waited.backward)]
             ops.rows.append(["collectives", *cells, f"{share:.0%}", ""])
             ops.notes.append("Collectives: how long this process waited for others, outside of programs of XLA.")
         if not traced:
             ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
             return [ops]
-        ops.notes.append("A forward time is the time since the record before: it includes what Python did between.")
+        ops.notes.append("Python: the time between the ops, forward. An op's own time is that of running it once more.")
         layers = Table("By layer", ["layer", *numbers])
         layers.rows = [[layer, *_cells(cost, total)] for layer, cost in list(self.by_layer.items())[:_MOST_ROWS]]
         lines = Table("By line", ["line", *numbers, ""])
@@ -138,12 +146,17 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     positions = [at for at, record in enumerate(reading.records) if type(record) is tuple]
     costs = {at: Cost(records=1) for at in positions}
     collectives = _collectives(reading.log) if isinstance(reading.log, TracingLog) else None
+    python = None
     if isinstance(reading.log, TracingLog):
+        python = Cost(forward=0.0 if collectives is None else -(collectives.forward or 0.0))
         before = reading.log.started
         for at in positions:
             if (note := reading.log.notes.get(at)) is not None:
-                costs[at].forward = (note[2] - before) * 1e-9
+                passed = (note[2] - before) * 1e-9
+                costs[at].forward = min(passed, _own_seconds(reading.records[at][0], note, passed))
+                python.add(Cost(forward=passed - (costs[at].forward or 0.0)))
                 before = note[2]
+        python.forward = max(0.0, python.forward or 0.0)
     for at, seconds in backward_times(reading).items():
         costs[at].backward = seconds
     for kept in kept_arrays(reading.log):
@@ -151,7 +164,22 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
             costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
     layers = {at: "/".join(path) for at, path in layer_paths(reading, positions)}
-    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives)
+    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives, python)
+
+
+def _own_seconds(op: Any, note: Any, otherwise: float) -> float:
+    """How long an op takes on what it was given; `otherwise` if running it again would call Python or do something."""
+    if getattr(op, "family", None) in ("call", "custom") or getattr(op, "effect", False) or not hasattr(op, "numpy"):
+        return otherwise
+    if any(type(x) is not Tensor for x in note[3]):
+        return otherwise
+    with dispatch.recorded_by(()):
+        began = perf_counter_ns()
+        try:
+            dispatch.run(op, note[3], note[4])
+        except Exception:  # of a value that was overwritten since: what is known is the time it took together
+            return otherwise
+        return (perf_counter_ns() - began) * 1e-9
 
 
 def _collectives(log: TracingLog) -> Cost | None:

@@ -55,12 +55,12 @@ def check_jax() -> None:
 
 
 def check_process() -> None:
-    """Raises in a process that was forked after XLA was started: its threads are missing there, and a run would hang."""
+    """Raises in a process that was forked after XLA was started: its threads are missing, and a run would hang."""
     if _process_of_xla not in (None, getpid()):
         raise RuntimeError(
-            f"XLA was started in process {_process_of_xla}, from which this process, {getpid()}, was forked afterwards: "
-            "functions with jit_compile=True cannot run here. Start the process with the \"spawn\" method instead, as in "
-            "multiprocessing.get_context(\"spawn\"), or fork before the first such function runs"
+            f"XLA was started in process {_process_of_xla}, from which this one, {getpid()}, was forked afterwards: "
+            'functions with jit_compile=True cannot run here. Use the "spawn" start method instead, as in '
+            'multiprocessing.get_context("spawn"), or fork before the first such function runs'
         )
 
 
