@@ -745,7 +745,8 @@ def test_wrong_transformations_are_refused_when_they_are_made():
             numbers().interleave(lambda x: Dataset.range(x), cycle_length=cycle, num_parallel_calls=calls)
     with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
         numbers().map(lambda x: x, num_parallel_calls=0)
-    for data in (Dataset.from_tensor_slices(np.zeros(3, "uint8")), numbers().batch(2), Dataset.zip(numbers(), numbers())):
+    bytes_of_data = Dataset.from_tensor_slices(np.zeros(3, "uint8"))
+    for data in (bytes_of_data, numbers().batch(2), Dataset.zip(numbers(), numbers())):
         with pytest.raises(TypeError, match="only supports scalars of type"):
             data.unique()
     uneven = Dataset.from_tensor_slices((np.zeros((2, 3)), np.zeros((2, 4))))

@@ -478,3 +478,11 @@ def test_forward_mode_ends_there():
         z = y * y
     assert acc.jvp(y) is None
     assert acc.jvp(z) is None
+
+
+def test_a_source_that_is_none_is_told_what_it_may_be_first():
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+    with pytest.raises(TypeError, match=r"^A gradient source must be a tensor, a variable, .* got 'v' of type str"):
+        tape.gradient(y, "v")

@@ -17,6 +17,7 @@ import gradtape as tf
 from ._tensorflow import TensorFlow
 
 ELEMENTS_READ = 40  # of a pass
+UNKNOWN = tf.data.UNKNOWN_CARDINALITY
 
 # The functions of pipelines, in terms of `tf`. What an element is given to them as is one value, whatever its nest.
 FUNCTIONS = '''
@@ -275,6 +276,8 @@ class Lists:
 
     def unique(self) -> Lists:
         values = [x[()] if isinstance(x, np.ndarray) else x for x in self.elements]
+        if not all(isinstance(x, bytes | np.int32 | np.int64) for x in values):
+            raise TypeError("neither integers nor strings")
         return Lists([x for i, x in enumerate(values) if x not in values[:i]])
 
 
@@ -580,7 +583,8 @@ class Generator:
         return f"{d}.shuffle({self.positive() * 2}, seed={self.number()}{again})"
 
     def concatenate(self, d: str) -> str | None:
-        if not self.keeps_specs or any("sample" in line for line in self.lines):
+        is_unbatched = self.composite and any("unbatch" in line for line in self.lines)
+        if not self.keeps_specs or is_unbatched or any("sample" in line for line in self.lines):
             return None  # TensorFlow itself fails there: "Incompatible shapes at component 0"
         return f"{d}.concatenate({d}.take({self.positive()}))"
 
@@ -628,7 +632,7 @@ def disagreements(seed: int, tensorflow: str | None = None) -> list[str]:
     if tensorflow is not None:
         its = _interpreter(tensorflow).result(program(generator, seed))
         if its is not None:  # else TensorFlow crashed or hung, as it does where rows without values are unbatched
-            found += _differences(mine, its, generator.keeps_specs)
+            found += _differences(mine, its, generator.keeps_specs, "unbatch" in generator.source)
     if not generator.by_chance:
         found += _differences_from_lists(generator, mine)
     return [f"{generator.source}\n{difference}" for difference in found]
@@ -640,12 +644,17 @@ def _first_error(result: dict[str, Any]) -> str | None:
     return result.get("error") or (errors[0] if errors else None)
 
 
-def _differences(mine: dict[str, Any], its: dict[str, Any], keeps_specs: bool) -> list[str]:
+def _differences(
+    mine: dict[str, Any], its: dict[str, Any], keeps_specs: bool, has_rows_of_functions: bool
+) -> list[str]:
     errors = _first_error(mine), _first_error(its)
     if errors != (None, None):
         return [] if errors[0] == errors[1] else [f"errors: {errors[0]}, TensorFlow: {errors[1]}"]
     found = [f"{what}: {mine.get(what)}\n  TensorFlow: {its[what]}" for what in its
-             if what not in ("spec", "passes") and mine.get(what) != its[what]]  # fmt: skip
+             if what not in ("spec", "passes", "cardinality") and mine.get(what) != its[what]]  # fmt: skip
+    # How many rows a function's results have is known here when it has run, in TensorFlow when it was traced.
+    if mine["cardinality"] not in (its["cardinality"], UNKNOWN if has_rows_of_functions else its["cardinality"]):
+        found.append(f"cardinality: {mine['cardinality']}\n  TensorFlow: {its['cardinality']}")
     for number, (one, other) in enumerate(zip(mine["passes"], its["passes"], strict=True)):
         if not keeps_specs:
             one, other = _as_lists(one), _as_lists(other)

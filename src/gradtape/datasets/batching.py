@@ -162,8 +162,8 @@ class Batching(Sources):
         rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
         if len(rows) > 1:
             raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {known}")
-        are_tensors = known is not None and all(isinstance(spec, TensorSpec) for spec in leaves(known))
-        each = shapes[0][0] if are_tensors and shapes[0].rank else None
+        is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
+        each = shapes[0][0] if shapes and shapes[0].rank and not is_sparse else None  # TensorFlow counts no sparse rows
         return self._derived(
             "_UnbatchDataset",
             grouping.unbatched,
