@@ -2,12 +2,14 @@
 
 import operator
 import os
+import random
 import signal
 import warnings
 
 import numpy as np
 import pytest
 import scipy.special
+from fuzz import range_ends
 
 import gradtape as tf
 from gradtape.backends.tuning import LARGE
@@ -232,3 +234,41 @@ def test_a_row_beside_a_large_array_may_have_axes_of_one(shape):
     np.testing.assert_array_equal(tf.constant(x) + row, x + row)
     np.testing.assert_array_equal(tf.constant(x) * row, x * row)
     np.testing.assert_array_equal(tf.constant(row) - x, row - x)
+
+
+@pytest.mark.parametrize(("kind", "name"), sorted(range_ends.references()))
+def test_the_ends_of_the_range_of_every_dtype(kind, name):
+    for dtype in range_ends.COMPLEX_DTYPES if kind == "complex" else range_ends.REAL_DTYPES:
+        assert range_ends.compare(kind, name, dtype, "eager", random.Random(0)) == []
+
+
+# Straight lines, masks and slopes of other ops; functions of several arguments, whose ends TensorFlow has recorded; and
+# bessel_y, which mpmath does not compute in the time for a point.
+WITHOUT_ENDS = {
+    "abs", "add", "bessel_y0", "bessel_y1", "betainc", "gelu_slope", "gelu_tanh_slope", "igamma", "igamma_by_a", "igammac", "leaky_relu",
+    "leaky_slope", "masked", "maximum", "minimum", "mod", "mul", "neg", "nextafter", "polygamma", "power_0", "power_1",
+    "power_2", "sign", "sub", "truncatemod", "where", "where_positive", "zeta",
+}  # fmt: skip
+SMOOTH = {
+    name for name, op in registry.items()
+    if op.family == "elementwise" and op.vjp is not None and op.kinds & dtypes.FLOAT
+}  # fmt: skip
+
+
+def test_every_smooth_op_has_references_for_its_ends():
+    assert {*SMOOTH} - {name for _, name in range_ends.references()} == WITHOUT_ENDS
+
+
+@pytest.mark.parametrize("mode", ["eager", "function", "xla"])
+def test_large_inputs_of_activations_have_slope_one(mode):
+    for dtype, points in (("float16", [2048.0, 2050.0, 65504.0]), ("float32", [2.0**24, 2.0**24 + 2, 1e30])):
+        for f in (tf.nn.silu, tf.nn.gelu, lambda x: tf.nn.gelu(x, approximate=True), tf.nn.softplus):
+
+            def slope(x, f=f):
+                with tf.GradientTape() as tape:
+                    tape.watch(x)
+                    y = f(x)
+                return tape.gradient(y, x)
+
+            run = slope if mode == "eager" else tf.function(slope, jit_compile=mode == "xla")
+            assert run(tf.constant(points, dtype)).numpy().tolist() == [1.0, 1.0, 1.0]

@@ -12,6 +12,7 @@ from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.families import Mask, elementwise
 from ...engine.registry.op import sample
 from .special import ndtr_of
+from .transcendental import in_single
 
 _REAL = INT | FLOAT | NARROW
 _SMOOTH = FLOAT | NARROW
@@ -54,46 +55,65 @@ elu = elementwise(
 )  # fmt: skip
 selu = elementwise(
     "selu", lambda xp, x: _SELU_SCALE * xp.maximum(x, 0) + _SELU_LIMIT * xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,
-    kinks=True, dx=lambda m, y: m.masked(y < 0, y + (_SELU_LIMIT - _SELU_SCALE)) + _SELU_SCALE,
+    kinks=True, dx=lambda m, y: m.where(y < 0, y + _SELU_LIMIT, _SELU_SCALE),
 )  # fmt: skip
+
+
+def _gelu_bend(m, x):
+    square = m.minimum(x * x, 1600)  # of which exp is 0 in float64 too: 0 times an infinite square is NaN
+    return (2 - square) * m.exp(-0.5 * square) * math.sqrt(0.5 / math.pi)
 
 
 gelu_slope = elementwise(
     "gelu_slope", lambda xp, x: ndtr_of(xp, x) + x * xp.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi), on=_SMOOTH,
-    dx=lambda m, x: (2 - x * x) * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
+    dx=_gelu_bend,
 )  # fmt: skip
 gelu = elementwise("gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
 
 
-def _gelu_angle(x, square):
-    return x * (_GELU_SLOPE + _GELU_BEND * square)
+# The square of x from which on tanh is ±1 in float64 too: the cubes below stay finite, and 0 times them is 0.
+_GELU_FLAT = 900.0
+
+
+def _gelu_logit(square, x):
+    """2u, where the approximation is x (1 + tanh u) / 2 = x sigmoid(2u): the sigmoid does not cancel for x < 0."""
+    return (2 * _GELU_SLOPE + 2 * _GELU_BEND * square) * x
 
 
 def _gelu_tanh(xp, x):
-    y = into(xp.add, xp.tanh(_gelu_angle(x, x * x)), 1)
-    return into(xp.multiply, into(xp.multiply, y, x), 0.5)
+    decay = into(xp.exp, -_gelu_logit(xp.minimum(x * x, _GELU_FLAT), x))
+    return into(xp.multiply, into(xp.reciprocal, into(xp.add, decay, 1)), x)
 
 
 def _gelu_tanh_slope(xp, x):
-    square = x * x
-    t = xp.tanh(_gelu_angle(x, square))
-    change = into(xp.multiply, into(xp.multiply, _GELU_SLOPE + 3 * _GELU_BEND * square, x), 1 - t * t)
-    return into(xp.multiply, into(xp.add, into(xp.add, change, t), 1), 0.5)
+    """s + x s (1 - s) (2u)' with s = sigmoid(2u), by exp(-|2u|), which neither overflows nor cancels."""
+    square = xp.minimum(x * x, _GELU_FLAT)
+    logit = _gelu_logit(square, x)
+    decay = xp.exp(-abs(logit))
+    total = decay + 1
+    change = (decay / (total * total) * x) * (2 * _GELU_SLOPE + 6 * _GELU_BEND * square)
+    return xp.where(logit < 0, decay, 1) / total + change
 
 
 def _gelu_tanh_bend(m, x):
-    square = x * x
-    t = m.tanh(_gelu_angle(x, square))
-    slope = _GELU_SLOPE + 3 * _GELU_BEND * square
-    return (1 - t * t) * (slope - x * t * slope * slope + 3 * _GELU_BEND * square)
+    square = m.minimum(x * x, _GELU_FLAT)
+    logit = _gelu_logit(square, x)
+    s, complement = m.sigmoid(logit), m.sigmoid(-logit)
+    slope = 2 * _GELU_SLOPE + 6 * _GELU_BEND * square
+    change = s * complement * slope
+    return change * 2 + change * x * slope * (complement - s) + s * complement * square * (12 * _GELU_BEND)
 
 
-gelu_tanh_slope = elementwise("gelu_tanh_slope", _gelu_tanh_slope, on=_SMOOTH, dx=_gelu_tanh_bend)
+gelu_tanh_slope = elementwise("gelu_tanh_slope", in_single(_gelu_tanh_slope), on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
-    "gelu_tanh", _gelu_tanh, on=_SMOOTH,
+    "gelu_tanh", in_single(_gelu_tanh), on=_SMOOTH,
     dx=lambda m, x: m.gelu_tanh_slope(x),
 )  # fmt: skip
-silu = elementwise(
-    "silu", lambda xp, x: x / (1 + xp.exp(-x)), on=_SMOOTH,
-    dx=lambda m, x, y: y + m.sigmoid(x) * (1 - y),
-)  # fmt: skip
+
+
+def _silu_slope(m, x):
+    s = m.sigmoid(x)
+    return s * (x * (1 - s) + 1)  # not with y = x s: y (1 - s) + s is right, but y + s (1 - y) cancels for large y
+
+
+silu = elementwise("silu", in_single(lambda xp, x: x / (1 + xp.exp(-x))), on=_SMOOTH, dx=_silu_slope)

@@ -203,7 +203,15 @@ power_0 = elementwise("power_0", lambda xp, x: xp.ones_like(x), on=NUMERIC, doma
 power_1 = elementwise("power_1", lambda xp, x: x, on=NUMERIC, dx=lambda m, x: m.power_0(x))
 power_2 = elementwise("power_2", lambda xp, x: x * x, on=NUMERIC, dx=lambda m, x: 2 * m.power_1(x))
 power_3 = elementwise("power_3", lambda xp, x: x * x * x, on=NUMERIC, dx=lambda m, x: 3 * m.power_2(x))
-power_half = elementwise("power_half", "sqrt", args="x", domain=(0.2, 3), dx=lambda y: 0.5 / y)
+
+
+def _power_half(xp, x):
+    """x ** 0.5 as C defines it: other than the square root of -0 and -inf, it is 0 and inf."""
+    y = xp.sqrt(x)
+    return y if x.dtype.kind == "c" else xp.where(x == -np.inf, np.inf, y + 0)
+
+
+power_half = elementwise("power_half", _power_half, domain=(0.2, 3), dx=lambda y: 0.5 / y)
 
 _FIXED = {2: power_2.call, 3: power_3.call, 1: power_1.call, 0.5: power_half.call}
 
