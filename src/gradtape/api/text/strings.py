@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -161,7 +162,8 @@ def reduce_join(
     between = in_bytes(separator)
 
     def joined(array: Any) -> Any:
-        rows = np.transpose(array, kept + axes[::-1]).reshape(*(array.shape[one] for one in kept), -1)
+        count = math.prod(array.shape[one] for one in axes)
+        rows = np.transpose(array, kept + axes[::-1]).reshape(*(array.shape[one] for one in kept), count)
         result = np.empty(rows.shape[:-1], dtype=object)
         for place in np.ndindex(result.shape):
             result[place] = between.join(rows[place])

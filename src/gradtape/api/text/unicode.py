@@ -204,12 +204,13 @@ def _reader(
         raise InvalidArgumentError(f"Could not create converter for input encoding: {encoding}") from None
 
     def read(text: bytes) -> list[tuple[int, int]]:
+        named = _with_byte_order(encoding, text)
         try:
-            decoded, wrong = text.decode(encoding), iter(())
+            decoded, wrong = text.decode(named), iter(())
         except UnicodeDecodeError:
             if errors == "strict":
                 raise InvalidArgumentError(f"Invalid formatting on input string {text!r}") from None
-            decoded, wrong = _with_marks(text, encoding)
+            decoded, wrong = _with_marks(text, named)
         found, at = [], 0
         for character in decoded:
             if character == _WRONG:
@@ -218,11 +219,23 @@ def _reader(
                 at += next(wrong)
                 continue
             point = ord(character)
-            found.append((replacement if control_too and point < 32 else point, at))
-            at += len(character.encode(encoding))
+            is_wrong = control_too and point < 32
+            if not is_wrong or errors != "ignore":
+                found.append((replacement if is_wrong else point, at))
+            at += len(character.encode(named))
         return found
 
     return read
+
+
+def _with_byte_order(encoding: str, text: bytes) -> str:
+    """The encoding's name, with ICU's byte order where neither the name nor a mark tells it: the large end first."""
+    name = codecs.lookup(encoding).name
+    if name == "utf-16" and not text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16-be"
+    if name == "utf-32" and not text.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32-be"
+    return encoding
 
 
 def _with_marks(text: bytes, encoding: str) -> Any:
