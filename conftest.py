@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+import random
 import signal
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -33,3 +35,19 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def global_random_state(request):
+    """The examples of the public functions draw no number of NumPy's and Python's global generators."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+
+    def state():
+        _, words, position, *rest = np.random.get_state()  # noqa: NPY002
+        return random.getstate(), words.tobytes(), position, rest
+
+    before = state()
+    yield
+    assert before == state(), "the global random state has changed"

@@ -1,14 +1,20 @@
 """Random numbers: streams, replays, threads, distributions and their gradients."""
 
+import contextlib
+import random
 import threading
+import warnings
 
 import numpy as np
 import pytest
 from scipy.special import gammainc, gammaincinv
 
 import gradtape as tf
+from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import raw
 from gradtape.engine.run.randomness import recording_seeds, replaying_seeds
+from gradtape.inspect.checks.opcheck import draw
+from gradtape.ops import load_all
 from gradtape.ops.random.random import philox
 
 half_normal = tf.random.stateless_parameterized_truncated_normal
@@ -267,3 +273,28 @@ def test_each_call_of_an_inner_function_goes_on_in_a_stream_of_its_own():
         y = f(tf.ones([6]))
     np.testing.assert_allclose(tape.gradient(y, w), 6.7074, atol=1e-3)
     np.testing.assert_allclose(f(tf.ones([6])), 13.4147, atol=1e-3)
+
+
+def global_random_state():
+    """What both global generators will draw next."""
+    _, words, position, *rest = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), words.tobytes(), position, rest
+
+
+def test_no_op_draws_from_global_generators():
+    """Those of NumPy and of Python belong to the program; `conftest.py` watches the examples of public functions."""
+    load_all()
+    before = global_random_state()
+    for op in list(registry.values()):
+        for case in op.samples:
+            xs = [tf.constant(x) for x in draw(op, case)]
+            with warnings.catch_warnings(), tf.GradientTape() as tape:
+                warnings.simplefilter("ignore")
+                floats = [x for x in xs if x.dtype.is_floating or x.dtype.is_complex]
+                tape.watch(floats)
+                ys = op(*xs, **case.attrs)
+            ys = [y for y in (ys if type(ys) is tuple else (ys,)) if y.dtype.is_floating or y.dtype.is_complex]
+            if ys and floats and op.vjp is not None and not op.fragile:
+                with contextlib.suppress(LookupError, tf.errors.UnimplementedError):  # without a derivative
+                    tape.gradient(ys, floats)
+        assert global_random_state() == before, op.name

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
@@ -195,6 +196,27 @@ def singular_values(x: Any) -> tuple[Tensor, Tensor, Tensor]:
     return s, zeros([0], x), zeros([0], x)
 
 
+def eigenvalues(x: Any, compute_v: bool, dtype: Any) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors, which are empty unless asked for; `dtype` must be the complex one of the matrix."""
+    x, wanted = to_tensor(x), dtypes.as_dtype(dtype)
+    if not wanted.is_complex:
+        name = wanted.kernel_name()
+        raise InvalidArgumentError(
+            f"Value for attr 'Tout' of {name} is not in the list of allowed values: complex64, complex128"
+        )
+    fitting = dtypes.complex128 if x.dtype.size >= 8 and x.dtype is not dtypes.complex64 else dtypes.complex64
+    if wanted is not fitting:
+        raise InvalidArgumentError(
+            f"Invalid output dtype {wanted.name} vs {fitting.name}, that of matrices of {x.dtype.name}. Use "
+            f"Tout=tf.{fitting.name}"
+        )
+    if compute_v:
+        e, v = resolve("linalg.eig")(x)
+        return e, v
+    e = resolve("linalg.eigvals")(x)
+    return e, zeros([0], e)
+
+
 def prevented(x: Any, message: Any) -> Tensor:
     """The value, of which a gradient may not be asked."""
 
@@ -268,8 +290,8 @@ HELPERS: dict[str, Any] = {
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
         block_lstm, bucketized, weighted, unpadded,
-        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, unique_along, key_and_counter,
-        drawn, drawn_integers,
+        singular_values, eigenvalues, prevented, sparse, parts, scattered, filled_rows, resized, unique_along,
+        key_and_counter, drawn, drawn_integers,
     )
 }  # fmt: skip
 HELPERS.update(

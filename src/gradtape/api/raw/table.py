@@ -206,8 +206,7 @@ TridiagonalMatMul(superdiag, maindiag, subdiag, rhs) = tf.linalg.tridiagonal_mat
 TridiagonalSolve(diagonals, rhs, partial_pivoting=True, perturb_singular=False) =
     tf.linalg.tridiagonal_solve(diagonals, rhs, partial_pivoting=partial_pivoting,
     perturb_singular=perturb_singular)
-Eig(input, Tout, compute_v=True) -> e, v = tf.linalg.eig(input) if compute_v else (tf.linalg.eigvals(input),
-    tf.zeros([0], Tout))
+Eig(input, Tout, compute_v=True) -> e, v = eigenvalues(input, compute_v, Tout)
 LogMatrixDeterminant(input) -> sign, log_abs_determinant = linalg.slogdet
 Lu(input, output_idx_type=int32) -> lu, p = linalg.lu
 Qr(input, full_matrices=False) -> q, r = linalg.qr
