@@ -20,7 +20,9 @@ from ..math.segments import unsorted_segment_sum
 NAMESPACES = ("nn",)
 __all__ = ["collapse_repeated", "ctc_loss"]
 
-_LOG_ZERO = math.log(1e-307)  # finite, so that the derivative of an impossible path is 0 and not nan
+# TensorFlow's probability of ending in the wrong state, 1e-307, is what remains for labels that no alignment has.
+_LOG_WRONG_END = math.log(1e-307)
+_LOG_ZERO = -1e30  # finite, so that the derivative of an impossible path is 0 and not nan
 
 
 def _log_add(*terms: Tensor) -> Tensor:
@@ -41,9 +43,17 @@ def _states(x: Tensor, part: slice) -> Tensor:
     return ops.slice(x, key=(slice(None), part))
 
 
-def _if(condition: Tensor, dtype: Any) -> Tensor:
-    """0 where `condition` is true, the logarithm of (almost) zero elsewhere."""
-    return (1 - ops.cast(condition, dtype=dtype)) * _LOG_ZERO
+def _if(condition: Tensor, dtype: Any, otherwise: float) -> Tensor:
+    """0 where `condition` is true, `otherwise` elsewhere."""
+    return (1 - ops.cast(condition, dtype=dtype)) * otherwise
+
+
+def _infinite_loss(x: Tensor, ends: Tensor) -> Tensor:
+    """inf for each row, with the derivative of TensorFlow's kernel for sparse labels: the softmax of each frame."""
+    steps = ops.reshape(ops.constant(np.arange(x.dims[0])), shape=(x.dims[0], 1))
+    running = ops.cast(ops.less(steps, ends), dtype=x.dtype)
+    total = ops.sum(ops.logsumexp(x, axis=(2,), keepdims=False) * running, axis=(0,), keepdims=False)
+    return total - ops.stop_gradient(total) + math.inf
 
 
 def ctc_loss(
@@ -68,7 +78,8 @@ def ctc_loss(
     if not logits_time_major:
         x = ops.transpose(x, perm=(1, 0, 2))
     frames, batch, classes = x.dims
-    if isinstance(labels, SparseTensor):
+    is_sparse = isinstance(labels, SparseTensor)
+    if is_sparse:
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
         labels, label_length = _rows_of(labels, batch)
@@ -96,7 +107,7 @@ def ctc_loss(
     is_label = ops.constant(np.arange(states) % 2 == 1)
     changes = ops.not_equal(_states(path, slice(2, None)), _states(path, slice(-2)))
     skips = ops.logical_and(changes, ops.slice(is_label, key=(slice(2, None),)))
-    skip_cost = _if(skips, x.dtype)
+    skip_cost = _if(skips, x.dtype, _LOG_ZERO)
     none = ops.constant(np.full((batch, 2), _LOG_ZERO, x.dtype.numpy))
     first = np.where(np.arange(states) < 2, 0, _LOG_ZERO).astype(x.dtype.numpy)
     alpha = ops.constant(first) + ops.slice(emitted, key=(slice(None), 0))
@@ -109,7 +120,16 @@ def ctc_loss(
     last = ops.reshape(2 * lengths, shape=(batch, 1))
     place = ops.constant(np.arange(states))
     final = ops.logical_or(ops.equal(place, last), ops.equal(place, last - 1))
-    loss = -ops.logsumexp(alpha + _if(final, x.dtype), axis=(1,), keepdims=False)
+    loss = -ops.logsumexp(alpha + _if(final, x.dtype, _LOG_WRONG_END), axis=(1,), keepdims=False)
+    no_frames = -_if(ops.equal(lengths, 0), x.dtype, _LOG_WRONG_END)
+    loss = ops.where(ops.greater(ends, 0), loss, no_frames)
+    if is_sparse:
+        repeats = ops.logical_not(ops.slice(changes, key=(slice(None), slice(1, None, 2))))
+        inside = ops.less(ops.constant(np.arange(1, most)), ops.reshape(lengths, shape=(batch, 1)))
+        blanks_between = ops.sum(
+            ops.cast(ops.logical_and(repeats, inside), dtype=dtypes.int64), axis=(1,), keepdims=False
+        )
+        loss = ops.where(ops.less_equal(lengths + blanks_between, ends), loss, _infinite_loss(x, ends))
     return loss if narrow is None else ops.cast(loss, dtype=narrow)
 
 
