@@ -198,3 +198,16 @@ def test_a_complex_target_of_a_real_source_has_a_complex_jacobian():
     j = tape.jacobian(y, x)
     assert j.dtype == tf.complex64
     assert j.numpy().tolist() == [[1 + 2j, 0], [0, 1 + 4j]]
+
+
+def test_an_empty_target_has_no_jacobian_by_what_it_does_not_depend_on():
+    x, u = tf.constant([[1.0, 2.0]]), tf.constant([[3.0]])
+    for use_pfor in (True, False):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, u])
+            y = x[:0] * 2
+            z = tf.complex(x[:0], x[:0])
+        by_x, by_u = tape.jacobian(y, [x, u], experimental_use_pfor=use_pfor)
+        assert by_x.shape == (0, 2, 1, 2) and by_u is None
+        assert tape.jacobian(y, u, unconnected_gradients="zero").shape == (0, 2, 1, 1)
+        assert tape.jacobian(z, u) is None and tape.jacobian(z, x).shape == (0, 2, 1, 2)

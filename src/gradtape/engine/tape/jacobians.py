@@ -150,12 +150,16 @@ class Jacobians(ChosenJacobians):
                 identity = batched_identity(target, start, stop, factor)
                 found = self._vjp(log, [target], [identity], sources)
             parts.append([None if g is None else rows_of(g, identity) for g in found])
+        if not parts:  # a target without entries: a sweep tells which sources it depends on
+            links = self._vjp(log, [target], [zeros(target.dims, target.dtype)], sources)
+            return [
+                None if link is None else _no_links(target, source, sparse=False)
+                for link, source in zip(links, sources, strict=True)
+            ]
         results: list[Any] = []
         for source, *pieces in zip(sources, *parts, strict=True):
             shape = (*target.dims, *source.dims)
-            if not pieces and target.dtype.differentiable and source.dtype.differentiable:
-                results.append(zeros(shape, source.dtype))
-            elif not pieces or pieces[0] is None:
+            if pieces[0] is None:
                 results.append(None)
             else:
                 whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
