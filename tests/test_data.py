@@ -769,3 +769,11 @@ def test_a_shuffle_below_another_takes_no_seeds_for_a_pass_that_nobody_goes_thro
     data = Dataset.from_tensor_slices([1, 2, 3]).shuffle(2, seed=1).shuffle(8, seed=0).enumerate().repeat(3)
     found = [[int(x) for _, x in data] for _ in range(3)]  # as under TensorFlow 2.21
     assert found == [[1, 2, 3, 3, 1, 2, 3, 2, 1], [1, 3, 2, 1, 3, 2, 2, 3, 1], [3, 1, 2, 1, 2, 3, 2, 1, 3]]
+
+
+def test_ragged_batches_of_an_empty_dataset():
+    empty = tf.data.Dataset.range(0).map(lambda i: tf.range(i))
+    assert list(empty.ragged_batch(2)) == []
+    assert list(tf.data.Dataset.range(3).map(tf.range).filter(lambda x: tf.size(x) > 5).ragged_batch(2)) == []
+    batches = tf.data.Dataset.range(3).map(tf.range).ragged_batch(2)
+    assert [x.to_list() for x in batches] == [[[], [0]], [[0, 1]]]
