@@ -171,3 +171,22 @@ def test_a_warning_of_retracing_names_what_the_program_calls(caplog):
     texts = [record.getMessage() for record in caplog.records if "retracing" in record.getMessage()]
     assert all("Nadam.apply_gradients in train (test_optimizers.py:" in text for text in texts)
     assert texts
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_a_second_optimizer_in_one_function_is_refused(jit_compile):
+    v = tf.Variable(1.0)
+    optimizers = [keras.optimizers.Adam(0.1) for _ in range(2)]
+
+    @tf.function(jit_compile=jit_compile)
+    def step(i):
+        with tf.GradientTape() as tape:
+            y = v * v
+        optimizers[i].apply_gradients([(tape.gradient(y, v), v)])
+
+    step(0)
+    with pytest.raises(ValueError, match=r"only supports singleton tf\.Variables created on the first call"):
+        step(1)
+    optimizers[1].build([v])  # outside of the function, as TensorFlow's guide has it
+    step(1)
+    assert float(v) < 0.9

@@ -415,13 +415,17 @@ class Trace(dispatch.Recorder):
 
     def made(self, variable: Any) -> None:
         """A variable was made inside the function."""
+        self.check_variable_creation()
+        self.outermost.variables_made.append(variable)
+
+    def check_variable_creation(self) -> None:
+        """Raises ValueError unless this trace is of the function's first call, the only one that may make variables."""
         if not self.may_make_variables:
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
                 "is only created once or created outside tf.function. See "
                 "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
             )
-        self.outermost.variables_made.append(variable)
 
     def made_for_a_run(self, variable: Any, value: Tensor) -> None:
         """A variable was made that every run of the function has for itself: it holds `value` at first."""

@@ -57,6 +57,8 @@ class Variable(KerasVariable):
         if isinstance(value, tf.Variable):
             self._value = value
             return
+        if dispatch.thread.trace is not None:
+            dispatch.thread.trace.check_variable_creation()
         with tf.init_scope():
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
