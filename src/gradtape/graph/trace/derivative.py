@@ -89,7 +89,7 @@ class Derivative:
         with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
             with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-                tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
+                tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag and x.dtype.differentiable])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
             gs = [trace.input(ones_like(y, trace.awaits)) for y in outputs]
