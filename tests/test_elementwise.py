@@ -245,9 +245,9 @@ def test_the_ends_of_the_range_of_every_dtype(kind, name):
 # Straight lines, masks and slopes of other ops; functions of several arguments, whose ends TensorFlow has recorded; and
 # bessel_y, which mpmath does not compute in the time for a point.
 WITHOUT_ENDS = {
-    "abs", "add", "bessel_y0", "bessel_y1", "betainc", "gelu_slope", "gelu_tanh_slope", "igamma", "igamma_by_a", "igammac", "leaky_relu",
-    "leaky_slope", "masked", "maximum", "minimum", "mod", "mul", "neg", "nextafter", "polygamma", "power_0", "power_1",
-    "power_2", "sign", "sub", "truncatemod", "where", "where_positive", "zeta",
+    "abs", "add", "bessel_y0", "bessel_y1", "betainc", "gelu_slope", "gelu_tanh_slope", "igamma", "igamma_by_a",
+    "igammac", "leaky_relu", "leaky_slope", "masked", "maximum", "minimum", "mod", "mul", "neg", "nextafter",
+    "polygamma", "power_0", "power_1", "power_2", "sign", "sub", "truncatemod", "where", "where_positive", "zeta",
 }  # fmt: skip
 SMOOTH = {
     name for name, op in registry.items()
