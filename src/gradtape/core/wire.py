@@ -64,11 +64,15 @@ def varint_at(data: bytes, place: int) -> tuple[int, int]:
 
 def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
     """The fields of a message: number, kind, and value: an integer or bytes."""
+    if not isinstance(data, bytes):
+        raise DecodeError("a message was expected")
     place = 0
     try:
         while place < len(data):
             tag, place = varint_at(data, place)
             kind = tag & 7
+            if not tag >> 3:
+                raise DecodeError("a field without a number")
             if kind == VARINT:
                 value, place = varint_at(data, place)
                 yield tag >> 3, kind, value
@@ -79,7 +83,7 @@ def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
                 size = _SIZES[kind]
             else:
                 raise DecodeError(f"a field of the kind {kind}")
-            if place + size > len(data) or not tag >> 3:
+            if place + size > len(data):
                 raise DecodeError("the message ends within a field")
             yield tag >> 3, kind, data[place : place + size]
             place += size
@@ -124,6 +128,13 @@ def floats(kind: int, value: Any) -> Any:
     if kind not in (BYTES, FIXED32) or len(value) % 4:
         raise DecodeError("floats were expected")
     return np.frombuffer(value, "<f4").astype(np.float32)
+
+
+def doubles(kind: int, value: Any) -> Any:
+    """The float64 numbers of a field."""
+    if kind not in (BYTES, FIXED64) or len(value) % 8:
+        raise DecodeError("doubles were expected")
+    return np.frombuffer(value, "<f8").astype(np.float64)
 
 
 def packed_floats(values: Iterable[float]) -> bytes:

@@ -27,6 +27,12 @@ _BYTES = ".bytes"  # strings are one array of all their bytes, beside the array 
 _AT_ONCE = 1 << 20  # bytes that are read for a checksum
 
 
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path that a file names leads to a place below a folder. Links are not followed."""
+    own = os.path.join(os.path.abspath(folder), "")
+    return "\0" not in path and os.path.abspath(path).startswith(own)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise.

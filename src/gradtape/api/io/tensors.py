@@ -132,7 +132,7 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
         elif number in _FLOATS:
             values.extend(wire.floats(form, value).tolist())
         elif number in _DOUBLES:
-            values.extend(np.frombuffer(value, "<f8").tolist())
+            values.extend(wire.doubles(form, value).tolist())
         elif number in _INTEGERS:
             values.extend(wire.integers(form, value).tolist())
     return DType(kind), shape, content, values

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import nest
+from ...core.dtypes import DType, resource
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...graph.function.concrete_function import ConcreteFunction
@@ -19,6 +20,7 @@ from ...graph.function.parameters import Parameters
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
 from .interpretation import GraphFunction
+from .validation import check_dtypes
 
 _CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # what becomes a tensor
 
@@ -47,6 +49,16 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._parameters = Parameters(self._flat_call, None)
         self.positional = len(self._given)
         self.by_names = False  # whether it is a signature, which is called with names and gives a dict
+
+    def check(self) -> None:
+        """Raises unless the signature, and what is captured, are what the function takes and gives."""
+        function = self._graph_function
+        who = f"the function {function.name}"
+        takes = [spec.dtype for spec in self._given] + [_captured_dtype(value) for value in self.captured]
+        check_dtypes(f"the signature of {who}", "takes", takes, function.dtypes)
+        leaves = nest.flatten(self._outputs, expand_composites=True)
+        gives = [spec.dtype for spec in leaves if isinstance(spec, TensorSpec)]
+        check_dtypes(f"the signature of {who}", "gives", gives, function.output_dtypes)
 
     def set_names(self, names: Sequence[str], positional: int) -> None:
         """Says what the tensors are called, and how many of them may be given without."""
@@ -131,6 +143,11 @@ class LoadedConcreteFunction(ConcreteFunction):
 
     def _result_text(self) -> str:
         return repr(self._outputs)
+
+
+def _captured_dtype(value: Any) -> DType:
+    """The dtype under which a function captures a value: variables and tables are resources."""
+    return value.dtype if isinstance(value, Tensor) else resource
 
 
 def _named(value: Any) -> Any:

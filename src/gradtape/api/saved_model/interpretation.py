@@ -7,36 +7,74 @@ differentiated and traced again for other shapes without a rule of its own.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...state.archive import is_inside
 from ...state.tensor_array import TensorArray
+from ..io.bytes import single
 from ..io.tensors import parsed
 from ..namespace import resolve
 from ..random.generator import Generator
 from ..raw.definitions import Argument, Definition, definition_of
 from ..raw.made import op_named
 from ..raw.rows import rows
+from ..text.strings import text_tensor
 from .format.protos import Record
 from .format.structures import shape_of
 from .tables import LoadedTable
+from .validation import (
+    called_functions,
+    check_attributes,
+    check_callees,
+    check_calls,
+    check_dtypes,
+    check_inputs,
+    dtypes_of,
+)
 
 _IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that mean nothing here
+LOOPS = ("While", "StatelessWhile")
+# What an op raises for attributes and values that no program would give it: TensorFlow's kernels have one error for it.
+_MISFITS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, UnicodeError)
+
+Source = tuple[str, int]  # a node or an input, and which of its outputs
+
+
+class FileAccess(NamedTuple):
+    """Which files the functions of a SavedModel may read and write: those in its folder are read."""
+
+    folder: str
+    anywhere: bool = False
+
+    def check(self, node: Node, path: bytes, writes: bool = False) -> bytes:
+        """The path of a file that a node uses, if it may; else `PermissionDeniedError`."""
+        if not self.anywhere and (writes or not is_inside(os.fsdecode(path), self.folder)):
+            raise errors.PermissionDeniedError(
+                f"The node {node.name} ({node.op}) of the SavedModel in {self.folder} would "
+                f"{'write' if writes else 'read'} the file {os.fsdecode(path)!r}. A function that was loaded reads "
+                "files of its own SavedModel alone, and writes none. If you trust the model, load it with "
+                "options=tf.saved_model.LoadOptions(allow_file_access=True)"
+            )
+        return path
 
 
 class Library:
     """The functions of a graph, by their names."""
 
-    def __init__(self, graph: Record | None) -> None:
+    def __init__(self, graph: Record | None, access: FileAccess) -> None:
         library = None if graph is None else graph.library
         functions = () if library is None else library.function
+        self.access = access
         self._functions = {f.signature.name: GraphFunction(f, self) for f in functions}
+        check_calls({f.signature.name: f.node_def for f in functions})
         gradients = () if library is None else library.registered_gradients
         self.gradients = {g.registered_op_type: g.gradient_func for g in gradients}
         self.constants = {node.name: node for node in (() if graph is None else graph.node) if node.op == "Const"}
@@ -50,7 +88,7 @@ class Library:
         """The value of a constant of the graph around the functions."""
         if name not in self.constants:
             raise errors.DataLossError(f"the graph of the SavedModel has no constant {name!r}")
-        return attribute(self.constants[name].attr["value"])
+        return Node(self.constants[name], self).attr("value")
 
 
 def attribute(value: Record) -> Any:
@@ -63,9 +101,7 @@ def attribute(value: Record) -> Any:
 
 
 def _listed(value: Record) -> list[Any]:
-    for kind, found in value.values.items():
-        return [_ATTRIBUTES[kind](one) for one in found]
-    return []
+    return [_ATTRIBUTES[kind](one) for kind, found in value.values.items() for one in found]
 
 
 def _text(value: bytes) -> str | bytes:
@@ -75,8 +111,15 @@ def _text(value: bytes) -> str | bytes:
         return value
 
 
+def _dtype(number: int) -> DType:
+    try:
+        return DType(number)
+    except TypeError as error:
+        raise errors.DataLossError(f"a dtype in the SavedModel is unknown: {error}") from None
+
+
 _ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
-    "s": _text, "i": int, "f": float, "b": bool, "type": DType, "shape": shape_of, "tensor": parsed,
+    "s": _text, "i": int, "f": float, "b": bool, "type": _dtype, "shape": shape_of, "tensor": parsed,
     "func": lambda function: function.name, "placeholder": str,
 }  # fmt: skip
 
@@ -88,13 +131,16 @@ class GraphFunction:
         self.name = proto.signature.name
         self._proto, self._library = proto, library
         self.inputs = [argument.name for argument in proto.signature.input_arg]
-        self.dtypes = [argument.type for argument in proto.signature.input_arg]
+        self.dtypes = [_dtype(argument.type) for argument in proto.signature.input_arg]
+        self.output_dtypes = [_dtype(argument.type) for argument in proto.signature.output_arg]
         self._results = [proto.ret[argument.name] for argument in proto.signature.output_arg]
 
     @cached_property
     def _steps(self) -> list[Node]:
         """The nodes that outputs and effects depend on, in an order in which each comes after what it uses."""
         nodes = {node.name: Node(node, self._library) for node in self._proto.node_def}
+        if len({*nodes, *self.inputs}) != len(self._proto.node_def) + len(self.inputs):
+            raise errors.DataLossError(f"two nodes or inputs of the function {self.name} have the same name")
         ordered: dict[str, Node] = {}
         waiting = [*self._proto.control_ret.values(), *map(_name, self._results)][::-1]
         under_way: set[str] = set()
@@ -106,7 +152,7 @@ class GraphFunction:
                     raise errors.DataLossError(f"the function {self.name} has no node {name!r}, which it uses")
                 waiting.pop()
                 continue
-            before = [other for other in node.before if other not in ordered and other in nodes]
+            before = [other for other in node.before if other not in ordered and other not in self.inputs]
             if name in under_way and before:
                 raise errors.DataLossError(f"the nodes of the function {self.name} depend on each other in a circle")
             under_way.add(name)
@@ -117,29 +163,60 @@ class GraphFunction:
                 waiting.pop()
         return list(ordered.values())
 
+    @cached_property
+    def _plan(self) -> tuple[list[tuple[Node, list[Source]]], list[Source]]:
+        """The nodes with the sources of their inputs, and the sources of the outputs; all of them checked."""
+        nodes = {node.name: node for node in self._steps}
+        known = {name: [dtype] for name, dtype in zip(self.inputs, self.dtypes, strict=True)}
+
+        def source(reference: str) -> Source:
+            name, *place = reference.split(":")
+            if name in nodes:
+                return name, nodes[name].place_of(place)
+            if place not in ([], ["0"]):
+                raise errors.DataLossError(f"{reference!r} in the function {self.name} is no input of it")
+            return name, 0
+
+        def dtype(found: Source) -> DType:
+            return known[found[0]][found[1]]
+
+        plan = []
+        for node in self._steps:
+            sources = [source(reference) for reference in node.inputs]
+            node.check([dtype(one) for one in sources], self.name)
+            known[node.name] = node.output_dtypes
+            plan.append((node, sources))
+        results = [source(reference) for reference in self._results]
+        check_dtypes(f"the function {self.name}", "gives", [dtype(one) for one in results], self.output_dtypes)
+        return plan, results
+
+    def has_loops(self) -> bool:
+        """Whether a call may repeat nodes."""
+        waiting, seen = [self], {self.name}
+        while waiting:
+            nodes = waiting.pop()._proto.node_def
+            if any(node.op in LOOPS for node in nodes):
+                return True
+            further = {*called_functions(nodes)} - seen
+            seen |= further
+            waiting += [self._library[name] for name in further]
+        return False
+
     def __call__(self, *values: Any) -> list[Any]:
         """The outputs for these inputs: tensors, and variables where it takes a resource."""
         if len(values) != len(self.inputs):
             raise errors.InvalidArgumentError(
                 f"the function {self.name} of the SavedModel takes {len(self.inputs)} inputs, got {len(values)}"
             )
-        made: dict[str, Any] = dict(zip(self.inputs, values, strict=True))
-        outputs: dict[str, tuple[Node, list[Any]]] = {}
-
-        def find(reference: str) -> Any:
-            name, *place = reference.split(":")
-            if name in made and not place:
-                return made[name]
-            node, found = outputs[name]
-            return found[node.place_of(place)]
-
-        for node in self._steps:
-            outputs[node.name] = (node, node.run([find(reference) for reference in node.inputs], self.name))
-        return [find(reference) for reference in self._results]
+        plan, results = self._plan
+        made: dict[str, list[Any]] = {name: [value] for name, value in zip(self.inputs, values, strict=True)}
+        for node, sources in plan:
+            made[node.name] = node.run([made[name][at] for name, at in sources], self.name)
+        return [made[name][at] for name, at in results]
 
 
 def _name(reference: str) -> str:
-    return reference.lstrip("^").partition(":")[0]
+    return reference.removeprefix("^").partition(":")[0]
 
 
 class Node:
@@ -149,15 +226,20 @@ class Node:
         self.name, self.op = proto.name, proto.op
         self.inputs = [reference for reference in proto.input if not reference.startswith("^")]
         self.before = list(map(_name, proto.input))
-        self._attrs, self._library = proto.attr, library
+        self._attrs, self.library = proto.attr, library
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute as a Python value."""
-        return attribute(self._attrs[name]) if name in self._attrs else default
+        if name not in self._attrs:
+            return default
+        try:
+            return attribute(self._attrs[name])
+        except (TypeError, ValueError, errors.InvalidArgumentError) as error:
+            raise errors.DataLossError(f"the attribute {name} of the node {self.name} is damaged: {error}") from error
 
     def function(self, name: str) -> GraphFunction:
         """The function that an attribute names."""
-        return self._library[self.attr(name)]
+        return self.library[self.attr(name)]
 
     @cached_property
     def definition(self) -> Definition:
@@ -167,19 +249,48 @@ class Node:
             raise _unknown(self.op, self.name)
         return found
 
+    def check(self, given: Sequence[DType], function: str) -> None:
+        """Raises unless the node is one of its op, for inputs of these dtypes."""
+        if self.op in _IGNORED:
+            return
+        if self.op not in SPECIAL and self.op not in rows():
+            raise _unknown(self.op, f"{function}/{self.name}")
+        check_attributes(self, self.definition, self._attrs)
+        check_inputs(self, dtypes_of(self, self.definition.inputs, self.definition), given)
+        check_callees(self)
+
+    @cached_property
+    def output_dtypes(self) -> list[DType]:
+        """The dtypes of the outputs, all in one row."""
+        return [] if self.op in _IGNORED else dtypes_of(self, self.definition.outputs, self.definition)
+
     def place_of(self, place: list[str]) -> int:
         """Which of the outputs `name:index` is."""
         start = 0
         for argument in self.definition.outputs:
-            if argument.name == place[0]:
+            count = self._count(argument)
+            if place and argument.name == place[0] and place[1:] and place[1].isdecimal() and int(place[1]) < count:
                 return start + int(place[1])
-            start += self._count(argument)
-        raise errors.DataLossError(f"the node {self.name} ({self.op}) has no output {place[0]!r}")
+            start += count
+        raise errors.DataLossError(f"the node {self.name} ({self.op}) has no output {':'.join(place)!r}")
 
     def _count(self, argument: Argument) -> int:
         if argument.several:
             return len(self.attr(argument.several, ()))
-        return int(self.attr(argument.number)) if argument.number else 1
+        return int(self.attr(argument.number, 0)) if argument.number else 1
+
+    @cached_property
+    def _arguments(self) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """The op, and the attributes that it is called with."""
+        op = op_named(self.op)
+        accepted = inspect.signature(op).parameters
+        names = self.definition.names
+        given: dict[str, Any] = {names[n]: self.attr(n) for n in self._attrs if names.get(n) in accepted}
+        inputs = {argument.name for argument in self.definition.inputs}
+        missing = [p.name for p in accepted.values() if p.default is p.empty and p.name not in {*given, *inputs}]
+        if missing:
+            raise errors.DataLossError(f"the node {self.name} ({self.op}) has no attribute {', '.join(missing)}")
+        return op, given
 
     def run(self, values: list[Any], function: str) -> list[Any]:
         """The outputs, all in one row."""
@@ -187,15 +298,20 @@ class Node:
             return []
         if self.op == "Identity" and not isinstance(values[0], Tensor):
             return values  # a list of tensors, or a variable
+        try:
+            return self._outputs(values)
+        except _MISFITS as error:
+            raise errors.InvalidArgumentError(
+                f"the node {function}/{self.name} ({self.op}) of the SavedModel cannot run: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def _outputs(self, values: list[Any]) -> list[Any]:
         special = SPECIAL.get(self.op)
         if special is not None:
             return special(self, values)
-        if self.op not in rows():
-            raise _unknown(self.op, f"{function}/{self.name}")
-        op = op_named(self.op)
-        accepted = inspect.signature(op).parameters
-        names = self.definition.names
-        given: dict[str, Any] = {names[n]: self.attr(n) for n in self._attrs if names.get(n) in accepted}
+        op, attrs = self._arguments
+        given = dict(attrs)
         at = 0
         for argument in self.definition.inputs:
             if argument.several or argument.number:
@@ -234,7 +350,7 @@ def _cond(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _case(node: Node, values: list[Any]) -> list[Any]:
-    branches = [node._library[name] for name in node.attr("branches")]
+    branches = [node.library[name] for name in node.attr("branches")]
     return list(resolve("switch_case")(values[0], [partial(_as_tuple, branch, values[1:]) for branch in branches]))
 
 
@@ -325,7 +441,29 @@ def _fill_table(node: Node, values: list[Any]) -> list[Any]:
 
 def _fill_table_from_file(node: Node, values: list[Any]) -> list[Any]:
     names = ("key_index", "value_index", "vocab_size", "delimiter")
-    values[0].fill_from(values[1], **{name: node.attr(name) for name in names})
+    path = node.library.access.check(node, single("filename", to_tensor(values[1])))
+    values[0].fill_from(path, **{name: node.attr(name) for name in names})
+    return []
+
+
+def _checked_path(node: Node, path: Any, writes: bool = False) -> Any:
+    """A path, checked when the function runs: in a graph it is not known before."""
+    access = node.library.access
+    if access.anywhere:
+        return path
+
+    def check(text: Tensor) -> bytes:
+        return access.check(node, single("filename", text), writes)
+
+    return resolve("py_function")(check, [text_tensor(path)], dtypes.string)
+
+
+def _read_file(node: Node, values: list[Any]) -> list[Any]:
+    return [resolve("io.read_file")(_checked_path(node, values[0]))]
+
+
+def _write_file(node: Node, values: list[Any]) -> list[Any]:
+    resolve("io.write_file")(_checked_path(node, values[0], writes=True), values[1])
     return []
 
 
@@ -344,4 +482,5 @@ SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "LookupTableImportV2": _fill_table, "InitializeTableFromTextFileV2": _fill_table_from_file,
     "LookupTableFindV2": lambda node, values: [values[0].find(values[1], values[2])],
     "LookupTableSizeV2": lambda node, values: [values[0].size()], "RngReadAndSkip": _read_and_skip,
+    "ReadFile": _read_file, "WriteFile": _write_file,
 }  # fmt: skip

@@ -9,23 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from ...checkpoints.bundle import OBJECT_GRAPH, BundleReader, is_bundle
+from ...checkpoints.bundle import BundleReader, is_bundle
 from ...checkpoints.object_graph import Node
 from ...checkpoints.tensorflow_graph import decoded as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...state.archive import is_inside
 from ...state.module import Module
 from ...state.variable import Variable
 from .format import constants
 from .format.options import Asset, LoadOptions
 from .format.protos import Record, decoded
-from .format.structures import shape_of, signature_of, value_of
+from .format.structures import UnknownSpecError, shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
-from .interpretation import Library
+from .interpretation import FileAccess, Library
 
 NAMESPACES = ("saved_model",)
 __all__ = ["contains_saved_model", "load"]
+
+# What reading a message raises where it is not as TensorFlow writes it. No code of the program runs meanwhile.
+_DAMAGES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def contains_saved_model(export_dir: Any) -> bool:
@@ -46,6 +50,9 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
 
     Functions are those that were traced when it was saved, by TensorFlow or by gradtape. They can be differentiated,
     and their variables trained. `signatures` are functions that take tensors by name and give dicts of tensors.
+
+    Nothing in the file is code. A function that was loaded reads files of its own folder alone, such as vocabularies,
+    and writes none, unless `options` have `allow_file_access`.
 
     Args:
       tags: those of the graph to load, where the folder has several.
@@ -71,10 +78,18 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
             f"the SavedModel in {folder} is of TensorFlow 1: it has graphs and no objects. Load it in TensorFlow 2 and "
             "save it again with tf.saved_model.save"
         )
+    options = options or LoadOptions()
     try:
-        return _Loading(graph, folder, options or LoadOptions()).loaded()
-    except (wire.DecodeError, KeyError, IndexError) as error:
+        loading = _Loading(graph, folder, options)
+        loading.read_variables()
+        loading.make_objects()
+    except UnknownSpecError:
+        raise
+    except _DAMAGES as error:
         raise errors.DataLossError(f"the SavedModel in {folder} is damaged: {error!r}") from error
+    except MemoryError as error:
+        raise errors.ResourceExhaustedError(f"the SavedModel in {folder} does not fit into memory") from error
+    return loading.initialized()
 
 
 def read(folder: str) -> Record:
@@ -171,16 +186,31 @@ class _Loading:
     def __init__(self, graph: Record, folder: str, options: LoadOptions) -> None:
         self._graph, self._folder, self._options = graph, folder, options
         self._nodes = graph.object_graph_def.nodes
-        self._library = Library(graph.graph_def)
+        self._library = Library(graph.graph_def, FileAccess(folder, options.allow_file_access))
         self._made: dict[int, Any] = {}
+        self._values: dict[int, Tensor] = {}
         self._concretes: dict[str, LoadedConcreteFunction] = {}
         self._initializers: list[str] = []
+        self._check_references()
 
-    def loaded(self) -> Any:
-        self._values = self._variables()
+    def _check_references(self) -> None:
+        """Raises unless every number of an object in the message is one that is there."""
+        references = [child.node_id for node in self._nodes for child in node.children]
+        for function in self._graph.object_graph_def.concrete_functions.values():
+            references += function.bound_inputs
+        wrong = next((number for number in references if not 0 <= number < len(self._nodes)), None)
+        if wrong is not None or not self._nodes:
+            raise errors.DataLossError(
+                f"the SavedModel in {self._folder} has {len(self._nodes)} objects, and refers to number {wrong or 0}"
+            )
+
+    def make_objects(self) -> None:
+        """Makes all objects. No function of the file runs, except those that make empty tables."""
         root = self.object(0)
+        if not isinstance(root, LoadedObject):
+            raise errors.DataLossError(f"the root of the SavedModel in {self._folder} is a {type(root).__name__}")
         for name in self._initializers:
-            self._concrete(name).run([])
+            self._concrete(name)
         info = self._graph.meta_info_def
         root.tensorflow_version = info.tensorflow_version if info else ""
         root.tensorflow_git_version = info.tensorflow_git_version if info else ""
@@ -189,7 +219,21 @@ class _Loading:
             root.signatures = Signatures()
         if self._options.experimental_load_function_aliases:
             root.function_aliases = self._aliases(info)
-        return root
+
+    def initialized(self) -> Any:
+        """Fills the tables by the functions that do it, and returns the root object."""
+        for name in self._initializers:
+            self._check_runs_at_load(name)
+            self._concrete(name).run([])
+        return self.object(0)
+
+    def _check_runs_at_load(self, name: str) -> None:
+        """Raises if a function that runs while the model is loaded need not end."""
+        if self._library[name].has_loops():
+            raise errors.InvalidArgumentError(
+                f"the function {name} of the SavedModel in {self._folder} makes or fills a table while the model is "
+                "loaded, and has a loop in it: loading might never end"
+            )
 
     def _aliases(self, info: Record | None) -> dict[str, Any]:
         """The functions that were given names of their own when they were saved, by these."""
@@ -199,18 +243,21 @@ class _Loading:
         open_ended = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
         return {alias: LoadedFunction(alias, open_ended, concretes, None) for alias, concretes in found.items()}
 
-    def _variables(self) -> dict[int, Tensor]:
-        """The values of the variables, by the numbers of their nodes."""
+    def read_variables(self) -> None:
+        """Reads the values of the variables, by the numbers of their nodes."""
         wanted = [i for i, node in enumerate(self._nodes) if "variable" in node]
         if not wanted or self._options.experimental_skip_checkpoint:
-            return {}
+            return
         prefix = os.path.join(self._folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
         if not is_bundle(prefix):
             raise errors.NotFoundError(
                 f"the SavedModel in {self._folder} has variables, and their files {prefix}.* are not there"
             )
         with BundleReader(prefix) as reader:
-            keys = self._keys(stored_nodes(reader.read(OBJECT_GRAPH).numpy(), reader.dtypes))
+            graph = reader.object_graph
+            if graph is None:
+                raise errors.DataLossError(f"the variables in {prefix}.* have no graph of objects")
+            keys = self._keys(stored_nodes(graph, reader.dtypes))
             found = {i: reader.read(keys[i]) for i in wanted if keys.get(i) in reader.dtypes}
         missing = [self._nodes[i].variable.name for i in wanted if i not in found]
         if missing and not self._options.allow_partial_checkpoint:
@@ -218,7 +265,7 @@ class _Loading:
                 f"the files of the SavedModel in {self._folder} have no values for the variables {', '.join(missing)}. "
                 "With LoadOptions(allow_partial_checkpoint=True) they begin as zeros"
             )
-        return found
+        self._values = found
 
     def _keys(self, stored: list[Node]) -> dict[int, str]:
         """Under which key the value of each variable is: both graphs of objects are gone through by the same names."""
@@ -269,12 +316,19 @@ class _Loading:
             made = self._made[number] = object.__new__(CallableObject if is_callable else LoadedObject)
             Module.__init__(made, "loaded")
             for name, value in self._children(node).items():
+                if name not in _ATTRIBUTES and hasattr(LoadedObject, name) and name.startswith("_"):
+                    raise errors.DataLossError(f"an attribute of an object in the SavedModel is named {name!r}")
                 setattr(made, name, value)
 
     def _variable(self, number: int, node: Record) -> None:
         proto = node.variable
         dtype, shape = DType(proto.dtype), shape_of(proto.shape)
         value = self._values.get(number)
+        if value is not None and not (value.dtype is dtype and shape.is_compatible_with(value.shape)):
+            raise errors.DataLossError(
+                f"the variable {proto.name!r} is {dtype.name} of shape {shape}, and its stored value "
+                f"{value.dtype.name} of shape {value.shape}"
+            )
         if value is None:
             value = _zeros([] if shape.rank is None else shape, dtype)
         self._made[number] = Variable(
@@ -289,6 +343,9 @@ class _Loading:
         """A table, which a function makes, and another one fills when everything is there."""
         functions = {child.local_name: self._nodes[child.node_id].function for child in node.children}
         functions = {name: f.concrete_functions[0] for name, f in functions.items() if f and f.concrete_functions}
+        if "_create_resource" not in functions:
+            raise errors.DataLossError("a resource of the SavedModel has no function that makes it")
+        self._check_runs_at_load(functions["_create_resource"])
         try:
             (self._made[number],) = self._library[functions["_create_resource"]]()
         except errors.UnimplementedError as error:
@@ -298,8 +355,14 @@ class _Loading:
             self._initializers.append(functions["_initialize"])
 
     def _asset(self, number: int, node: Record) -> None:
-        file = self._graph.asset_file_def[node.asset.asset_file_def_index]
-        self._made[number] = Asset(os.path.join(self._folder, constants.ASSETS_DIRECTORY, file.filename))
+        index, files = node.asset.asset_file_def_index, self._graph.asset_file_def
+        if not 0 <= index < len(files):
+            raise errors.DataLossError(f"the SavedModel has {len(files)} assets, and refers to number {index}")
+        folder = os.path.join(self._folder, constants.ASSETS_DIRECTORY)
+        path = os.path.join(folder, files[index].filename)
+        if not is_inside(path, folder):
+            raise errors.DataLossError(f"the asset {files[index].filename!r} of the SavedModel is not in its folder")
+        self._made[number] = Asset(path)
 
     def _bare_concrete_function(self, number: int, node: Record) -> None:
         proto = node.bare_concrete_function
@@ -327,6 +390,7 @@ class _Loading:
                 self._library[name], [], signature, value_of(proto.output_signature)
             )
             made.captured.extend(self._captured(number) for number in proto.bound_inputs)
+            made.check()
         return self._concretes[name]
 
     def _captured(self, number: int) -> Any:
@@ -334,6 +398,7 @@ class _Loading:
         return found.asset_path if isinstance(found, Asset) else found
 
 
+_ATTRIBUTES = ("__call__",)  # names that a class has too, and that an attribute takes the place of
 _KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource", "user_object")
 
 

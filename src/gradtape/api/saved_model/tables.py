@@ -63,10 +63,10 @@ class LoadedTable(Owner):
         """Gives it its rows."""
         self._initializer = KeyValueTensorInitializer(to_tensor(keys), to_tensor(values))
 
-    def fill_from(self, path: Any, **options: Any) -> None:
+    def fill_from(self, path: bytes, **options: Any) -> None:
         """Gives it the rows of a file."""
         self._initializer = TextFileInitializer(
-            to_array(path).item(), self.key_dtype, options["key_index"], self.value_dtype, options["value_index"],
+            path, self.key_dtype, options["key_index"], self.value_dtype, options["value_index"],
             None if options["vocab_size"] in (-1, None) else options["vocab_size"], options["delimiter"] or "\t",
         )  # fmt: skip
 

@@ -77,21 +77,26 @@ class SaveOptions:
 class LoadOptions:
     """What `tf.saved_model.load` can be told: whether variables may be missing in the files, or are not read at all.
 
+    `allow_file_access`, which TensorFlow does not have, lets the functions of the model read and write files anywhere,
+    by TensorFlow's ops `ReadFile`, `WriteFile` and `InitializeTableFromTextFileV2`: only for a model that you trust.
+    Without it, they read files of the model's own folder.
+
     >>> import gradtape as tf
     >>> tf.saved_model.LoadOptions(allow_partial_checkpoint=True).allow_partial_checkpoint
     True
     """
 
     __slots__ = (
-        "allow_partial_checkpoint", "experimental_io_device", "experimental_load_function_aliases",
+        "allow_file_access", "allow_partial_checkpoint", "experimental_io_device", "experimental_load_function_aliases",
         "experimental_skip_checkpoint", "experimental_variable_policy",
     )  # fmt: skip
 
     def __init__(
         self, allow_partial_checkpoint: bool = False, experimental_io_device: str | None = None,
         experimental_skip_checkpoint: bool = False, experimental_variable_policy: Any = None,
-        experimental_load_function_aliases: bool = False,
+        experimental_load_function_aliases: bool = False, *, allow_file_access: bool = False,
     ) -> None:  # fmt: skip
+        self.allow_file_access = allow_file_access
         self.allow_partial_checkpoint = allow_partial_checkpoint
         self.experimental_io_device = experimental_io_device
         self.experimental_skip_checkpoint = experimental_skip_checkpoint

@@ -21,6 +21,10 @@ _EMPTY: dict[str, Any] = {
     "int": 0, "zigzag": 0, "bool": False, "float": 0.0, "double": 0.0, "str": "", "bytes": b"", "raw": b"",
 }  # fmt: skip
 _VARINTS = ("int", "bool", "zigzag")
+_MAX_DEPTH = 100  # of messages within messages, as in Protocol Buffers: a deeper one would exhaust the stack
+# Messages with a `oneof`: of its fields the last one in the bytes is the value.
+_OBJECT_KINDS = frozenset(("user_object", "asset", "function", "variable", "bare_concrete_function", "constant",
+                           "resource", "captured_tensor"))  # fmt: skip
 _FIELD = re.compile(r"(\d+) (\w+) (\*?)(\{(?:(int): )?)?(\w+)\}?")
 
 
@@ -75,43 +79,64 @@ def _by_number(kind: str) -> dict[int, Field]:
     return {field.number: field for field in _messages()[kind]}
 
 
-def decoded(kind: str, data: bytes) -> Record:
+@cache
+def _exclusive(kind: str) -> frozenset[str]:
+    """The fields of a message of which only one can be set."""
+    if kind == "SavedObject":
+        return _OBJECT_KINDS
+    whole = kind in ("AttrValue", "StructuredValue")
+    return frozenset(field.name for field in _messages()[kind]) if whole else frozenset()
+
+
+def decoded(kind: str, data: bytes, depth: int = 0) -> Record:
     """The message in these bytes; `wire.DecodeError` where there is none."""
-    known = _by_number(kind)
-    values: dict[str, Any] = {}
+    return _merge(Record(kind, {}), data, depth)
+
+
+def _merge(record: Record, data: bytes, depth: int) -> Record:
+    """Adds the fields in the bytes to a record; a message may be stored in several parts."""
+    if depth > _MAX_DEPTH:
+        raise wire.DecodeError(f"there are more than {_MAX_DEPTH} messages within each other")
+    kind, values = record.kind, record.values
+    known, exclusive = _by_number(kind), _exclusive(kind)
     for number, form, value in wire.fields(data):
         field = known.get(number)
         if field is None:
             continue
+        if exclusive and field.name in exclusive:
+            for other in (values.keys() & exclusive) - {field.name}:
+                del values[other]
         if field.keys:
-            key, part = _entry(field, value)
+            key, part = _entry(field, value, depth)
             values.setdefault(field.name, {})[key] = part
         elif field.repeated:
-            values.setdefault(field.name, []).extend(_many(field.kind, form, value))
-        elif field.name in values and isinstance(values[field.name], Record):  # a message in parts
-            values[field.name].values.update(decoded(field.kind, _as_bytes(form, value)).values)
+            values.setdefault(field.name, []).extend(_many(field.kind, form, value, depth))
+        elif isinstance(values.get(field.name), Record):
+            _merge(values[field.name], _as_bytes(form, value), depth + 1)
         else:
-            values[field.name] = _one(field.kind, form, value)
-    return Record(kind, values)
+            values[field.name] = _one(field.kind, form, value, depth)
+    return record
 
 
-def _entry(field: Field, data: Any) -> tuple[Any, Any]:
-    parts = {number: (form, value) for number, form, value in wire.fields(_as_bytes(wire.BYTES, data))}
-    key = _one(field.keys, *parts[1]) if 1 in parts else _EMPTY[field.keys]
+def _entry(field: Field, data: Any, depth: int) -> tuple[Any, Any]:
+    if not isinstance(data, bytes):
+        raise wire.DecodeError("an entry of a map was expected")
+    parts = {number: (form, value) for number, form, value in wire.fields(data)}
+    key = _one(field.keys, *parts[1], depth) if 1 in parts else _EMPTY[field.keys]
     if 2 in parts:
-        return key, _one(field.kind, *parts[2])
+        return key, _one(field.kind, *parts[2], depth)
     return key, _EMPTY[field.kind] if field.kind in _EMPTY else Record(field.kind, {})
 
 
-def _many(kind: str, form: int, value: Any) -> list[Any]:
+def _many(kind: str, form: int, value: Any, depth: int) -> list[Any]:
     if form == wire.BYTES and kind in ("int", "bool"):
         return [_number(kind, n) for n in wire.integers(form, value).tolist()]
     if form == wire.BYTES and kind == "float":
         return wire.floats(form, value).tolist()
-    return [_one(kind, form, value)]
+    return [_one(kind, form, value, depth)]
 
 
-def _one(kind: str, form: int, value: Any) -> Any:
+def _one(kind: str, form: int, value: Any, depth: int) -> Any:
     if kind in _VARINTS:
         if form != wire.VARINT:
             raise wire.DecodeError("a number was expected")
@@ -126,7 +151,7 @@ def _one(kind: str, form: int, value: Any) -> Any:
             return data.decode()
         except UnicodeDecodeError:
             raise wire.DecodeError("text was expected") from None
-    return data if kind in ("bytes", "raw") else decoded(kind, data)
+    return data if kind in ("bytes", "raw") else decoded(kind, data, depth + 1)
 
 
 def _number(kind: str, value: int) -> Any:

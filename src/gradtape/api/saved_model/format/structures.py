@@ -21,6 +21,10 @@ from .protos import Record
 _SPECS: dict[int, Any] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTensorSpec, 9: VariableSpec}
 
 
+class UnknownSpecError(ValueError):
+    """A SavedModel has a value of a type that is not read here."""
+
+
 def shape_of(proto: Record | None) -> TensorShape:
     """The shape of a `TensorShapeProto`; none at all is a number's."""
     if proto is None:
@@ -57,7 +61,7 @@ def _named_tuple(proto: Record) -> Any:
 def _type_spec(proto: Record) -> Any:
     kind = _SPECS.get(proto.type_spec_class)
     if kind is None:
-        raise ValueError(
+        raise UnknownSpecError(
             f"the SavedModel has a value of the type {proto.type_spec_class_name or proto.type_spec_class}, which is "
             f"not read here: of composite types there are {', '.join(spec.__name__ for spec in _SPECS.values())}"
         )

@@ -1,0 +1,211 @@
+"""Files written by an attacker: nothing in them runs, names a file elsewhere, or keeps the reader busy for ever."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.api.saved_model.format.protos import Record, decoded, encoded
+
+S = tf.TensorSpec
+
+
+def plain(value):
+    """A message as dicts, which `encoded` takes."""
+    if isinstance(value, Record):
+        return {key: plain(part) for key, part in value.values.items()}
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list) else value
+
+
+class SavedModel:
+    """A SavedModel whose message is changed by hand."""
+
+    def __init__(self, folder, module):
+        tf.saved_model.save(module, folder)
+        self.folder = folder
+        self.message = plain(decoded("SavedModel", (folder / "saved_model.pb").read_bytes()))
+        self.graph = self.message["meta_graphs"][0]
+
+    def function(self, name):
+        functions = self.graph["graph_def"]["library"]["function"]
+        return next(f for f in functions if name in f["signature"]["name"])
+
+    def load(self, **options):
+        (self.folder / "saved_model.pb").write_bytes(encoded("SavedModel", self.message))
+        return tf.saved_model.load(self.folder, options=tf.saved_model.LoadOptions(**options))
+
+
+def of_paths(folder, op, output, inputs):
+    """A SavedModel with a function of a path, which runs an op on it."""
+
+    def named(path):
+        return tf.identity(path)
+
+    module = tf.Module()
+    module.f = tf.function(named, input_signature=[S([], tf.string)])
+    saved = SavedModel(folder, module)
+    function = saved.function("named")
+    node, result = function["node_def"]
+    node.update(op=op, input=inputs(node["input"][0]), attr={})
+    result["input"] = [f"{node['name']}:{output}:0"] if output else [*inputs(node["input"][0])[:1], f"^{node['name']}"]
+    return saved
+
+
+def test_a_loaded_function_does_not_write_files(tmp_path):
+    saved = of_paths(tmp_path / "m", "WriteFile", "", lambda path: [path, path])
+    target = tmp_path / "MARK"
+    with pytest.raises(tf.errors.PermissionDeniedError, match=r"WriteFile.*MARK.*allow_file_access=True"):
+        saved.load().f(str(target))
+    with pytest.raises(tf.errors.PermissionDeniedError):
+        saved.load().f(str(tmp_path / "m/MARK"))
+    with pytest.raises(tf.errors.PermissionDeniedError):
+        saved.load().signatures["serving_default"](tf.constant(str(target)))
+    assert not list(tmp_path.rglob("MARK"))
+    saved.load(allow_file_access=True).f(str(target))
+    assert target.read_text() == str(target)
+
+
+def test_a_loaded_function_reads_its_own_folder_alone(tmp_path):
+    saved = of_paths(tmp_path / "m", "ReadFile", "contents", lambda path: [path])
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "m/assets").mkdir(exist_ok=True)
+    (tmp_path / "m/assets/words").write_text("a b")
+    read = saved.load().f
+    assert read(str(tmp_path / "m/assets/words")).numpy() == b"a b"
+    for path in (tmp_path / "secret", tmp_path / "m/../secret", tmp_path / "m/assets/../../secret"):
+        with pytest.raises(tf.errors.PermissionDeniedError, match=r"ReadFile.*secret.*allow_file_access=True"):
+            read(str(path))
+    assert saved.load(allow_file_access=True).f(str(tmp_path / "secret")).numpy() == b"secret"
+
+
+def test_a_table_is_filled_from_the_own_folder_alone(tmp_path):
+    module = tf.Module()
+    rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64))
+    module.table = tf.lookup.StaticHashTable(rows, -1)
+    module.f = tf.function(module.table.lookup, input_signature=[S([None], tf.string)])
+    saved = SavedModel(tmp_path / "m", module)
+    (tmp_path / "secret").write_text("root\n")
+    function = saved.function("initializer")
+    path = tmp_path / "secret"
+    node = next(node for node in function["node_def"] if node["op"] == "LookupTableImportV2")
+    text = np.array(os.fsencode(path), object)
+    constant = {"value": {"tensor": tf.io.serialize_tensor(tf.constant(text)).numpy()}, "dtype": {"type": 7}}
+    function["node_def"].append({"name": "path", "op": "Const", "input": [], "attr": constant})
+    numbers = {"key_index": {"i": -2}, "value_index": {"i": -1}, "vocab_size": {"i": -1}, "delimiter": {"s": b"\t"}}
+    node.update(op="InitializeTableFromTextFileV2", input=[node["input"][0], "path:output:0"], attr=numbers)
+    with pytest.raises(tf.errors.PermissionDeniedError, match="secret"):
+        saved.load()
+    assert saved.load(allow_file_access=True).f(["root"]).numpy().tolist() == [0]
+
+
+@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "a\0b", ""])
+def test_an_asset_is_in_the_folder(tmp_path, name):
+    words = tmp_path / "words.txt"
+    words.write_text("a b")
+    module = tf.Module()
+    module.file = tf.saved_model.Asset(str(words))
+    saved = SavedModel(tmp_path / "m", module)
+    saved.graph["asset_file_def"][0]["filename"] = name
+    with pytest.raises(tf.errors.DataLossError, match="not in its folder"):
+        saved.load()
+
+
+def chain(tmp_path, count):
+    """A SavedModel with as many functions as asked for, each of which calls the one before twice."""
+
+    def first(x):
+        return x + 1.0
+
+    functions = [tf.function(first, input_signature=[S([])])]
+    module = tf.Module()
+    module.f = functions[0]
+    saved = SavedModel(tmp_path / "m", module)
+    library = saved.graph["graph_def"]["library"]["function"]
+    name = saved.function("first")["signature"]["name"]
+    caller = saved.function("signature_wrapper")
+    for i in range(count):
+        text = json.dumps(caller, default=lambda b: b.decode("latin1"))
+        copy = json.loads(text)
+        copy["signature"]["name"] = f"caller_{i}"
+        call = next(node for node in copy["node_def"] if "f" in node["attr"])
+        call["attr"]["f"]["func"]["name"] = name if i == 0 else f"caller_{i - 1}"
+        again = {**json.loads(json.dumps(call)), "name": "again", "input": [f"{call['name']}:output:0"]}
+        next(node for node in copy["node_def"] if node["op"] == "Identity")["input"] = ["again:output:0"]
+        copy["node_def"].append(again)
+        library.append(copy)
+    return saved, library
+
+
+def test_functions_that_multiply_calls_are_refused(tmp_path):
+    saved, _ = chain(tmp_path, 60)
+    with pytest.raises(tf.errors.DataLossError, match="more than 1000000 nodes"):
+        saved.load()
+
+
+def test_functions_that_call_each_other_are_refused(tmp_path):
+    saved, library = chain(tmp_path, 3)
+    call = next(node for node in library[-3]["node_def"] if "f" in node["attr"])
+    call["attr"]["f"]["func"]["name"] = "caller_2"
+    with pytest.raises(tf.errors.DataLossError, match="calls itself"):
+        saved.load()
+
+
+def test_a_loop_in_what_runs_at_load_is_refused(tmp_path):
+    module = tf.Module()
+    rows = tf.lookup.KeyValueTensorInitializer(["a"], tf.constant([0], tf.int64))
+    module.table = tf.lookup.StaticHashTable(rows, -1)
+    module.loop = tf.function(lambda x: tf.while_loop(lambda x: x < 3.0, lambda x: [x + 1.0], [x]),
+                              input_signature=[S([])])  # fmt: skip
+    saved = SavedModel(tmp_path / "m", module)
+    loop = next(node for f in saved.graph["graph_def"]["library"]["function"] for node in f["node_def"]
+                if node["op"] in ("While", "StatelessWhile"))  # fmt: skip
+    saved.function("initializer")["node_def"].append({**loop, "name": "loop", "input": []})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="might never end"):
+        saved.load()
+
+
+@pytest.mark.parametrize("number", [-1, 7, 2**31])
+def test_objects_that_are_not_there(tmp_path, number):
+    module = tf.Module()
+    module.v = tf.Variable(1.0)
+    saved = SavedModel(tmp_path / "m", module)
+    saved.graph["object_graph_def"]["nodes"][0]["children"][0]["node_id"] = number
+    with pytest.raises(tf.errors.DataLossError, match=f"refers to number {number}"):
+        saved.load()
+
+
+@pytest.mark.parametrize("name", ["__class__", "__dict__", "_was_set", "__init__"])
+def test_attributes_that_python_uses(tmp_path, name):
+    module = tf.Module()
+    module.v = {"a": tf.Variable(1.0)}
+    saved = SavedModel(tmp_path / "m", module)
+    saved.graph["object_graph_def"]["nodes"][0]["children"][0]["local_name"] = name
+    with pytest.raises(tf.errors.DataLossError, match="is named"):
+        saved.load(experimental_skip_checkpoint=True)
+
+
+def test_dtypes_of_nodes_are_checked(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + 1.0, input_signature=[S([])])
+    saved = SavedModel(tmp_path / "m", module)
+    node = next(node for node in saved.function("lambda")["node_def"] if node["op"] == "AddV2")
+    node["attr"]["T"]["type"] = 2
+    with pytest.raises(tf.errors.DataLossError, match=r"takes \[float64, float64\], and is given \[float32, float32\]"):
+        saved.load().f(1.0)
+
+
+def test_a_message_nested_too_deeply(tmp_path):
+    tf.saved_model.save(tf.Module(), tmp_path / "m")
+    value = {"none_value": {}}
+    for _ in range(120):
+        value = {"list_value": {"values": [value]}}
+    saved = plain(decoded("SavedModel", (tmp_path / "m/saved_model.pb").read_bytes()))
+    functions = {"f": {"canonicalized_input_signature": value}}
+    saved["meta_graphs"][0]["object_graph_def"]["concrete_functions"] = functions
+    (tmp_path / "m/saved_model.pb").write_bytes(encoded("SavedModel", saved))
+    with pytest.raises(OSError, match="within each other"):
+        tf.saved_model.load(tmp_path / "m")
