@@ -198,6 +198,8 @@ def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:
 
 def chosen(concretes: Sequence[LoadedConcreteFunction], args: Any, kwargs: Any) -> tuple[LoadedConcreteFunction, Any]:
     """The function for these arguments, and the tensors in them."""
+    if not concretes:
+        raise ValueError("Found zero restored functions for caller function.")
     for convert in (False, True):
         for concrete in concretes:
             try:

@@ -318,6 +318,8 @@ class _Loading:
             for name, value in self._children(node).items():
                 if name not in _ATTRIBUTES and hasattr(LoadedObject, name) and name.startswith("_"):
                     raise errors.DataLossError(f"an attribute of an object in the SavedModel is named {name!r}")
+                if name in _ATTRIBUTES and not isinstance(value, LoadedFunction | LoadedConcreteFunction):
+                    raise errors.DataLossError(f"{name} of an object in the SavedModel is no function")
                 setattr(made, name, value)
 
     def _variable(self, number: int, node: Record) -> None:
@@ -373,14 +375,13 @@ class _Loading:
         proto = node.function
         concretes = [self._concrete(name) for name in proto.concrete_functions]
         spec = proto.function_spec
-        if spec is None or not concretes:
+        if spec is None:
             self._made[number] = concretes[0] if concretes else None
             return
         arguments = value_of(spec.fullargspec)
         given = value_of(spec.input_signature) if "input_signature" in spec else None
-        self._made[number] = LoadedFunction(
-            concretes[0].base_name, signature_of(arguments, spec.is_method), concretes, given
-        )
+        name = concretes[0].base_name if concretes else "function"
+        self._made[number] = LoadedFunction(name, signature_of(arguments, spec.is_method), concretes, given)
 
     def _concrete(self, name: str) -> LoadedConcreteFunction:
         if name not in self._concretes:

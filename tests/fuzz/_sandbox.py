@@ -1,0 +1,85 @@
+"""Runs what may hang, raise or write a file, and says what it did."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gradtape as tf
+
+SECONDS = 10.0  # after which a load counts as one that never ends
+
+
+class Hang(BaseException):
+    """The time is over."""
+
+
+class Outcome:
+    """What came of a call: a value, an error that is documented, or a problem in words."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.error: Exception | None = None
+        self.problem: str | None = None
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def is_documented(error: Exception) -> bool:
+    """Whether an error is one that readers of files may raise: TensorFlow's, the system's, or a plain ValueError."""
+    return isinstance(error, tf.errors.OpError | OSError | NotImplementedError) or type(error) is ValueError
+
+
+def attempt(act: Callable[[], Any], documented: Callable[[Exception], bool] = is_documented) -> Outcome:
+    """Calls a function, and says what came of it."""
+    outcome = Outcome()
+    try:
+        with _time_limit(SECONDS):
+            outcome.value = act()
+    except Hang:
+        outcome.problem = f"did not end within {SECONDS:.0f} s"
+    except Exception as error:
+        outcome.error = error
+        if not documented(error):
+            outcome.problem = f"raised {type(error).__name__}: {str(error)[:300]}"
+        elif not str(error):
+            outcome.problem = f"raised {type(error).__name__} without a message"
+    return outcome
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A new folder, two levels below one that is watched for files named MARK; it is the current one meanwhile."""
+    top = Path(tempfile.mkdtemp())
+    inner = top / "a" / "b"
+    inner.mkdir(parents=True)
+    before = os.getcwd()
+    os.chdir(inner)
+    try:
+        yield inner
+    finally:
+        os.chdir(before)
+        shutil.rmtree(top, ignore_errors=True)
+
+
+def marks(inner: Path) -> list[str]:
+    """A message for every file that only text from a damaged file can have made."""
+    return [f"made the file {path}" for path in [*inner.parents[1].rglob("*MARK*"), Path("/MARK")] if path.exists()]
