@@ -127,7 +127,7 @@ class BundleReader:
         """What goes wrong inside is a damaged file."""
         try:
             yield
-        except (ValueError, TypeError, KeyError, IndexError, struct.error) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError, struct.error) as error:
             raise errors.DataLossError(
                 f"Unable to read file ({path}). Perhaps the file is corrupt or was produced by a newer version of "
                 f"TensorFlow with format changes: {error}"
@@ -140,28 +140,37 @@ class BundleReader:
     def read(self, name: str) -> Tensor:
         """The tensor of this name."""
         entry = self._entries[name]
-        if not entry.slices:
-            array = self._array(name, entry)
-        else:
-            array, missing = np.empty(entry.shape, entry.dtype.numpy), math.prod(entry.shape)
-            for part in entry.slices:
-                with self._trusting(f"{self.path}.index"):
-                    stored = self._parts[_part_key(name, part)]
-                place = tuple(slice(None) if n == _FULL else slice(start, start + n) for start, n in part)
-                array[place] = self._array(name, stored)
-                missing -= math.prod(stored.shape)
-            if missing:
-                raise errors.DataLossError(f"The parts of {name!r} in {self.path} are not the whole tensor")
+        array = self._joined(name, entry) if entry.slices else self._array(name, entry)
         return wrap(array if array.ndim or entry.dtype is dtypes.string else array[()], entry.dtype)
+
+    def _joined(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
+        """A tensor that was stored in parts."""
+        with self._trusting(f"{self.path}.index"):
+            stored = [self._parts[_part_key(name, part)] for part in entry.slices]
+            # The parts tell apart: memory is taken for what is there, and each place is written once.
+            if sum(math.prod(part.shape) for part in stored) != math.prod(entry.shape):
+                raise wire.DecodeError(f"the parts of {name!r} are not the whole tensor")
+            arrays = [self._array(name, part) for part in stored]
+            array, written = np.empty(entry.shape, entry.dtype.numpy), np.zeros(entry.shape, bool)
+            for part, values in zip(entry.slices, arrays, strict=True):
+                place = tuple(slice(None) if n == _FULL else slice(start, start + n) for start, n in part)
+                if array[place].shape != values.shape or values.dtype != array.dtype or written[place].any():
+                    raise wire.DecodeError(f"the parts of {name!r} do not fit together")
+                array[place] = values
+                written[place] = True
+            return array
 
     def _array(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
         path = _data_path(self.path, entry.shard, self._shards)
         with errors.of_system(path), open(path, "rb") as file:
+            with self._trusting(path):
+                if entry.offset + entry.size > os.fstat(file.fileno()).st_size:
+                    raise wire.DecodeError(f"the file ends within the tensor {name!r}")
+                if entry.dtype is not dtypes.string:
+                    _check_size(name, entry)
             file.seek(entry.offset)
             data = file.read(entry.size)
         with self._trusting(path):
-            if len(data) < entry.size:
-                raise wire.DecodeError(f"the file ends within the tensor {name!r}")
             if entry.dtype is dtypes.string:
                 return _strings(name, data, entry)
             _compare(name, entry.checksum, masked_crc32c(data))
@@ -182,6 +191,12 @@ class BundleReader:
         pass
 
 
+def _check_size(name: str, entry: Entry) -> None:
+    wanted = math.prod(entry.shape) * entry.dtype.numpy.itemsize
+    if entry.size != wanted:
+        raise wire.DecodeError(f"the tensor {name!r} of shape {entry.shape} has {entry.size} bytes instead of {wanted}")
+
+
 def _compare(name: str, stored: int, computed: int) -> None:
     if stored != computed:
         raise wire.DecodeError(
@@ -192,10 +207,15 @@ def _compare(name: str, stored: int, computed: int) -> None:
 
 def _strings(name: str, data: bytes, entry: Entry) -> np.ndarray[Any, Any]:
     lengths, place = [], 0
-    for _ in range(math.prod(entry.shape)):
+    count = math.prod(entry.shape)
+    if count > len(data):  # each string has a length, of a byte at least
+        raise wire.DecodeError(f"the tensor {name!r} of shape {entry.shape} has {len(data)} bytes")
+    for _ in range(count):
         length, place = wire.varint_at(data, place)
         lengths.append(length)
     text = data[place + 4 :]
+    if sum(lengths) != len(text):
+        raise wire.DecodeError(f"the strings of {name!r} have {len(text)} bytes instead of {sum(lengths)}")
     length_checksum, whole = _string_checksums(lengths, text)
     _compare(name, struct.unpack_from("<I", data, place)[0], length_checksum)
     _compare(name, entry.checksum, whole)
@@ -220,6 +240,8 @@ def _entry(data: bytes) -> Entry:
         else:
             numbers[number] = value
     shard, offset, size = (numbers.get(number, 0) for number in (_SHARD, _OFFSET, _SIZE))
+    if not all(isinstance(number, int) for number in (dtype, shard, offset, size, *shape)):
+        raise wire.DecodeError("a number was expected")
     return Entry(DType(dtype), shape, shard, offset, size, checksum, tuple(slices))
 
 

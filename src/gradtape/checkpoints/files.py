@@ -11,7 +11,7 @@ from ..core import errors
 from ..state.archive import Reader
 from . import shared, tensorflow_graph
 from .bundle import BundleReader
-from .object_graph import Node, Slot
+from .object_graph import Node, Slot, checked
 from .shared import ENDING
 
 INDEX = ".index"
@@ -65,8 +65,13 @@ def nodes_of(reader: Reader | BundleReader) -> list[Node] | None:
             raise errors.DataLossError(f"The graph of objects in {reader.path}{INDEX} is damaged: {error}") from error
     if not isinstance(reader.notes, dict) or "objects" not in reader.notes:
         raise errors.DataLossError(f"{reader.path} has no object graph: it was not written by tf.train.Checkpoint")
-    return [_node(*parts) for parts in reader.notes["objects"]]
+    try:
+        return checked([_node(*parts) for parts in reader.notes["objects"]])
+    except (TypeError, ValueError) as error:
+        raise errors.DataLossError(f"The graph of objects in {reader.path} is damaged: {error}") from error
 
 
-def _node(children: dict[str, int], key: str | None, slots: Any = ()) -> Node:
+def _node(children: Any, key: Any, slots: Any = ()) -> Node:
+    if not isinstance(children, dict) or not isinstance(key, str | None) or not isinstance(slots, list | tuple):
+        raise ValueError("an object is not described as one")
     return Node(children, key, tuple(Slot(*slot) for slot in slots))

@@ -158,6 +158,8 @@ def _assign(reader: Reader | BundleReader, wanted: list[tuple[Any, str]]) -> Non
 
 def _check(reader: Reader | BundleReader, held: Any, key: str) -> None:
     variable: Any = variable_of(held)
+    if key not in reader.dtypes:
+        raise errors.NotFoundError(f"Key {key} not found in checkpoint {reader.path}. Nothing was restored")
     shape, dtype = reader.shape(key), reader.dtypes[key]
     if not variable.shape.is_compatible_with(shape):
         raise ValueError(

@@ -7,8 +7,9 @@ process, when all parts are on the disk. If one fails, all raise, and no checkpo
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from ..core import errors
@@ -16,6 +17,7 @@ from ..core.tensor import Tensor
 from ..state import archive
 
 ENDING = ".npz"
+_SHARD = re.compile(r"\.shard-\d{5}-of-\d{5}\.npz")  # behind the path of the checkpoint
 
 
 class Group(NamedTuple):
@@ -111,15 +113,26 @@ class ShardedReader(archive.Reader):
 
     def __init__(self, path: str | os.PathLike[str], shards: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path)
+        self.dtypes = {}
         self._shards: dict[str, archive.Reader] = {}
-        folder = os.path.dirname(path)
-        try:
+        prefix = os.fspath(path).removesuffix(ENDING)
+        with ExitStack() as when_damaged:
+            when_damaged.callback(super().close)
             for name, keys in shards.items():
-                reader = archive.Reader(os.path.join(folder, name))
+                part = os.path.join(os.path.dirname(path), name)
+                if not _SHARD.fullmatch(part.removeprefix(prefix)):
+                    raise errors.DataLossError(f"{path} names {name!r} as a part of it")
+                try:
+                    reader = archive.Reader(part)
+                except errors.NotFoundError as error:
+                    raise errors.DataLossError(f"A part of the checkpoint {path} is missing: {error}") from error
+                when_damaged.callback(reader.close)
+                missing = [key for key in keys if key not in reader.dtypes]
+                if missing:
+                    raise errors.DataLossError(f"{part} has no value {missing[0]!r}, which {path} says it has")
                 self._shards.update(dict.fromkeys(keys, reader))
                 self.dtypes |= {key: reader.dtypes[key] for key in keys}
-        except FileNotFoundError as error:
-            raise errors.DataLossError(f"A part of the checkpoint {path} is missing: {error}") from error
+            when_damaged.pop_all()
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
@@ -143,4 +156,7 @@ def opened(path: str) -> archive.Reader:
     if shards is None:
         return reader
     reader.close()
+    named = isinstance(shards, dict) and all(isinstance(keys, list) for keys in shards.values())
+    if not named or not all(isinstance(key, str) for keys in shards.values() for key in keys):
+        raise errors.DataLossError(f"{path} is damaged: it does not say which values are in which of its parts")
     return ShardedReader(path, shards)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..state.archive import replacing
+from ..state.archive import is_inside, replacing
 from . import files
 
 logger = logging.getLogger("gradtape")
-_LINE = re.compile(r'^(\w+): (".*"|[\d.e+-]+)$', re.MULTILINE)
+_PATH = re.compile(r'^((?:all_)?model_checkpoint_paths?): (".*")$', re.MULTILINE)
+_NUMBER = re.compile(r"^(\w+_timestamps?): ([\d.e+-]+)$", re.MULTILINE)
 
 
 @dataclass
@@ -62,11 +63,18 @@ def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
 
 def _parsed(text: str, folder: str) -> CheckpointState | None:
     found: dict[str, list[str]] = {}
-    for key, value in _LINE.findall(text):
+    for key, value in [*_PATH.findall(text), *_NUMBER.findall(text)]:
         found.setdefault(key, []).append(value)
 
     def whole(quoted: str) -> str:
-        return os.path.join(folder, json.loads(quoted))
+        name = json.loads(quoted)
+        if not isinstance(name, str):
+            raise ValueError(f"a path was expected, got {name}")
+        os.fsencode(name)  # ValueError for what no file system has
+        path = os.path.join(folder, name)
+        if not is_inside(path, folder):  # a manager deletes what is listed here
+            raise ValueError(f"the checkpoint {name!r} is in another folder")
+        return path
 
     if "model_checkpoint_path" not in found:
         return None

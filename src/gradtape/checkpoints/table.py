@@ -86,11 +86,13 @@ def _decompressed(data: bytes) -> bytes:
 def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
     restarts = struct.unpack("<I", block[-4:])[0]
     end, place, key = len(block) - 4 * (restarts + 1), 0, b""
+    if end < 0:
+        raise DecodeError("a block is shorter than it says")
     while place < end:
         shared, place = varint_at(block, place)
         added, place = varint_at(block, place)
         size, place = varint_at(block, place)
-        if place + added + size > end:
+        if place + added + size > end or shared > len(key):
             raise DecodeError("a block ends within an entry")
         key = key[:shared] + block[place : place + added]
         place += added

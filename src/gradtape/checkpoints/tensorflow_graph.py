@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import wire
-from .object_graph import Node, Slot
+from .object_graph import Node, Slot, checked
 
 _VALUE = "VARIABLE_VALUE"
 _CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # the fields of a node
@@ -41,10 +41,10 @@ def decoded(data: bytes, stored: Iterable[str] = ()) -> list[Node]:
         for part, its_name in (below or {key: name}).items():
             children.setdefault(its_name, len(nodes))
             nodes.append(Node({}, part))
-    count = len(nodes)
-    if any(child >= count for node in nodes for child in (*node.children.values(), *(s.node for s in node.slots))):
-        raise wire.DecodeError("an edge of the graph of objects leads nowhere")
-    return nodes
+    try:
+        return checked(nodes)
+    except ValueError as error:
+        raise wire.DecodeError(str(error)) from None
 
 
 def _message(data: bytes) -> dict[int, Any]:

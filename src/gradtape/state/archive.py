@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
+import re
 import secrets
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -137,6 +139,51 @@ class Writer:
             self._zip.close()
 
 
+class _Header(NamedTuple):
+    """What the first bytes of a `.npy` file say."""
+
+    dtype: np.dtype[Any]
+    is_fortran: bool
+    shape: tuple[int, ...]
+
+
+# A header as NumPy writes it for arrays of plain numbers. It is Python's text of a dict: nothing evaluates it here.
+_HEADER = re.compile(
+    rb"\{'descr': '([<|][biufc]\d{1,2})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,19}, ?)*\d{0,19})\),? *\} *\n?"
+)
+_HEADER_MAX_BYTES = 10_000  # NumPy's limit too
+
+
+def _read_header(file: IO[bytes]) -> _Header:
+    """Reads the header of a `.npy` file; ValueError if it is none."""
+    magic = file.read(8)
+    if magic[:6] != b"\x93NUMPY" or magic[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
+        raise ValueError("it is no array of NumPy's")
+    size = int.from_bytes(file.read(2 if magic[6] == 1 else 4), "little")
+    text = file.read(size) if size <= _HEADER_MAX_BYTES else b""
+    found = _HEADER.fullmatch(text)
+    if found is None:
+        raise ValueError(f"its header is not one of an array of numbers: {text[:200]!r}")
+    shape = tuple(int(n) for n in found[3].replace(b" ", b"").split(b",") if n)
+    return _Header(np.dtype(found[1].decode()), found[2] == b"True", shape)
+
+
+def _read_array(file: IO[bytes], size: int) -> np.ndarray[Any, Any]:
+    """Reads a `.npy` file of so many bytes. Memory is taken for what is there, not for what the header says."""
+    header = _read_header(file)
+    left = size - file.tell()
+    if math.prod(header.shape) * header.dtype.itemsize != left:
+        raise ValueError(f"an array {header.dtype} of shape {header.shape} does not have {left} bytes")
+    data = bytearray(left)
+    view, filled = memoryview(data), 0
+    while filled < left and (part := file.read(min(_AT_ONCE, left - filled))):
+        view[filled : filled + len(part)] = part
+        filled += len(part)
+    array = np.frombuffer(data, header.dtype)
+    return array.reshape(header.shape[::-1]).T if header.is_fortran else array.reshape(header.shape)
+
+
 class Reader:
     """The tensors of an archive, read one at a time; `DataLossError` if the file is damaged."""
 
@@ -160,34 +207,44 @@ class Reader:
         info = self._zip.getinfo(member)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise zipfile.BadZipFile(f"{member} is compressed")
+        if info.file_size > os.path.getsize(self.path):
+            raise zipfile.BadZipFile(f"{member} is larger than the archive")
         return info
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
-        with self._member(name) as member:
-            version = np.lib.format.read_magic(member)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            return read(member)[0]
+        with self._member(name) as (member, _):
+            return _read_header(member).shape
 
     def read(self, name: str) -> Tensor:
         """The tensor of this name."""
         dtype, array = self.dtypes[name], self._array(name)
         if dtype is dtypes.string:
-            text, ends = self._array(name + _BYTES).tobytes(), np.cumsum(array.ravel())
-            strings = np.empty(array.shape, object)
-            strings.ravel()[:] = [text[end - size : end] for end, size in zip(ends, array.ravel(), strict=True)]
-            return wrap(strings, dtype)
+            return wrap(self._strings(name, array), dtype)
+        stored = dtype.numpy if dtype.numpy.isbuiltin == 1 else np.dtype(f"u{dtype.numpy.itemsize}")
+        if array.dtype != stored:
+            raise errors.DataLossError(f"{name} in {self.path} is {array.dtype}, and should be {dtype.name}")
         if array.dtype != dtype.numpy:
             array = array.view(dtype.numpy)
         return wrap(array if array.ndim else array[()], dtype)
 
+    def _strings(self, name: str, sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The strings of these sizes."""
+        text = self._array(name + _BYTES)
+        if sizes.dtype != np.int64 or text.dtype != np.uint8 or (sizes < 0).any() or sizes.sum() != text.size:
+            raise errors.DataLossError(f"{name} in {self.path} is damaged: the sizes of its strings are not theirs")
+        data, ends = text.tobytes(), np.cumsum(sizes.ravel())
+        strings = np.empty(sizes.size, object)
+        strings[:] = [data[end - size : end] for end, size in zip(ends, sizes.ravel(), strict=True)]
+        return strings.reshape(sizes.shape)
+
     def _array(self, name: str) -> np.ndarray[Any, Any]:
-        with self._member(name) as member:
-            return np.lib.format.read_array(member, allow_pickle=False)
+        with self._member(name) as (member, size):
+            return _read_array(member, size)
 
     @contextmanager
-    def _member(self, name: str) -> Iterator[IO[bytes]]:
-        """The file of an array, which is read once for its checksum before anything in it is believed."""
+    def _member(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
+        """The file of an array and its size; it is read once for its checksum before anything in it is believed."""
         member = f"{name}.npy"
         try:
             info = self._info(member)
@@ -196,10 +253,10 @@ class Reader:
                     while file.read(_AT_ONCE):
                         pass
                 self._whole.add(member)
+            with self._zip.open(info) as file:
+                yield file, info.file_size
         except Exception as error:  # of many kinds, for any byte of the zip may be wrong
             raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}") from error
-        with self._zip.open(info) as file:
-            yield file
 
     def close(self) -> None:
         """Closes the file."""
