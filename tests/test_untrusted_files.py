@@ -1,7 +1,11 @@
 """Files written by an attacker: nothing in them runs, names a file elsewhere, or keeps the reader busy for ever."""
 
+import gzip
 import json
 import os
+import struct
+import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -209,3 +213,148 @@ def test_a_message_nested_too_deeply(tmp_path):
     (tmp_path / "m/saved_model.pb").write_bytes(encoded("SavedModel", saved))
     with pytest.raises(OSError, match="within each other"):
         tf.saved_model.load(tmp_path / "m")
+
+
+def rewritten(path, change):
+    """Changes the contents of an archive, given as a dict of its members."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+KEY = "v/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        (b"'shape': (2,)", b"'shape': (4000000000000,)"),
+        (b"{'descr'", b"{open('MARK', 'w'): 1, 'descr'"),
+        (b"'<f4'", b"'|O8'"),
+        (b"'<f4'", b"'<i4'"),
+        (b"(2,)", b"(" * 300),
+    ],
+)
+def test_the_header_of_an_array_is_not_evaluated(tmp_path, monkeypatch, old, new):
+    monkeypatch.chdir(tmp_path)
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write("ckpt")
+
+    def change(members):
+        data = members[KEY + ".npy"]
+        size = int.from_bytes(data[8:10], "little")
+        header = data[10 : 10 + size].replace(old, new)
+        members[KEY + ".npy"] = data[:8] + len(header).to_bytes(2, "little") + header + data[10 + size :]
+
+    rewritten("ckpt.npz", change)
+    v = tf.Variable([0.0, 0.0])
+    with pytest.raises(tf.errors.DataLossError):
+        tf.train.Checkpoint(v=v).read(path)
+    assert v.numpy().tolist() == [0, 0] and os.listdir() == ["ckpt.npz"]
+
+
+def change_notes(path, change):
+    def edit(members):
+        contents = json.loads(members["contents.json"])
+        change(contents["notes"])
+        members["contents.json"] = json.dumps(contents).encode()
+
+    rewritten(path, edit)
+
+
+@pytest.mark.parametrize("number", [-1, 9, "1", None])
+def test_edges_of_a_checkpoint_lead_to_objects(tmp_path, number):
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ckpt")
+    change_notes(path + ".npz", lambda notes: notes["objects"][0][0].update(v=number))
+    with pytest.raises(tf.errors.DataLossError, match="leads nowhere"):
+        tf.train.Checkpoint(v=tf.Variable(0.0)).read(path)
+
+
+def test_parts_of_a_checkpoint_are_beside_it(tmp_path):
+    (tmp_path / "in").mkdir()
+    tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "secret")
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "in/ckpt")
+    for name in ("../secret.npz", str(tmp_path / "secret.npz"), "ckpt.shard-00000-of-00001.npz/../../secret.npz"):
+        change_notes(path + ".npz", lambda notes, name=name: notes.update(shards={name: [KEY]}))
+        with pytest.raises(tf.errors.DataLossError, match="as a part of it"):
+            tf.train.Checkpoint(v=tf.Variable(0.0)).read(path)
+
+
+@pytest.mark.parametrize("text", ['"../outside"', '"/etc/passwd"', "17", "1.5", '"\\ud800"', '"a\\u0000b"'])
+def test_the_list_of_checkpoints_names_no_other_folder(tmp_path, text):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (tmp_path / "outside.npz").write_bytes(b"precious")
+    (folder / "checkpoint").write_text(f"model_checkpoint_path: {text}\nall_model_checkpoint_paths: {text}\n")
+    assert tf.train.latest_checkpoint(folder) is None
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), folder, max_to_keep=1)
+    manager.save()
+    assert (tmp_path / "outside.npz").exists() and manager.checkpoints == [str(folder / "ckpt-1")]
+
+
+def test_parts_of_a_tensor_that_overlap(tmp_path):
+    from gradtape.checkpoints import bundle
+    from gradtape.checkpoints.table import read_table, table_of
+    from gradtape.core import wire
+
+    prefix = tmp_path / "ckpt"
+    bundle.write_bundle(prefix, {"v": np.arange(2, dtype=np.float32)})
+    index = tmp_path / "ckpt.index"
+    entries = read_table(index.read_bytes())
+    stored = entries[b"v"]
+    whole = wire.number_field(1, 1) + wire.field(2, wire.field(2, wire.number_field(1, 4)))
+    extent = wire.field(1, wire.number_field(1, 0) + wire.number_field(2, 2))
+    entries[b"v"] = whole + 2 * wire.field(7, extent)  # the first half twice, and the second never
+    entries[bundle._part_key("v", ((0, 2),))] = stored
+    index.write_bytes(table_of(entries))
+    with pytest.raises(tf.errors.DataLossError, match="do not fit together"):
+        bundle.read_bundle(prefix)
+
+
+def test_a_record_longer_than_its_file(tmp_path):
+    from gradtape.core.checksums import masked_crc32c
+
+    length = struct.pack("<Q", 2**62)
+    (tmp_path / "r").write_bytes(length + struct.pack("<I", masked_crc32c(length)) + b"abc")
+    with pytest.raises(tf.errors.DataLossError, match="truncated record"):
+        list(tf.data.TFRecordDataset(str(tmp_path / "r")))
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+@pytest.mark.parametrize("read", [
+    lambda path, kind: tf.data.FixedLengthRecordDataset(path, 1, compression_type=kind),
+    lambda path, kind: tf.data.TextLineDataset(path, kind),
+    lambda path, kind: tf.data.experimental.CsvDataset(path, [tf.string], compression_type=kind),
+    lambda path, kind: tf.data.TFRecordDataset(path, kind),
+])  # fmt: skip
+def test_compressed_files_that_are_damaged(tmp_path, read, compression):
+    data = (gzip if compression == "GZIP" else zlib).compress(b"some text\n" * 20)
+    for damaged in (data[: len(data) // 2], data[:-3] + b"xyz", b"none of it"):
+        (tmp_path / "f").write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError):
+            list(read(str(tmp_path / "f"), compression))
+
+
+def test_a_serialized_tensor_of_one_value_and_a_huge_shape():
+    from gradtape.core import wire
+
+    shape = wire.field(2, wire.field(2, wire.number_field(1, 10**12)))
+    data = wire.number_field(1, 1) + shape + wire.field(5, struct.pack("<f", 1.0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse"):
+        tf.io.parse_tensor(data, tf.float32)
+
+
+def test_of_several_lists_of_a_feature_the_first_is_read():
+    one, two = (tf.train.Feature(float_list=tf.train.FloatList(value=x)).SerializeToString() for x in ([1.0], [2.0]))
+    features = wire_map(b"b", one + two)
+    found = tf.io.parse_single_example(features, {"b": tf.io.VarLenFeature(tf.float32)})["b"]
+    assert found.values.numpy().tolist() == [1]  # as TensorFlow's op does
+
+
+def wire_map(key, value):
+    """An Example with one feature."""
+    from gradtape.core import wire
+
+    return wire.field(1, wire.field(1, wire.field(1, key) + wire.field(2, value)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import random
-import struct
 from typing import Any
 
 from gradtape.core import wire
@@ -54,11 +54,11 @@ def _mutate(message: list[Field], at: int, slots: list[Any], rng: random.Random)
         case 0:
             del message[at]
         case 1:
-            message.insert(at, field)
+            message.insert(at, copy.deepcopy(field))
         case 2 if other_at < len(other_message):
-            message[at] = other_message[other_at]
+            message[at] = copy.deepcopy(other_message[other_at])
         case 3 if other_at < len(other_message):
-            message[at] = [field[0], *other_message[other_at][1:]]
+            message[at] = [field[0], *copy.deepcopy(other_message[other_at][1:])]
         case 4:
             field[0] = rng.randint(1, 20)
         case 5:
@@ -91,8 +91,3 @@ def _encoded(message: list[Field], depth: int = 0) -> bytes:
         else:
             parts.append(wire.varint(number << 3 | kind) + value)
     return b"".join(parts)
-
-
-def float_field(number: int, value: float) -> bytes:
-    """A field of one float32."""
-    return wire.varint(number << 3 | wire.FIXED32) + struct.pack("<f", value)

@@ -35,9 +35,9 @@ def checked(nodes: list[Node]) -> list[Node]:
     """The nodes, if all edges between them lead to one of them; else ValueError."""
     numbers = [number for node in nodes for number in node.children.values()]
     numbers += [number for node in nodes for slot in node.slots for number in (slot.of, slot.node)]
-    wrong = next((n for n in numbers if type(n) is not int or not 0 <= n < len(nodes)), None)
-    if wrong is not None or not nodes:
-        raise ValueError(f"an edge of the graph of objects leads nowhere: to {wrong or 0} of {len(nodes)} objects")
+    wrong = [n for n in numbers if type(n) is not int or not 0 <= n < len(nodes)]
+    if wrong or not nodes:
+        raise ValueError(f"an edge of the graph of objects leads nowhere: to {wrong[:1]} of {len(nodes)} objects")
     if not all(isinstance(slot.name, str) for node in nodes for slot in node.slots):
         raise ValueError("the name of a slot is no text")
     return nodes

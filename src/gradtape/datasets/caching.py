@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..core import errors
 from ..core.tensor import Tensor
 from ..state import archive
 from .steps import END, Steps
@@ -95,6 +96,8 @@ class File:
     def _read(self) -> Elements:
         with archive.Reader(self._path) as reader:
             count = reader.notes
+            if type(count) is not int or count < 0:
+                raise errors.DataLossError(f"{self._path} is damaged: it has {count!r} elements")
             structure = self._structure() if count else ()  # which may take an element to find out
             width = len(leaves(structure))
             for i in range(count):

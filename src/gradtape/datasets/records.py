@@ -7,9 +7,11 @@ CRC-32C, rotated and with a constant added, as TensorFlow writes and checks them
 from __future__ import annotations
 
 import gzip
+import io
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..core import errors
@@ -17,6 +19,7 @@ from ..core.checksums import masked_crc32c
 from ..core.errors import of_system as failures
 
 COMPRESSIONS = (None, "", "GZIP", "ZLIB")
+_AT_ONCE = 1 << 20  # bytes that are read
 
 
 def framed(record: bytes) -> bytes:
@@ -31,46 +34,67 @@ def check_compression(kind: Any) -> None:
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {kind}. Use GZIP, ZLIB or none")
 
 
-def opened(path: str, compression: str | None) -> Any:
-    """A file to read from, decompressed."""
+@contextmanager
+def opened(path: str, compression: str | None) -> Iterator[Any]:
+    """A file to read from, decompressed; what is wrong with it is raised as TensorFlow's error."""
+    with failures(path):
+        try:
+            with _opened(path, compression) as file:
+                yield file
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise errors.DataLossError(f"{path} is not a whole {compression} file: {error}") from None
+
+
+def _opened(path: str, compression: str | None) -> Any:
     if compression == "GZIP":
         return gzip.open(path)
     file = open(path, "rb")
-    return _Inflated(file) if compression == "ZLIB" else file
+    return io.BufferedReader(_Inflated(file)) if compression == "ZLIB" else file
 
 
-class _Inflated:
+class _Inflated(io.RawIOBase):
     """A file of zlib's, read piece by piece."""
 
     def __init__(self, file: Any) -> None:
-        self._file, self._inflate, self._there = file, zlib.decompressobj(), b""
+        self._file, self._inflate = file, zlib.decompressobj()
 
-    def read(self, size: int = 1 << 62) -> bytes:
-        """`size` bytes more, or what is left of them."""
-        parts, missing = [self._there[:size]], size - len(self._there)
-        self._there = self._there[size:]
-        while missing > 0 and (data := self._file.read(1 << 16)):
-            piece = self._inflate.decompress(data)
-            parts.append(piece[:missing])
-            self._there = piece[missing:]
-            missing -= len(piece)
-        return b"".join(parts)
+    def readable(self) -> bool:
+        """It is read."""
+        return True
 
-    def __enter__(self) -> _Inflated:
-        return self
+    def readinto(self, buffer: Any) -> int:
+        """Puts the next bytes into a buffer, and says how many."""
+        while not self._inflate.eof:
+            data = self._inflate.unconsumed_tail or self._file.read(_AT_ONCE)
+            if not data:
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            piece = self._inflate.decompress(data, len(buffer))
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+        return 0
 
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Closes the file."""
         self._file.close()
+        super().close()
 
 
 def records(path: str, compression: str | None = None) -> Iterator[bytes]:
     """The records of a file, checked."""
-    with failures(path):
-        try:
-            with opened(path, compression) as file:
-                yield from _read(file)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise errors.DataLossError(f"{path} is not a whole {compression} file: {error}") from None
+    with opened(path, compression) as file:
+        yield from _read(file)
+
+
+def _read_up_to(file: Any, size: int) -> bytes:
+    """Reads so many bytes, or those that are left: memory is taken for what is there, not for what a length says."""
+    if size <= _AT_ONCE:
+        return file.read(size)
+    parts = []
+    while size and (part := file.read(min(size, _AT_ONCE))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def _read(file: Any) -> Iterator[bytes]:
@@ -82,7 +106,7 @@ def _read(file: Any) -> Iterator[bytes]:
         if masked_crc32c(header[:8]) != checksum:
             hint = " (Is this even a TFRecord file?)" if place == 0 else ""
             raise errors.DataLossError(f"corrupted record at {place}{hint}")
-        record, end = file.read(size), file.read(4)
+        record, end = _read_up_to(file, size), file.read(4)
         if len(record) < size or len(end) < 4:
             raise errors.DataLossError(f"truncated record at {place}: the file ends before it does")
         if masked_crc32c(record) != struct.unpack("<I", end)[0]:
@@ -93,7 +117,7 @@ def _read(file: Any) -> Iterator[bytes]:
 
 def fixed_records(path: str, size: int, header: int, footer: int, compression: str | None) -> Iterator[bytes]:
     """The records of a file that all have one size, between what is skipped at its ends."""
-    with failures(path), opened(path, compression) as file:
+    with opened(path, compression) as file:
         data = file.read()
     body = len(data) - header - footer
     if body % size:

@@ -20,6 +20,7 @@ from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from .order import Shuffles, chosen, drawn
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merged_options
+from .records import opened
 from .structure import (
     as_element,
     as_specs,
@@ -354,10 +355,6 @@ class Sources(Pipeline):
 
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
     """The lines of text files, without their ends."""
-    import gzip
-    import io
-    import zlib
-
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]
@@ -366,13 +363,9 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
 
     def lines() -> Iterator[Tensor]:
         for name in names:
-            try:
-                with gzip.open(name) if compression_type == "GZIP" else open(name, "rb") as file:
-                    text = io.BytesIO(zlib.decompress(file.read())) if compression_type == "ZLIB" else file
-                    for line in text:
-                        yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # all of them, as TensorFlow
-            except FileNotFoundError:
-                raise errors.NotFoundError(f"{name}; No such file or directory") from None
+            with opened(name, compression_type) as file:
+                for line in file:
+                    yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # all of them, as TensorFlow
 
     made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, names, lambda name: text_lines(dataset, name, compression_type))

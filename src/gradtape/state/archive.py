@@ -155,8 +155,8 @@ _HEADER = re.compile(
 _HEADER_MAX_BYTES = 10_000  # NumPy's limit too
 
 
-def _read_header(file: IO[bytes]) -> _Header:
-    """Reads the header of a `.npy` file; ValueError if it is none."""
+def _read_header(file: IO[bytes], file_size: int) -> _Header:
+    """Reads the header of a `.npy` file of so many bytes; ValueError if it is none, or of another size."""
     magic = file.read(8)
     if magic[:6] != b"\x93NUMPY" or magic[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
         raise ValueError("it is no array of NumPy's")
@@ -166,15 +166,16 @@ def _read_header(file: IO[bytes]) -> _Header:
     if found is None:
         raise ValueError(f"its header is not one of an array of numbers: {text[:200]!r}")
     shape = tuple(int(n) for n in found[3].replace(b" ", b"").split(b",") if n)
-    return _Header(np.dtype(found[1].decode()), found[2] == b"True", shape)
+    dtype, left = np.dtype(found[1].decode()), file_size - file.tell()
+    if math.prod(shape) * dtype.itemsize != left:
+        raise ValueError(f"an array {dtype} of shape {shape} does not have {left} bytes")
+    return _Header(dtype, found[2] == b"True", shape)
 
 
 def _read_array(file: IO[bytes], size: int) -> np.ndarray[Any, Any]:
     """Reads a `.npy` file of so many bytes. Memory is taken for what is there, not for what the header says."""
-    header = _read_header(file)
+    header = _read_header(file, size)
     left = size - file.tell()
-    if math.prod(header.shape) * header.dtype.itemsize != left:
-        raise ValueError(f"an array {header.dtype} of shape {header.shape} does not have {left} bytes")
     data = bytearray(left)
     view, filled = memoryview(data), 0
     while filled < left and (part := file.read(min(_AT_ONCE, left - filled))):
@@ -213,11 +214,13 @@ class Reader:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
-        with self._member(name) as (member, _):
-            return _read_header(member).shape
+        with self._member(name) as (member, size):
+            return _read_header(member, size).shape
 
     def read(self, name: str) -> Tensor:
         """The tensor of this name."""
+        if name not in self.dtypes:
+            raise errors.DataLossError(f"{self.path} has no tensor {name!r}")
         dtype, array = self.dtypes[name], self._array(name)
         if dtype is dtypes.string:
             return wrap(self._strings(name, array), dtype)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
-import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
@@ -17,10 +15,9 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
-from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
-from ...datasets.records import check_compression
+from ...datasets.records import check_compression, opened
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 from ..io.files import glob
@@ -121,16 +118,9 @@ def _defaults(given: Any) -> list[Tensor]:
     ]
 
 
-def _opened(path: str, compression_type: str | None) -> Any:
-    if compression_type == "ZLIB":
-        with open(path, "rb") as file:
-            return io.BytesIO(zlib.decompress(file.read()))
-    return gzip.open(path) if compression_type == "GZIP" else open(path, "rb")
-
-
 def _records(path: str, compression_type: str | None, quotes: bool) -> Iterator[bytes]:
     """The lines of a file; a quoted field may go over several."""
-    with failures(path), _opened(path, compression_type) as file:
+    with opened(path, compression_type) as file:
         record = b""
         for line in file:
             record += line
@@ -273,8 +263,7 @@ class _Texts:
     def _lines(self, path: str) -> Generator[list[str]]:
         if self._compression == "ZLIB":
             raise ValueError("`compression_type` ZLIB is not supported for probing columns.")
-        opened = _opened(path, self._compression)
-        with failures(path), io.TextIOWrapper(opened, self._encoding, newline="") as file:
+        with opened(path, self._compression) as data, io.TextIOWrapper(data, self._encoding, newline="") as file:
             yield from csv.reader(file, **self._options)
 
     def names(self) -> list[str]:

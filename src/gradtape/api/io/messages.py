@@ -210,7 +210,13 @@ class Message:
             held.add().MergeFromString(value)
         else:
             entry = {number: part for number, _, part in wire.fields(value)}
-            held[entry.get(1, b"").decode()].ParseFromString(entry.get(2, b""))
+            key, part = entry.get(1, b""), entry.get(2, b"")
+            if not isinstance(key, bytes) or not isinstance(part, bytes):
+                raise DecodeError(f"an entry of {name} was expected")
+            try:
+                held[key.decode()].ParseFromString(part)
+            except UnicodeDecodeError:
+                raise DecodeError(f"a key of {name} is no text") from None
         self._was_changed(name)
 
     def __eq__(self, other: Any) -> bool:

@@ -58,9 +58,11 @@ def _entries(data: bytes, wanted: set[str]) -> dict[str, bytes]:
     for number, kind, entry in wire.fields(data):
         if number == 1 and kind == wire.BYTES:
             parts = {part: value for part, _, value in wire.fields(entry)}
-            name = parts.get(1, b"").decode(errors="replace")
-            if name in wanted:
-                found[name] = parts.get(2, b"")
+            name, feature = parts.get(1, b""), parts.get(2, b"")
+            if not isinstance(name, bytes) or not isinstance(feature, bytes):
+                raise wire.DecodeError("a feature was expected")
+            if (title := name.decode(errors="replace")) in wanted:
+                found[title] = feature
     return found
 
 
@@ -76,16 +78,15 @@ def _lists(data: bytes, wanted: set[str]) -> dict[str, Any]:
 
 
 def _values(feature: bytes) -> Values:
-    found = _NOTHING
+    """The values of a feature: of several lists the first, as TensorFlow's ops read it."""
     for number, kind, data in wire.fields(feature):
         if kind != wire.BYTES or number not in KINDS:
             continue
         parts = [(part, value) for field, part, value in wire.fields(data) if field == 1]
         if number == 1:
-            found = Values(dtypes.string, [value for part, value in parts if part == wire.BYTES])
-        else:
-            read = wire.floats if number == 2 else wire.integers
-            arrays = [read(*part) for part in parts]
-            kind_of = KINDS[number]
-            found = Values(kind_of, np.concatenate(arrays) if arrays else np.empty(0, kind_of.as_numpy_dtype))
-    return found
+            return Values(dtypes.string, [value for part, value in parts if part == wire.BYTES])
+        read = wire.floats if number == 2 else wire.integers
+        arrays = [read(*part) for part in parts]
+        kind_of = KINDS[number]
+        return Values(kind_of, np.concatenate(arrays) if arrays else np.empty(0, kind_of.as_numpy_dtype))
+    return _NOTHING

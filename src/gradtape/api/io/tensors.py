@@ -25,6 +25,8 @@ __all__ = [
 # Fields of a TensorProto, and those that have single values, by the kinds of numbers that may be there.
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
 _FLOATS, _DOUBLES, _INTEGERS = (5, 9), (6, 12), (7, 10, 11, 13, 16, 17)
+_MAX_RANK = 254  # TensorFlow's
+_MAX_BYTES = 1 << 31  # of a tensor of which one value is stored: a message that has all of them cannot be larger
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
@@ -75,33 +77,46 @@ def parsed(data: bytes) -> Tensor:
     """The tensor in the bytes of a `TensorProto`, of the dtype that it has there."""
     try:
         dtype, shape, content, values = _parts(data)
-    except (wire.DecodeError, TypeError):
+        count = math.prod(shape)
+        if len(shape) > _MAX_RANK or any(n >= 1 << 63 for n in shape) or dtype.as_numpy_dtype is None:
+            raise wire.DecodeError("no tensor has such a shape or dtype")
+        if not content:
+            array = _repeated(_from_values(values, dtype), count)
+        elif dtype is dtypes.string:
+            array = _from_values(_strings(bytes(content), count), dtype)
+        else:
+            array = np.frombuffer(content, dtype.as_numpy_dtype).copy()
+    except (wire.DecodeError, ArithmeticError, TypeError, ValueError) as error:
         raise errors.InvalidArgumentError(
-            f"Could not parse `serialized` as TensorProto, base64: {base64.b64encode(data).decode()[:60]}"
+            f"Could not parse `serialized` as TensorProto, base64: {base64.b64encode(data).decode()[:60]} ({error})"
         ) from None
-    if content and dtype is dtypes.string:
-        array = _from_values(_strings(bytes(content), math.prod(shape)), dtype)
-    elif content:
-        array = np.frombuffer(content, dtype.as_numpy_dtype).copy()
-    else:
-        array = _from_values(values, dtype)
-        missing = math.prod(shape) - len(array)
-        array = np.concatenate([array, np.repeat(array[-1:], missing)]) if missing > 0 and len(array) else array
-    if array.size != math.prod(shape):
+    if array.size != count:
         raise errors.InvalidArgumentError(f"a tensor of shape {shape} has {array.size} values in its bytes")
     return to_tensor(array.reshape(shape), dtype) if dtype is not dtypes.string else Tensor(array.reshape(shape), dtype)
 
 
 def _strings(content: bytes, count: int) -> list[bytes]:
     """The strings of a tensor's content: all their lengths, then their bytes."""
+    if count > len(content):  # each length takes a byte at least
+        raise wire.DecodeError(f"{count} strings in {len(content)} bytes")
     lengths, place = [], 0
     for _ in range(count):
         length, place = wire.varint_at(content, place)
         lengths.append(length)
     ends = np.cumsum([place, *lengths]).tolist()
     if ends[-1] != len(content):
-        raise errors.InvalidArgumentError(f"{count} strings have {len(content) - place} bytes, not {sum(lengths)}")
+        raise wire.DecodeError(f"{count} strings have {len(content) - place} bytes, not {sum(lengths)}")
     return [content[start:end] for start, end in pairwise(ends)]
+
+
+def _repeated(array: Any, count: int) -> Any:
+    """So many values, of which those that are not there are the last one."""
+    missing = count - len(array)
+    if missing <= 0 or not len(array):
+        return array
+    if count * array.dtype.itemsize > _MAX_BYTES:
+        raise wire.DecodeError(f"{count} values that are the same")
+    return np.concatenate([array, np.repeat(array[-1:], missing)])
 
 
 def _from_values(values: list[Any], dtype: DType) -> Any:
@@ -128,6 +143,8 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
         elif number == _CONTENT:
             content = value
         elif number == _STRINGS:
+            if form != wire.BYTES:
+                raise wire.DecodeError("text was expected")
             values.append(value)
         elif number in _FLOATS:
             values.extend(wire.floats(form, value).tolist())
