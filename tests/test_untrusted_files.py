@@ -358,3 +358,30 @@ def wire_map(key, value):
     from gradtape.core import wire
 
     return wire.field(1, wire.field(1, wire.field(1, key) + wire.field(2, value)))
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"TF_CONFIG": '{"cluster": {"worker": ["a:1"]}, "task": {"type": ["worker"], "index": 0}}'},
+        {"TF_CONFIG": '{"cluster": {"worker": [7]}, "task": {"type": "worker", "index": 0}}'},
+        {"TF_CONFIG": '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1e999}}'},
+        {"TF_CONFIG": "[" * 100_000},
+        {"OMPI_COMM_WORLD_RANK": "-1", "OMPI_COMM_WORLD_SIZE": "2", "GRADTAPE_COORDINATOR": "a:1"},
+        {"GRADTAPE_RANK": "1", "GRADTAPE_SIZE": "4", "GRADTAPE_LOCAL_RANK": "3", "GRADTAPE_LOCAL_SIZE": "2"},
+        {"SLURM_JOB_ID": "1", "SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_NODELIST": "a[1-999999999999]"},
+        {"SLURM_JOB_ID": "1", "SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_NODELIST": "a[x-y]"},
+    ],
+)
+def test_an_environment_that_names_no_process(environment):
+    from gradtape.distribution.cluster import discover
+
+    with pytest.raises(ValueError):
+        discover(environment)
+
+
+@pytest.mark.parametrize("config", ["[]", '{"task": 7}', '{"task": {"index": []}}'])
+def test_a_resolver_of_a_damaged_config(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(ValueError, match="TF_CONFIG"):
+        _ = tf.distribute.cluster_resolver.TFConfigClusterResolver().task_id

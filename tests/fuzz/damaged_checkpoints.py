@@ -78,7 +78,7 @@ def _damaged(name: str, files: dict[str, bytes], rng: random.Random) -> tuple[di
     if rng.random() < 0.3:
         return {name: mutate_bytes(data, rng)}, True
     if name.endswith(".npz"):
-        return {name: mutate_zip(data, rng, lambda member, content: _member(member, content, rng))}, False
+        return {name: mutate_zip(data, rng, lambda member, content: damaged_member(member, content, rng))}, False
     return _damaged_bundle(files, rng)
 
 
@@ -92,7 +92,8 @@ def _damaged_state(data: bytes, rng: random.Random) -> bytes:
     return mutate_bytes(data, rng) if rng.random() < 0.5 else "\n".join(lines).encode()
 
 
-def _member(name: str, content: bytes, rng: random.Random) -> bytes:
+def damaged_member(name: str, content: bytes, rng: random.Random) -> bytes:
+    """A member of an archive, changed."""
     if name.endswith(".json"):
         return mutate_json(content, rng).encode()
     return _damaged_array(content, rng)

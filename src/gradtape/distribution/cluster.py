@@ -29,6 +29,7 @@ from .coordination import Coordinator, Member
 
 logger = logging.getLogger("gradtape")
 TIMEOUT = 300.0  # seconds that ranks wait for each other
+_MAX_TASKS = 1 << 20  # hosts or tasks that one range of SLURM's may stand for
 
 
 class Identity(NamedTuple):
@@ -49,6 +50,11 @@ def discover(environment: Mapping[str, str] = os.environ) -> Identity:
     for ask in (_launched, _tf_config, _slurm, _open_mpi):
         found = ask(environment)
         if found is not None:
+            if not 0 <= found.rank < found.size or not 0 <= found.local_rank < found.local_size:
+                raise ValueError(
+                    f"{found.source} says that this is process {found.rank} of {found.size}, and {found.local_rank} of "
+                    f"{found.local_size} on its host: both must be from 0 to the number less one"
+                )
             address = environment.get("GRADTAPE_COORDINATOR", found.address)
             if found.size > 1 and not address:
                 raise ValueError(
@@ -100,16 +106,24 @@ def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int
         config = json.loads(text)
         jobs, task = config.get("cluster") or {}, config.get("task") or {}
         kind, index = task.get("type") or "", int(task.get("index") or 0)
+        if not isinstance(kind, str):
+            raise TypeError(f"the type of a task is a string, got {kind!r}")
         tasks = {}
         for name in ("chief", "master", "worker"):
             given = jobs.get(name) or []
             numbered = given.items() if isinstance(given, dict) else enumerate(given)
-            tasks.update({(name, int(number)): str(address) for number, address in numbered})
-    except (ValueError, AttributeError, TypeError) as error:
+            tasks.update({(name, int(number)): _address(address) for number, address in numbered})
+    except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"TF_CONFIG is not what TensorFlow takes, {text!r}: {error}") from error
     if tasks and kind in ("chief", "master", "worker") and (kind, index) not in tasks:
         raise ValueError(f"TF_CONFIG says that this is {kind} {index}, which is not in its cluster: {list(tasks)}")
     return tasks, kind, index
+
+
+def _address(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"an address is a string such as node1:12345, got {value!r}")
+    return value
 
 
 def _host(address: str) -> str:
@@ -124,7 +138,7 @@ def _slurm(environment: Mapping[str, str]) -> Identity | None:
     names = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
     counts = slurm_tasks_per_node(next((environment[name] for name in names if name in environment), ""))
     node = _number(environment, "SLURM_NODEID", 0)
-    local_size = counts[node] if node < len(counts) else 1
+    local_size = counts[node] if 0 <= node < len(counts) else local_rank + 1
     host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
     job = f"{environment['SLURM_JOB_ID']}.{environment.get('SLURM_STEP_ID', '0')}"
     return Identity(rank, size, local_rank, local_size, f"{host}:{_port_for(job)}", f"SLURM {job}", "SLURM", True)
@@ -132,21 +146,27 @@ def _slurm(environment: Mapping[str, str]) -> Identity | None:
 
 def slurm_hosts(text: str) -> list[str]:
     """`a1,b[01-03,7]` as the list of its hosts."""
-    hosts = []
+    hosts: list[str] = []
     for name, inside, after in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?([^,\[\]]*)", text):
         for part in inside.split(",") if inside else [""]:
             first, _, last = part.partition("-")
             if not last:
                 hosts.append(name + part + after)
             else:
+                if not first.isdecimal() or not last.isdecimal() or not 0 <= int(last) - int(first) < _MAX_TASKS:
+                    raise ValueError(f"{part!r} in the list of SLURM's hosts {text!r} is no range of numbers")
                 numbers = range(int(first), int(last) + 1)
                 hosts += [f"{name}{number:0{len(first)}}{after}" for number in numbers]
+    if not hosts:
+        raise ValueError(f"the list of SLURM's hosts is {text!r}")
     return hosts
 
 
 def slurm_tasks_per_node(text: str) -> list[int]:
     """`2(x3),1` as `[2, 2, 2, 1]`."""
     counts = re.findall(r"(\d+)(?:\(x(\d+)\))?", text)
+    if sum(int(times or 1) for _, times in counts) > _MAX_TASKS:
+        raise ValueError(f"SLURM's tasks per node are {text!r}: these are too many nodes")
     return [int(count) for count, times in counts for _ in range(int(times or 1))]
 
 

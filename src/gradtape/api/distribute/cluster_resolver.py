@@ -138,9 +138,11 @@ class TFConfigClusterResolver(ClusterResolver):
     def _config() -> dict[str, Any]:
         try:
             found = json.loads(os.environ.get("TF_CONFIG") or "{}")
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise ValueError(f"TF_CONFIG is no JSON: {os.environ['TF_CONFIG']!r}: {error}") from error
-        return found if isinstance(found, dict) else {}
+        if not isinstance(found, dict) or not isinstance(found.get("task") or {}, dict):
+            raise ValueError(f"TF_CONFIG must be an object that has `cluster` and `task`, which are objects: {found!r}")
+        return found
 
     def cluster_spec(self) -> Any:
         """The addresses of all tasks."""
@@ -183,7 +185,10 @@ class TFConfigClusterResolver(ClusterResolver):
     def task_id(self) -> Any:
         """The number of this process in its job."""
         found = self._given[1] if self._given[1] is not None else (self._config().get("task") or {}).get("index")
-        return int(found) if found is not None else None
+        try:
+            return int(found) if found is not None else None
+        except (ArithmeticError, TypeError, ValueError):
+            raise ValueError(f"The index of a task in TF_CONFIG must be a number, got {found!r}") from None
 
     @task_id.setter
     def task_id(self, task_id: Any) -> None:
