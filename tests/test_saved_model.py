@@ -473,3 +473,25 @@ def test_a_matrix_that_must_have_an_inverse(tmp_path):
     tf.saved_model.save(module, tmp_path / "m")
     found = tf.saved_model.load(tmp_path / "m").f(tf.constant([[2.0, 0.0], [0.0, 4.0]]))
     np.testing.assert_allclose(found, [[0.5, 0], [0, 0.25]])
+
+
+@pytest.mark.parametrize(
+    "function, shapes, given",
+    [
+        (lambda x: x - np.arange(9, dtype=np.float32), [[None, None]], [[[2, 9]], [[5, 1]], [[1, 9]]]),
+        (lambda x: (x - np.ones(9, np.float32)) @ np.ones([9, 4], np.float32), [[None, None]], [[[2, 9]], [[3, 1]]]),
+        (lambda x: x * tf.cast(tf.shape(x)[1], tf.float32) - np.ones(9, np.float32), [[None, None]],
+         [[[2, 9]], [[2, 1]]]),
+        (lambda x, y: x - np.ones(9, np.float32) + y, [[None, None], [None]], [[[2, 9], [9]], [[2, 1], [9]], [[2, 9], [1]]]),
+    ],
+)  # fmt: skip
+def test_open_sizes_that_a_constant_determines(tmp_path, function, shapes, given):
+    module = one(function, *[S(shape, tf.float32) for shape in shapes])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    rng = np.random.default_rng(0)
+    for sizes in given:
+        xs = [tf.constant(rng.normal(size=size).astype(np.float32)) for size in sizes]
+        np.testing.assert_array_equal(loaded.f(*xs), module.f(*xs))
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        loaded.f(*[tf.ones([7 for _ in shape]) for shape in shapes])

@@ -60,6 +60,7 @@ class InvalidArgumentError(OpError):
 
     error_code = INVALID_ARGUMENT
     about_values = False  # whether a graph finds it when it is run, rather than when it is made
+    operand_shapes: tuple[tuple[int, ...], ...] = ()  # of the tensors that an op refused
 
 
 class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):

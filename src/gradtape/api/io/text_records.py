@@ -158,7 +158,7 @@ def _serialized(text: bytes) -> bytes:
                     held.int64_list.value.extend(int(value) for value in listed)
                 else:
                     raise ValueError(f"Feature has no field {kind}")
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
         raise errors.InvalidArgumentError(f"Error while parsing JSON: {error}") from None
     return example.SerializeToString()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from .writing.writer import Unsaved
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)
+_MAX_TRACES = 40  # in search of sizes that a function takes
 _PROBES = 3  # sizes that are tried for each that is unknown: two would fit any straight line
 
 
@@ -42,7 +44,7 @@ def probed(function: ConcreteFunction) -> Probed:
         raise Unsaved("it takes a variable as an argument: a SavedModel's functions take tensors")
     given = function._given
     failure: Exception | None = None
-    for sizes, values in _attempts(given):
+    for sizes, values in _attempts(function):
         try:
             chosen = zip(sizes, values, range(len(sizes)), strict=True)
             variants = [_traced(function, given, *probe) for probe in chosen]
@@ -129,15 +131,19 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
     return array
 
 
-def _attempts(given: Sequence[Any]) -> Iterator[tuple[list[list[int]], list[Any]]]:
+def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], list[Any]]]:
     """Sizes for the unknown axes in each of the graphs, and what values inputs have there.
 
     Values are ones; those of a matrix that can be inverted, and of a permutation; where values are looked at, other
     ones in each graph; where shapes depend on them, random ones.
     """
-    attempts = list(_sizes(given))
+    attempts = list(_sizes(function._given))
+    for sizes in attempts:
+        yield sizes, ["ones"] * len(sizes)
+    constrained = list(_constrained_sizes(function))
+    attempts = constrained + attempts
     for kind in ("ones", "matrix"):
-        for sizes in attempts:
+        for sizes in constrained if kind == "ones" else attempts:
             yield sizes, [kind] * len(sizes)
     for sizes in attempts:
         several = sizes if len(sizes) == _PROBES else sizes * _PROBES
@@ -169,3 +175,68 @@ def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
                 continue
             seen.append((numbers, classes))
             yield [[numbers[_PROBES * c + probe] for c in classes] for probe in range(_PROBES)]
+
+
+def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
+    """Sizes for the unknown axes of a function that takes only some: those of a constant or variable, or of each other.
+
+    The function is traced with invented sizes. An op that refuses them names the shapes that do not fit; some invented
+    size in them must then be another size in them. The search goes on with each of these in turn, the likeliest first.
+    """
+    given = function._given
+    axes = [n for x in given for n in _spec(x).shape or () if n is None]
+    free = list(_LARGE[: len(axes)])
+    if not axes or len(free) < len(axes):
+        return
+    waiting, seen = [free], {tuple(free)}
+    for _ in range(_MAX_TRACES):
+        if not waiting:
+            return
+        sizes = waiting.pop(0)
+        try:
+            _traced(function, given, sizes, "ones", 0)
+        except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
+            refined = [sizes_with for sizes_with in _refined(sizes, error) if tuple(sizes_with) not in seen]
+            seen |= {tuple(sizes_with) for sizes_with in refined}
+            waiting = refined + waiting
+            continue
+        if sizes != free:
+            yield from _probes(sizes)
+        return
+
+
+def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
+    """Sizes of which one is another size, which a failed op needs."""
+    shapes = getattr(error, "operand_shapes", ())
+    pairs: list[tuple[int, int]] = []
+    for first, second in combinations(shapes, 2):
+        aligned = zip(reversed(first), reversed(second), strict=False)
+        crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a product of matrices
+        pairs += [*aligned, *crossed, *product(first, second)]
+    invented = set(_LARGE)
+    found = []
+    for a, b in dict.fromkeys(pairs):
+        for size, other in ((a, b), (b, a)):
+            if size in invented and size in sizes and other not in (size, 1):
+                found.append([other if n == size else n for n in sizes])
+    return found
+
+
+def _probes(sizes: list[int]) -> Iterator[list[list[int]]]:
+    """The sizes of each graph, given those that a function takes: an invented one stands for any.
+
+    An axis of a known size may be broadcast, and have the size 1 as well: that is tried, for one axis after another,
+    so that no size is taken for that of another axis.
+    """
+    fixed = list(dict.fromkeys(i for i, n in enumerate(sizes) if n not in _LARGE))
+    order = list(dict.fromkeys(n for n in sizes if n in _LARGE))
+    if len(order) * _PROBES > len(_LARGE):
+        return
+    probes = [[_LARGE[_PROBES * order.index(n) + probe] if n in order else n for n in sizes]
+              for probe in range(_PROBES)]  # fmt: skip
+    if len(fixed) <= _PROBES:
+        broadcast = [list(probe) for probe in probes]
+        for at, axis in enumerate(fixed):
+            broadcast[(at + 1) % _PROBES][axis] = 1
+        yield broadcast
+    yield probes

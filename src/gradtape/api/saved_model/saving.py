@@ -143,7 +143,7 @@ class _Saving:
         title = function.name.decode()
         try:
             found = probed(function)
-            name, captured = self._library.function(found.program, title, found.names)
+            name, captured = self._library.function(found.program, title, found.names, found.specs)
             bound = [self._bound(value, title) for value in captured]
             self._concretes[name] = {
                 "bound_inputs": bound,

@@ -369,13 +369,17 @@ def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exc
     values_matter = isinstance(error, np.linalg.LinAlgError) or (op.family == "elementwise" and not no_broadcast)
     in_trace = thread.trace is not None and not values_matter
     kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
-    given = " vs. ".join(str(list(shape)) for shape in shapes)
+    operands = tuple(shapes)
+    given = " vs. ".join(str(list(shape)) for shape in operands)
     if no_broadcast:
-        return kind(
+        found = kind(
             f"Incompatible shapes: {given} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
             "from the last"
         )
-    return kind(f"{error} [Op:{op.title}] with inputs of shapes {given}")
+    else:
+        found = kind(f"{error} [Op:{op.title}] with inputs of shapes {given}")
+    found.operand_shapes = operands
+    return found
 
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:

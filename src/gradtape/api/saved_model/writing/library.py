@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....core.dtypes import resource, string
+from ....core.shapes import TensorShape
 from ....graph.ir.effects import assertion, guard, never, output, shape_guard
 from ....graph.ir.graph import unique
 from ...lookup.static_tables import StaticHashTable
@@ -14,7 +15,7 @@ from ..format.options import Asset
 from ..format.structures import shape_proto
 from . import arrays, control_flow, elementwise, images, products, reductions  # noqa: F401  say how ops are written
 from .constants_of_sizes import constant
-from .generalisation import Place, Program
+from .generalisation import Place, Program, Size
 from .translation import translated
 from .writer import Ref, Unsaved, Writer
 
@@ -136,7 +137,9 @@ class FunctionLibrary:
         }
         return name
 
-    def function(self, program: Program, name: str, names: Sequence[str]) -> tuple[str, list[Any]]:
+    def function(
+        self, program: Program, name: str, names: Sequence[str], specs: Sequence[Any]
+    ) -> tuple[str, list[Any]]:
         """Writes a whole function, whose tensors have these names; its name, and the variables that it captures."""
         writer = self.writer()
         inputs = [writer.argument(title, place.dtype) for title, place in zip(names, program.inputs, strict=True)]
@@ -147,7 +150,8 @@ class FunctionLibrary:
         for at, value in (*self._used_assets(program), *_used_tables(program)):
             captured.setdefault(at, (value, self.capture(writer, value)))
         writer.captured = {at: ref for at, (_, ref) in captured.items()}
-        outputs = self.written(writer, program, inputs)
+        checked = [_checked(writer, *one) for one in zip(inputs, program.inputs, specs, strict=True)]
+        outputs = self.written(writer, program, checked)
         effects = [
             writer.add("AssignVariableOp", [captured[id(variable)][1], ref], {"dtype": variable.dtype}, writer.reads)
             for (variable, _), ref in zip(program.updates, writer.updates, strict=True)
@@ -160,6 +164,15 @@ class FunctionLibrary:
         places = [place for step in program.steps for place in step.inputs] + list(program.outputs)
         known = {id(place.constants[0]) for place in places if place.constants is not None}
         return [(at, asset) for at, asset in self._assets.items() if at in known]
+
+
+def _checked(writer: FunctionWriter, ref: Ref, place: Place, spec: Any) -> Ref:
+    """An input, which must have the sizes that the program is for where its signature leaves them open."""
+    if not place.ranked or spec.shape.rank is None:
+        return ref
+    sizes = [None if isinstance(n, Size) else n for n in place.dims]
+    is_open = any(n is None and size is not None for n, size in zip(spec.shape, sizes, strict=True))
+    return writer.EnsureShape(ref, shape=TensorShape(sizes)) if is_open else ref
 
 
 def _used_tables(program: Program) -> list[tuple[int, Any]]:
