@@ -482,7 +482,8 @@ def test_a_matrix_that_must_have_an_inverse(tmp_path):
         (lambda x: (x - np.ones(9, np.float32)) @ np.ones([9, 4], np.float32), [[None, None]], [[[2, 9]], [[3, 1]]]),
         (lambda x: x * tf.cast(tf.shape(x)[1], tf.float32) - np.ones(9, np.float32), [[None, None]],
          [[[2, 9]], [[2, 1]]]),
-        (lambda x, y: x - np.ones(9, np.float32) + y, [[None, None], [None]], [[[2, 9], [9]], [[2, 1], [9]], [[2, 9], [1]]]),
+        (lambda x, y: x - np.ones(9, np.float32) + y, [[None, None], [None]],
+         [[[2, 9], [9]], [[2, 1], [9]], [[2, 9], [1]]]),
     ],
 )  # fmt: skip
 def test_open_sizes_that_a_constant_determines(tmp_path, function, shapes, given):
@@ -495,3 +496,109 @@ def test_open_sizes_that_a_constant_determines(tmp_path, function, shapes, given
         np.testing.assert_array_equal(loaded.f(*xs), module.f(*xs))
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
         loaded.f(*[tf.ones([7 for _ in shape]) for shape in shapes])
+
+
+@tf.custom_gradient
+def exponential(x):
+    y = tf.exp(x)
+    return tf.identity(y), lambda dy: dy * 7.0 * y
+
+
+@tf.custom_gradient
+def pair(x, n):
+    def rule(a, b):
+        return a * 2.0 + b * tf.cast(n, tf.float32), None
+
+    return (x * x, x + 1.0), rule
+
+
+@tf.custom_gradient
+def looked_up(rows):
+    where = tf.constant([0, 2, 2])
+    return tf.gather(rows, where), lambda dy: tf.IndexedSlices(3.0 * dy, where, tf.shape(rows))
+
+
+def scaled_by(v):
+    @tf.custom_gradient
+    def call(x):
+        return x * v, lambda dy, variables: (5.0 * dy * v, [tf.reduce_sum(dy * x) * 11.0])
+
+    return call
+
+
+class WithGradients(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = tf.Variable(2.0)
+
+    @tf.function(input_signature=[S([None])])
+    def simple(self, x):
+        return exponential(x) * 2.0
+
+    @tf.function(input_signature=[S([None])])
+    def of_two(self, x):
+        a, b = pair(x, tf.constant(3))
+        return a * b * self.v
+
+    @tf.function(input_signature=[S([None])])
+    def inside_a_branch(self, x):
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: exponential(x), lambda: -x)
+
+    @tf.function(input_signature=[S([None])])
+    def inside_a_loop(self, x):
+        return tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.sin(exponential(x))), [0, x])[1]
+
+    @tf.function(input_signature=[S([4])])
+    def slices(self, x):
+        return looked_up(x)
+
+    @tf.function(input_signature=[S([None])])
+    def of_a_variable(self, x):
+        return scaled_by(self.v)(x)
+
+    @tf.function(input_signature=[S([None])])
+    def recomputed(self, x):
+        return tf.recompute_grad(lambda x: tf.sin(x) * x)(x)
+
+    @tf.function(input_signature=[S([None])])
+    def passed_through(self, x):
+        return tf.grad_pass_through(tf.round)(x * 2.0)
+
+
+GRADIENTS = [
+    "simple", "of_two", "inside_a_branch", "inside_a_loop", "slices", "of_a_variable", "recomputed", "passed_through",
+]  # fmt: skip
+
+
+def derivatives(module, name):
+    x = tf.constant([0.5, 1.5, -1.0, 2.0])
+    with tf.GradientTape() as outer, tf.GradientTape(persistent=True) as tape:
+        outer.watch(x)
+        tape.watch(x)
+        y = getattr(module, name)(x)
+        by_x = tf.convert_to_tensor(tape.gradient(y, x))
+    return [y, by_x, tape.gradient(y, module.v), outer.gradient(by_x, x)]
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_custom_gradients_are_saved(tmp_path, name):
+    module = WithGradients()
+    wanted = derivatives(module, name)
+    for folder in ("once", "twice"):
+        tf.saved_model.save(module, tmp_path / folder)
+        module = tf.saved_model.load(tmp_path / folder)
+        for a, b in zip(wanted, derivatives(module, name), strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
+                np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_custom_gradients_that_are_not_saved(tmp_path):
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(WithGradients(), tmp_path / "m", options=options)
+    loaded = tf.saved_model.load(tmp_path / "m")
+    x = tf.constant([0.5])
+    np.testing.assert_allclose(loaded.simple(x), 2 * np.exp([0.5]), rtol=1e-6)
+    with pytest.raises(LookupError, match="experimental_custom_gradients"), tf.GradientTape() as tape:
+        tape.watch(x)
+        tape.gradient(loaded.simple(x), x)

@@ -19,7 +19,7 @@ from ...graph.function.function import Function
 from ...graph.function.parameters import Parameters
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
-from .interpretation import GraphFunction
+from .interpretation import CapturedTensor, GraphFunction
 from .validation import check_dtypes
 
 _CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # what becomes a tensor
@@ -54,7 +54,10 @@ class LoadedConcreteFunction(ConcreteFunction):
         """Raises unless the signature, and what is captured, are what the function takes and gives."""
         function = self._graph_function
         who = f"the function {function.name}"
-        takes = [spec.dtype for spec in self._given] + [_captured_dtype(value) for value in self.captured]
+        takes = [spec.dtype for spec in self._given]
+        for value in self.captured:  # a tensor of another function is checked where that one is run
+            declared = function.dtypes[len(takes)] if len(takes) < len(function.dtypes) else resource
+            takes.append(declared if isinstance(value, CapturedTensor) else _captured_dtype(value))
         check_dtypes(f"the signature of {who}", "takes", takes, function.dtypes)
         leaves = nest.flatten(self._outputs, expand_composites=True)
         gives = [spec.dtype for spec in leaves if isinstance(spec, TensorSpec)]
@@ -77,6 +80,10 @@ class LoadedConcreteFunction(ConcreteFunction):
     def run(self, tensors: Sequence[Any]) -> Any:
         """What the function returns for these tensors, in the trace that is under way, if there is one."""
         return self._packed(self._flat_call(*tensors))
+
+    def run_with(self, tensors: Sequence[Any], captured: Sequence[Any]) -> Any:
+        """What the function returns where it captures these values."""
+        return self._packed(self._graph_function(*tensors, *captured))
 
     def _packed(self, flat: Sequence[Any]) -> Any:
         leaves = nest.flatten(self._outputs, expand_composites=True)

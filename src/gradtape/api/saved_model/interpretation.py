@@ -10,7 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
@@ -42,6 +42,7 @@ from .validation import (
 
 _IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that mean nothing here
 LOOPS = ("While", "StatelessWhile")
+_GRADIENT = "_gradient_op_type"  # the attribute that names a gradient
 # What an op raises for attributes and values that no program would give it: TensorFlow's kernels have one error for it.
 _MISFITS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, UnicodeError)
 
@@ -66,6 +67,22 @@ class FileAccess(NamedTuple):
         return path
 
 
+class CapturedTensor(NamedTuple):
+    """A tensor of a function, as `node:output`, which the function of a gradient captures."""
+
+    name: str
+    function: str
+
+
+class GradientFunction(Protocol):
+    """A function of the cotangents of a node, and of what it captures, that gives those of the node's inputs."""
+
+    captured: list[Any]
+
+    def run_with(self, tensors: Sequence[Any], captured: Sequence[Any]) -> Any:
+        """What it returns."""
+
+
 class Library:
     """The functions of a graph, by their names."""
 
@@ -76,7 +93,8 @@ class Library:
         self._functions = {f.signature.name: GraphFunction(f, self) for f in functions}
         check_calls({f.signature.name: f.node_def for f in functions})
         gradients = () if library is None else library.registered_gradients
-        self.gradients = {g.registered_op_type: g.gradient_func for g in gradients}
+        self.registered_gradients = {g.registered_op_type: g.gradient_func for g in gradients}
+        self.gradients: dict[str, GradientFunction] = {}  # by the types of op that nodes name
         self.constants = {node.name: node for node in (() if graph is None else graph.node) if node.op == "Const"}
 
     def __getitem__(self, name: str) -> GraphFunction:
@@ -138,7 +156,7 @@ class GraphFunction:
     @cached_property
     def _steps(self) -> list[Node]:
         """The nodes that outputs and effects depend on, in an order in which each comes after what it uses."""
-        nodes = {node.name: Node(node, self._library) for node in self._proto.node_def}
+        nodes = {node.name: Node(node, self._library, self.name) for node in self._proto.node_def}
         if len({*nodes, *self.inputs}) != len(self._proto.node_def) + len(self.inputs):
             raise errors.DataLossError(f"two nodes or inputs of the function {self.name} have the same name")
         ordered: dict[str, Node] = {}
@@ -184,6 +202,10 @@ class GraphFunction:
         for node in self._steps:
             sources = [source(reference) for reference in node.inputs]
             node.check([dtype(one) for one in sources], self.name)
+            for captured in node.captures:
+                name, place = captured
+                if not 0 <= place < len(known[name]):
+                    raise errors.DataLossError(f"the node {name} of the function {self.name} has no output {place}")
             known[node.name] = node.output_dtypes
             plan.append((node, sources))
         results = [source(reference) for reference in self._results]
@@ -211,7 +233,11 @@ class GraphFunction:
         plan, results = self._plan
         made: dict[str, list[Any]] = {name: [value] for name, value in zip(self.inputs, values, strict=True)}
         for node, sources in plan:
-            made[node.name] = node.run([made[name][at] for name, at in sources], self.name)
+            given = [made[name][at] for name, at in sources]
+            if node.gradient_type is None:
+                made[node.name] = node.run(given, self.name)
+            else:
+                made[node.name] = node.run_with_gradient(given, [made[name][at] for name, at in node.captures])
         return [made[name][at] for name, at in results]
 
 
@@ -219,14 +245,29 @@ def _name(reference: str) -> str:
     return reference.removeprefix("^").partition(":")[0]
 
 
+def _graph_source(name: str) -> Source:
+    """What a tensor's name in a graph, `node:output`, stands for."""
+    node, _, place = name.partition(":")
+    if not place.isdecimal():
+        raise errors.DataLossError(f"{name!r} is no name of a tensor")
+    return node, int(place)
+
+
 class Node:
     """A node of a function."""
 
-    def __init__(self, proto: Record, library: Library) -> None:
+    def __init__(self, proto: Record, library: Library, function: str = "") -> None:
         self.name, self.op = proto.name, proto.op
         self.inputs = [reference for reference in proto.input if not reference.startswith("^")]
-        self.before = list(map(_name, proto.input))
         self._attrs, self.library = proto.attr, library
+        # The gradient of `tf.custom_gradient`, which TensorFlow puts on a node that hands results and arguments on.
+        self.gradient_type: str | None = self.attr(_GRADIENT) if self.op == "IdentityN" else None
+        gradient = library.gradients.get(self.gradient_type) if self.gradient_type is not None else None
+        captured = [] if gradient is None else [x for x in gradient.captured if isinstance(x, CapturedTensor)]
+        if any(one.function != function for one in captured):
+            raise errors.DataLossError(f"the gradient of the node {self.name} uses tensors of other functions")
+        self.captures: list[Source] = [_graph_source(one.name) for one in captured]
+        self.before = [*map(_name, proto.input), *(name for name, _ in self.captures)]
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute as a Python value."""
@@ -305,6 +346,25 @@ class Node:
                 f"the node {function}/{self.name} ({self.op}) of the SavedModel cannot run: "
                 f"{type(error).__name__}: {error}"
             ) from error
+
+    def run_with_gradient(self, values: list[Any], captured: list[Any]) -> list[Any]:
+        """Hands the values on; their gradient is that of the function that is registered for it."""
+        kind, gradient = self.gradient_type, self.library.gradients.get(self.gradient_type or "")
+
+        def rule(*cotangents: Any) -> Any:
+            if gradient is None:
+                raise LookupError(
+                    f"the SavedModel has no gradient {kind!r}, which the node {self.name} names: it was saved without "
+                    "its custom gradients (SaveOptions.experimental_custom_gradients), or they could not be traced"
+                )
+            found = iter(captured)
+            used = [next(found) if isinstance(x, CapturedTensor) else x for x in gradient.captured]
+            return gradient.run_with(cotangents, used)
+
+        def call(*xs: Any) -> Any:
+            return tuple(resolve("identity")(x) for x in xs), rule
+
+        return list(resolve("custom_gradient")(call)(*values))
 
     def _outputs(self, values: list[Any]) -> list[Any]:
         special = SPECIAL.get(self.op)

@@ -23,7 +23,7 @@ from .format.options import Asset, LoadOptions
 from .format.protos import Record, decoded
 from .format.structures import UnknownSpecError, shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
-from .interpretation import FileAccess, Library
+from .interpretation import CapturedTensor, FileAccess, Library
 
 NAMESPACES = ("saved_model",)
 __all__ = ["contains_saved_model", "load"]
@@ -211,6 +211,9 @@ class _Loading:
             raise errors.DataLossError(f"the root of the SavedModel in {self._folder} is a {type(root).__name__}")
         for name in self._initializers:
             self._concrete(name)
+        for kind, name in self._library.registered_gradients.items():
+            if name in self._graph.object_graph_def.concrete_functions:
+                self._library.gradients[kind] = self._concrete(name)
         info = self._graph.meta_info_def
         root.tensorflow_version = info.tensorflow_version if info else ""
         root.tensorflow_git_version = info.tensorflow_git_version if info else ""
@@ -366,6 +369,9 @@ class _Loading:
             raise errors.DataLossError(f"the asset {files[index].filename!r} of the SavedModel is not in its folder")
         self._made[number] = Asset(path)
 
+    def _captured_tensor(self, number: int, node: Record) -> None:
+        self._made[number] = CapturedTensor(node.captured_tensor.name, node.captured_tensor.concrete_function)
+
     def _bare_concrete_function(self, number: int, node: Record) -> None:
         proto = node.bare_concrete_function
         function = self._made[number] = self._concrete(proto.concrete_function_name)
@@ -400,7 +406,8 @@ class _Loading:
 
 
 _ATTRIBUTES = ("__call__",)  # names that a class has too, and that an attribute takes the place of
-_KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource", "user_object")
+_KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource",
+          "captured_tensor", "user_object")  # fmt: skip
 
 
 class _Unknown:

@@ -104,7 +104,8 @@ class _Saving:
         served.functions.update({name: Served(name, function) for name, function in signatures.items()})
         self.objects = ObjectGraph(root, {"signatures": served})
         self._assets = self.objects.of_kind(Asset)
-        self._library = FunctionLibrary({id(asset.asset_path.array): asset for asset in self._assets})
+        paths = {id(asset.asset_path.array): asset for asset in self._assets}
+        self._library = FunctionLibrary(paths, options.experimental_custom_gradients)
         self._written: dict[int, Written] = {}
         self._concretes: dict[str, dict[str, Any]] = {}
         self._names: dict[int, list[str]] = {}
@@ -198,17 +199,20 @@ class _Saving:
         )  # fmt: skip
         self._graph.finish()
         files = self._copy_assets(os.path.join(folder, constants.ASSETS_DIRECTORY))
+        aliases = self._aliases()
+        nodes = self.objects.nodes(self._names, self._assets)
+        gradients = self._gradients(nodes)
         graph = {
             "meta_info_def": {
                 "tags": [constants.SERVING, *(self._options.extra_tags or ())],
                 "tensorflow_version": VERSION,
                 "tensorflow_git_version": GIT_VERSION,
                 "stripped_default_attrs": True,
-                "function_aliases": self._aliases(),
+                "function_aliases": aliases,
             },
             "graph_def": {
                 "node": self._graph.nodes,
-                "library": {"function": list(self._library.functions.values())},
+                "library": {"function": list(self._library.functions.values()), "registered_gradients": gradients},
                 "versions": {"producer": _PRODUCER, "min_consumer": 12},
             },
             "saver_def": self._graph.saver,
@@ -216,13 +220,27 @@ class _Saving:
             "asset_file_def": [{"tensor_info": {"name": self._graph.asset_names[i]}, "filename": file}
                                for i, file in enumerate(files)],
             "object_graph_def": {
-                "nodes": self.objects.nodes(self._names, self._assets),
+                "nodes": nodes,
                 "concrete_functions": self._concretes,
             },
         }  # fmt: skip
         message = encoded("SavedModel", {"saved_model_schema_version": 1, "meta_graphs": [graph]})
         with open(os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB), "wb") as file:
             file.write(message)
+
+    def _gradients(self, nodes: list[dict[str, Any]]) -> list[dict[str, str]]:
+        """The custom gradients; their functions, and the tensors that these capture, are added to the objects."""
+        registered = []
+        for gradient, function in self._library.gradients:
+            numbers = range(len(nodes), len(nodes) + len(gradient.captured))
+            nodes += [{"captured_tensor": {"name": name, "concrete_function": function}} for name in gradient.captured]
+            self._concretes[gradient.function] = {
+                "bound_inputs": list(numbers),
+                "canonicalized_input_signature": structured(((None, *gradient.takes), {})),
+                "output_signature": structured(gradient.gives),
+            }
+            registered.append({"gradient_func": gradient.function, "registered_op_type": gradient.op_type})
+        return registered
 
     def _aliases(self) -> dict[str, str]:
         found = {}

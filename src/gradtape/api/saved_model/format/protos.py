@@ -145,6 +145,8 @@ def _one(kind: str, form: int, value: Any, depth: int) -> Any:
         return struct.unpack("<f", value)[0]
     if kind == "double" and form == wire.FIXED64:
         return struct.unpack("<d", value)[0]
+    if kind in ("float", "double"):
+        raise wire.DecodeError("a floating-point number was expected")
     data = _as_bytes(form, value)
     if kind == "str":
         try:

@@ -74,11 +74,6 @@ def _first(w: Writer, s: Step, x: Ref, *others: Ref, **attrs: Any) -> Ref:
     return w.Identity(x)
 
 
-@translates("custom_gradient")
-def _custom_gradient(w: Writer, s: Step, *xs: Ref, rule: Any, counts: Any) -> list[Ref]:
-    return [w.Identity(x) for x in xs[counts[0] : counts[0] + counts[1]]]
-
-
 @translates("pad")
 def _pad(w: Writer, s: Step, x: Ref, paddings: Any, value: Any = None) -> Ref:
     return padded(w, x, paddings, (b"" if x.dtype is dtypes.string else 0) if value is None else value)

@@ -13,8 +13,17 @@ from ....graph.ir.graph import unique
 from ...lookup.static_tables import StaticHashTable
 from ..format.options import Asset
 from ..format.structures import shape_proto
-from . import arrays, control_flow, elementwise, images, products, reductions  # noqa: F401  say how ops are written
+from . import (  # noqa: F401  say how ops are written
+    arrays,
+    control_flow,
+    custom_gradients,
+    elementwise,
+    images,
+    products,
+    reductions,
+)
 from .constants_of_sizes import constant
+from .custom_gradients import WrittenGradient
 from .generalisation import Place, Program, Size
 from .translation import translated
 from .writer import Ref, Unsaved, Writer
@@ -32,6 +41,7 @@ class FunctionWriter(Writer):
         self.captured: dict[int, Ref] = {}  # variables by their ids, and paths by those of their arrays
         self.reads: list[str] = []  # the nodes that read variables: what is assigned is assigned after them
         self.updates: list[Ref] = []  # what variables become
+        self.gradients: list[WrittenGradient] = []  # of its nodes
 
     def captured_resource(self, value: Any) -> Ref:
         """A table that the function captures."""
@@ -48,13 +58,21 @@ class FunctionWriter(Writer):
 class FunctionLibrary:
     """The functions that were written so far."""
 
-    def __init__(self, assets: dict[int, Any] | None = None) -> None:
+    def __init__(self, assets: dict[int, Any] | None = None, saves_gradients: bool = True) -> None:
         self.functions: dict[str, dict[str, Any]] = {}
+        self.gradients: list[tuple[WrittenGradient, str]] = []  # custom ones, and the functions that they are of
+        self.saves_gradients = saves_gradients
+        self._gradient_types = 0
         self._assets = assets or {}  # by the array of its path
 
     def writer(self) -> FunctionWriter:
         """A function to be written."""
         return FunctionWriter(self)
+
+    def new_gradient_type(self) -> str:
+        """A type of op that no other node names."""
+        self._gradient_types += 1
+        return f"CustomGradient-{self._gradient_types}"
 
     def is_stateful(self, name: str) -> bool:
         """Whether a function does more than to compute its outputs."""
@@ -135,6 +153,7 @@ class FunctionLibrary:
             "ret": returned,
             "control_ret": {effect: effect for effect in effects},
         }
+        self.gradients += [(gradient, name) for gradient in writer.gradients]
         return name
 
     def function(

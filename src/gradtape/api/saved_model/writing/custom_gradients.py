@@ -1,0 +1,82 @@
+"""Functions with gradients of their own, as TensorFlow writes them.
+
+A node `IdentityN` hands the results and the arguments on, and names a type of op. The library of functions has the
+gradient of that type: a function of the cotangents of all outputs of the node, and of tensors that it captures, which
+gives those of the arguments.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, NamedTuple
+
+from ....core.shapes import TensorShape
+from ....graph.control_flow.custom import Traced
+from ....state.specs import TensorSpec
+from .generalisation import Place, Size, Step
+from .translation import translates
+from .writer import Ref, Unsaved
+
+logger = logging.getLogger("gradtape")
+
+
+class WrittenGradient(NamedTuple):
+    """A gradient in the library: its function, the type of op, and what it takes, gives and captures."""
+
+    function: str
+    op_type: str
+    takes: tuple[TensorSpec, ...]
+    gives: list[TensorSpec | None]
+    captured: list[str]  # the names of tensors of the function around it
+
+
+@translates("custom_gradient")
+def _custom_gradient(w: Any, s: Step, *xs: Ref, rule: Traced, counts: tuple[int, int]) -> list[Ref]:
+    """`w` is the writer of a function: it notes the gradient, which says later whose tensors it captures."""
+    first, end = counts[0], sum(counts)
+    inputs, outputs, used = xs[:first], xs[first:end], xs[end:]
+    kind = w.library.new_gradient_type()
+    handed_on = w.IdentityN([*outputs, *inputs])
+    w.nodes[-1]["attr"]["_gradient_op_type"] = {"s": kind.encode()}
+    if w.library.saves_gradients:
+        try:
+            w.gradients.append(_gradient(w, s, rule, counts, used, kind))
+        except Unsaved as error:  # as in TensorFlow: asking the loaded function for a gradient is an error then
+            logger.warning("A custom gradient is not saved, and the loaded function has no gradient there: %s", error)
+    return handed_on[: counts[1]]
+
+
+def _gradient(
+    w: Any, s: Step, rule: Traced, counts: tuple[int, int], used: tuple[Ref, ...], kind: str
+) -> WrittenGradient:
+    """Writes the function of a gradient."""
+    if rule.failure is not None:
+        raise Unsaved(f"it raised {rule.failure!r} when it was traced") from rule.failure
+    program: Any = rule.graph
+    first, end = counts[0], sum(counts)
+    places = [*s.inputs[first:end], *s.inputs[:first]]  # of what the node hands on, in its order
+    writer = w.library.writer()
+    cotangents = [writer.argument(f"result_grads_{i}", place.dtype) for i, place in enumerate(places)]
+    captured = [writer.argument(f"captured_{i}", place.dtype) for i, place in enumerate(s.inputs[end:])]
+    for ref, place in zip([*cotangents, *captured], [*places, *s.inputs[end:]], strict=True):
+        writer.knows(ref, place)
+    found = w.library.written(writer, program, [*cotangents[: counts[1]], *captured])
+    results = [_dense(writer, form, found, cotangents[counts[1] + i]) for i, form in enumerate(rule.cotangents.forms)]
+    name = w.library.finish(writer, "__inference_internal_grad_fn", [ref for ref in results if ref is not None])
+    takes = tuple(_spec(place, f"result_grads_{i}") for i, place in enumerate(places))
+    gives = [None if ref is None else _spec(place) for ref, place in zip(results, s.inputs[:first], strict=True)]
+    names = [w.Identity(ref).node for ref in used]
+    return WrittenGradient(name, kind, takes, [*[None] * counts[1], *gives], [f"{node}:0" for node in names])
+
+
+def _dense(writer: Any, form: Any, found: list[Ref], like: Ref) -> Ref | None:
+    """The cotangent of an argument: slices of rows are added up to all rows, of which `like` has as many."""
+    if not isinstance(form, tuple):
+        return None if form is None else found[form]
+    rows = writer.StridedSlice(writer.Shape(like), [0], [1], [1], shrink_axis_mask=1)
+    return writer.UnsortedSegmentSum(found[form[0]], found[form[0] + 1], rows)
+
+
+def _spec(place: Place, name: str | None = None) -> TensorSpec:
+    sizes = [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
+    return TensorSpec(TensorShape(sizes), place.dtype, name)
