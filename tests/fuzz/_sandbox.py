@@ -13,7 +13,8 @@ from typing import Any
 
 import gradtape as tf
 
-SECONDS = 10.0  # after which a load counts as one that never ends
+SECONDS = 8.0  # of computing, after which a load counts as one that never ends: a busy machine does not count
+_WAITING_SECONDS = 60.0  # after which one counts as such that waits for something
 
 
 class Hang(BaseException):
@@ -34,13 +35,17 @@ def _time_limit(seconds: float) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = {signal.ITIMER_PROF: (signal.SIGPROF, seconds), signal.ITIMER_REAL: (signal.SIGALRM, _WAITING_SECONDS)}
+    before = {number: signal.signal(number, stop) for number, _ in timers.values()}
+    for timer, (_, limit) in timers.items():
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for timer in timers:
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def is_documented(error: Exception) -> bool:

@@ -62,6 +62,11 @@ class InvalidArgumentError(OpError):
     about_values = False  # whether a graph finds it when it is run, rather than when it is made
     operand_shapes: tuple[tuple[int, ...], ...] = ()  # of the tensors that an op refused
 
+    def about(self, *operand_shapes: tuple[int, ...]) -> InvalidArgumentError:
+        """The error, which says the shapes that do not fit: `tf.saved_model.save` looks for others."""
+        self.operand_shapes = operand_shapes
+        return self
+
 
 class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
     """What does not fit was found while a function was traced.

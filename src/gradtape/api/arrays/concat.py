@@ -46,7 +46,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             raise errors.InvalidArgumentError(
                 f"ConcatOp : Ranks and all dimensions but {where} of the inputs should match: shape[0] = {list(first)} "
                 f"vs. shape[{i}] = {list(x.dims)} [Op:ConcatV2]"
-            )
+            ).about(first, x.dims)
     return ops.concat(*tensors, axis=where)
 
 
@@ -73,7 +73,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
             raise errors.InvalidArgumentError(
                 f"Shapes of all inputs must match: values[0].shape = {list(tensors[0].dims)} != values[{i}].shape = "
                 f"{list(x.dims)} [Op:Pack]"
-            )
+            ).about(tensors[0].dims, x.dims)
     return ops.stack(*tensors, axis=axis % n)
 
 

@@ -158,13 +158,13 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
             raise errors.InvalidArgumentError(
                 f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
                 f"{known}: {list(target)} [Op:Reshape]"
-            )
+            ).about(dims, tuple(target))
         target = (*target[:found], count // known, *target[found + 1 :])
     elif known != count:
         raise errors.InvalidArgumentError(
             f"Input to reshape is a tensor with {count} values, but the requested shape has {known}: {list(target)} "
             "[Op:Reshape]"
-        )
+        ).about(dims, tuple(target))
     return ops.reshape(x, shape=target)
 
 

@@ -127,7 +127,7 @@ def _described(value: Any, concretes: list[str], assets: list[Asset]) -> dict[st
         names = [spec.name or title for spec, title in zip(value.inputs, value._names, strict=False)]
         return {"bare_concrete_function": _bare(names, len(names), concretes[0])}
     if isinstance(value, Served):
-        names = [name for name, _ in inputs_of(value.function)]
+        names = sorted(name for name, _ in inputs_of(value.function))
         return {"bare_concrete_function": _bare(names, len(names) == 1, concretes[0])}
     if isinstance(value, StaticHashTable):
         return {"resource": {}}

@@ -12,7 +12,8 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
 from ...graph.function.concrete_function import ConcreteFunction
-from ...graph.ir.effects import Changed, imagining
+from ...graph.ir.effects import Changed, imagining, never
+from ...graph.ir.graph import Graph
 from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec
@@ -89,7 +90,29 @@ def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[in
     unknown = iter(sizes)
     tensors = [_example(x, unknown, values, rank) for x in given]
     with imagining():
-        return function._concrete.traced_for_good(tensors, (), False)
+        traced = function._concrete.traced_for_good(tensors, (), False)
+    for node in _all_nodes(traced.graph):
+        if node.op is never:
+            raise Unvisited(node.attrs.get("operand_shapes", ()))
+    return traced
+
+
+class Unvisited(Differs):
+    """A branch that is not taken could not be traced."""
+
+    def __init__(self, operand_shapes: Any) -> None:
+        super().__init__("a branch of it cannot be traced for all sizes")
+        self.operand_shapes = operand_shapes
+
+
+def _all_nodes(graph: Graph) -> Iterator[Any]:
+    """The nodes of a graph, and of the graphs in their attributes."""
+    for node in graph.nodes:
+        yield node
+        for value in node.attrs.values():
+            for inner in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(inner, Graph):
+                    yield from _all_nodes(inner)
 
 
 def _spec(x: Any) -> TensorSpec:
@@ -185,10 +208,12 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
     """
     given = function._given
     axes = [n for x in given for n in _spec(x).shape or () if n is None]
-    free = list(_LARGE[: len(axes)])
-    if not axes or len(free) < len(axes):
+    if not axes or len(axes) > len(_LARGE):
         return
-    waiting, seen = [free], {tuple(free)}
+    groupings = [probes[0] for probes in _sizes(given) if set(probes[0]) <= set(_LARGE)]
+    waiting = [list(_LARGE[: len(axes)]), *groupings]
+    started = {tuple(sizes) for sizes in waiting}
+    seen = set(started)
     for _ in range(_MAX_TRACES):
         if not waiting:
             return
@@ -200,9 +225,9 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
             seen |= {tuple(sizes_with) for sizes_with in refined}
             waiting = refined + waiting
             continue
-        if sizes != free:
+        if tuple(sizes) not in started:  # those were tried already
             yield from _probes(sizes)
-        return
+            return
 
 
 def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
@@ -217,7 +242,7 @@ def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
     found = []
     for a, b in dict.fromkeys(pairs):
         for size, other in ((a, b), (b, a)):
-            if size in invented and size in sizes and other not in (size, 1):
+            if size in invented and size in sizes and other > 1 and other != size:
                 found.append([other if n == size else n for n in sizes])
     return found
 

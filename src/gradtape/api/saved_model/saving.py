@@ -172,8 +172,11 @@ class _Saving:
         inner = self._concrete(signature.function)
         inputs = inputs_of(signature.function, signature.name)
         outputs = outputs_of(signature.name, inner.outputs)
+        order = [title for title, _ in inputs]
+        inputs.sort()  # a signature is a dict, and its function takes the entries by the order of their names
         writer = self._library.writer()
-        given = [writer.argument(title, spec.dtype) for title, spec in inputs]
+        named_refs = {title: writer.argument(title, spec.dtype) for title, spec in inputs}
+        given = [named_refs[title] for title in order]
         given += [self._library.capture(writer, value) for value in inner.captured]
         kinds = [spec.dtype for spec in outputs.values()]
         stateful = self._library.is_stateful(inner.name)

@@ -378,8 +378,7 @@ def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exc
         )
     else:
         found = kind(f"{error} [Op:{op.title}] with inputs of shapes {given}")
-    found.operand_shapes = operands
-    return found
+    return found.about(*operands)
 
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:

@@ -58,8 +58,9 @@ def traced_cond(
     places = [[] if subgraph is None else _places(subgraph, tensors, written) for subgraph in subgraphs]
     captured = captured_by(traced)
     graphs = [
-        _unvisited(captured, places[taken]) if subgraph is None else subgraph.graph(captured, its_places)
-        for subgraph, its_places in zip(subgraphs, places, strict=True)
+        subgraph.graph(captured, places[i]) if subgraph is not None
+        else _unvisited(captured, places[taken], asked.refused[i])
+        for i, subgraph in enumerate(subgraphs)
     ]
     with recording() as performed:
         outputs = trace.run(cond, [index, *captured.values()], {"branches": tuple(graphs)})
@@ -86,6 +87,7 @@ class _Taken:
 
     def __init__(self, index: Tensor) -> None:
         self._index = index
+        self.refused: dict[int, Any] = {}  # the shapes that an op refused in a branch that is not taken, by its number
 
     @cached_property
     def number(self) -> int:
@@ -97,9 +99,10 @@ def _visited(branch: Callable[[], Any], name: str, number: int, taken: _Taken) -
     """A branch as a subgraph; None if it is not taken now, and fails on the values there are now."""
     try:
         return Subgraph(name, lambda: nest.map_structure(_tensor, branch()))
-    except (errors.OpError, Changed):
+    except (errors.OpError, Changed) as error:
         if number == taken.number:
             raise
+        taken.refused[number] = getattr(error, "operand_shapes", ())
         return None
 
 
@@ -133,10 +136,11 @@ def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> N
             raise mismatch(first, other, f"{a!r} and {b!r} have different types")
 
 
-def _unvisited(captured: Any, places: Sequence[Value]) -> Graph:
+def _unvisited(captured: Any, places: Sequence[Value], refused: Any) -> Graph:
     """A branch that could not be traced: taking it means to trace again."""
     inputs = tuple(Value(key[0].shape, key[0].dtype) for key in captured)
-    return Graph("unvisited", inputs, (Node(never, (), {}, (), True),), tuple(_zeros(v) for v in places))
+    node = Node(never, (), {"operand_shapes": refused}, (), True)
+    return Graph("unvisited", inputs, (node,), tuple(_zeros(v) for v in places))
 
 
 def _zeros(value: Value) -> Value:

@@ -201,13 +201,15 @@ def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:
     return ()
 
 
-def _refuse(*arrays: Any) -> tuple[()]:
+def _refuse(*arrays: Any, operand_shapes: Any = ()) -> tuple[()]:
     raise Changed
 
 
 guard = Check("guard", _check)
 shape_guard = Check("shape_guard", _check_shape)
-never = Check("never", _refuse)  # stands in a branch that could not be traced: taking it means to trace again
+# Stands in a branch that could not be traced: taking it means to trace again. `operand_shapes` are those that an op in
+# the branch refused.
+never = Check("never", _refuse)
 
 
 def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:

@@ -174,7 +174,7 @@ class Writer:
 
     def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
         """Says that a tensor has these values in the graphs, so that sizes can be taken from it; whether they can."""
-        same = len({value.shape for value in values}) > 1 or np.array_equal(values[0], values[-1])
+        same = len({value.shape for value in values}) > 1 or all(np.array_equal(values[0], v) for v in values[1:])
         if same or not ref.dtype.is_integer:
             return False  # whatever it was looked at for, it was no size, or nothing is known of other values
         flat = self.Reshape(self.Cast(ref, DstT=dtypes.int32), [-1])
