@@ -50,10 +50,10 @@ def discover(environment: Mapping[str, str] = os.environ) -> Identity:
     for ask in (_launched, _tf_config, _slurm, _open_mpi):
         found = ask(environment)
         if found is not None:
-            if not 0 <= found.rank < found.size or not 0 <= found.local_rank < found.local_size:
+            if not 0 <= found.rank < found.size or not 0 <= found.local_rank < found.local_size <= found.size:
                 raise ValueError(
                     f"{found.source} says that this is process {found.rank} of {found.size}, and {found.local_rank} of "
-                    f"{found.local_size} on its host: both must be from 0 to the number less one"
+                    f"{found.local_size} on its host: each must be from 0 to the number less one, and no host has more"
                 )
             address = environment.get("GRADTAPE_COORDINATOR", found.address)
             if found.size > 1 and not address:
@@ -138,7 +138,8 @@ def _slurm(environment: Mapping[str, str]) -> Identity | None:
     names = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
     counts = slurm_tasks_per_node(next((environment[name] for name in names if name in environment), ""))
     node = _number(environment, "SLURM_NODEID", 0)
-    local_size = counts[node] if 0 <= node < len(counts) else local_rank + 1
+    # Without those of the step, the counts are those of the whole job, which may be more.
+    local_size = min(counts[node] if 0 <= node < len(counts) else local_rank + 1, size)
     host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
     job = f"{environment['SLURM_JOB_ID']}.{environment.get('SLURM_STEP_ID', '0')}"
     return Identity(rank, size, local_rank, local_size, f"{host}:{_port_for(job)}", f"SLURM {job}", "SLURM", True)
