@@ -602,3 +602,21 @@ def test_custom_gradients_that_are_not_saved(tmp_path):
     with pytest.raises(LookupError, match="experimental_custom_gradients"), tf.GradientTape() as tape:
         tape.watch(x)
         tape.gradient(loaded.simple(x), x)
+
+
+def test_signatures_take_their_names_in_any_order(tmp_path):
+    module = one(lambda x, a: x - tf.cast(a, tf.float32), S([None], tf.float32, "x"), S([], tf.int32, "a"))
+    tf.saved_model.save(module, tmp_path / "m")
+    serve = tf.saved_model.load(tmp_path / "m").signatures["serving_default"]
+    assert serve(x=tf.constant([5.0]), a=tf.constant(2))["output_0"].numpy().tolist() == [3]
+
+
+def test_an_open_size_that_a_product_or_a_branch_determines(tmp_path):
+    def folded(x):
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.reshape(tf.reshape(x, [-1]), [tf.shape(x)[0], 3]), lambda: -x)
+
+    module = one(folded, S([None, None]))
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    for sign in (1.0, -1.0):
+        np.testing.assert_array_equal(loaded.f(sign * tf.ones([4, 3])), tf.ones([4, 3]))

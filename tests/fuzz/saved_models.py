@@ -27,6 +27,8 @@ _ROWS = 3  # of the inputs, where the signature leaves their number open
 class _Module(tf.Module):
     """What is saved; its functions are attributes."""
 
+    customizes_inside = False  # whether there is a custom gradient inside of a branch, a loop or another function
+
 
 class _Builder:
     """Draws the ops of a function: each takes tensors of shape [n, 3] and gives one."""
@@ -94,6 +96,7 @@ class _Builder:
 
     def _custom(self, depth: int) -> Any:
         factor = self._number()
+        self.module.customizes_inside |= depth > 0
 
         @tf.custom_gradient
         def call(x: Any, y: Any) -> Any:
@@ -238,7 +241,9 @@ def disagreements(seed: int, tensorflow: str | None) -> list[str]:
         if tensorflow is not None and not problems:
             answer = _tensorflow(tensorflow).ask(place, inputs)
             if isinstance(answer, str):
-                problems.append(f"TensorFlow: {answer}")
+                # TensorFlow cannot differentiate custom gradients in branches and loops of its own SavedModels either.
+                if not (module.customizes_inside and answer.startswith(("AssertionError", "TypeError"))):
+                    problems.append(f"TensorFlow: {answer}")
             else:
                 problems += _compare("TensorFlow's", wanted, answer, dtypes)
     return problems

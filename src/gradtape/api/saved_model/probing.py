@@ -238,12 +238,14 @@ def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
         aligned = zip(reversed(first), reversed(second), strict=False)
         crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a product of matrices
         pairs += [*aligned, *crossed, *product(first, second)]
-    invented = set(_LARGE)
+    invented = [n for n in dict.fromkeys(sizes) if n in _LARGE]  # primes: a product of sizes shows which they are
     found = []
     for a, b in dict.fromkeys(pairs):
         for size, other in ((a, b), (b, a)):
-            if size in invented and size in sizes and other > 1 and other != size:
-                found.append([other if n == size else n for n in sizes])
+            derived = other not in invented and any(other % n == 0 for n in invented)
+            if other > 1 and other != size and not derived:
+                factors = [n for n in invented if size > 0 and size % n == 0 and n != other]
+                found += [[other if n == factor else n for n in sizes] for factor in factors]
     return found
 
 
