@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -226,8 +227,21 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
             waiting = refined + waiting
             continue
         if tuple(sizes) not in started:  # those were tried already
-            yield from _probes(sizes)
+            yield from _probes(_relaxed(function, sizes))
             return
+
+
+def _relaxed(function: ConcreteFunction, sizes: list[int]) -> list[int]:
+    """Sizes of which those are any again that the function does not need: the search takes the first that it finds."""
+    for axis, size in enumerate(sizes):
+        unused = next((n for n in _LARGE if n not in sizes), None)
+        if size in _LARGE or unused is None:
+            continue
+        open_sizes = [*sizes[:axis], unused, *sizes[axis + 1 :]]
+        with suppress(Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError):
+            _traced(function, function._given, open_sizes, "ones", 0)
+            sizes = open_sizes
+    return sizes
 
 
 def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
