@@ -29,7 +29,7 @@ from .dependence import full_patterns, patterns, seeds
 from .log import Log
 
 MODES = ("reverse", "forward", "auto")
-DENSE_MAX_UNKNOWNS = 300  # up to so many entries of the sources, sparse="auto" makes a sweep for each row or column
+DENSE_MAX_UNKNOWNS = 600  # up to so many entries of the sources, sparse="auto" makes a sweep for each row or column
 _Sweep = Callable[[list[BatchedTensor]], list[Any]]
 _sparse_tensor: Callable[[], Any]
 
