@@ -147,7 +147,7 @@ class Hessians:
 
     def _rows_weigh_alone(self, log: Log, target: Any, source: Any, gradient: Any) -> bool:
         """Whether a weight for each loss is one for its own row of the gradient of their sum."""
-        if not target.dims[0]:
+        if target.dims[0] < 2:
             return True
         weights = np.random.default_rng(0).uniform(1, 2, target.dims[0]).astype(target.dtype.numpy)
         seeds = Tensor(np.broadcast_to(_column(weights, len(target.dims)), target.dims).copy(), target.dtype)

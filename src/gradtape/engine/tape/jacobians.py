@@ -229,7 +229,7 @@ class Jacobians(ChosenJacobians):
         batch, *row = target.dims
         rows = math.prod(row)
         shape = (batch, *row, *source.dims[1:])
-        mixed = check_rows is not False
+        mixed = check_rows is not False and batch > 1
         self._sweeps += rows + mixed
         parts: list[Any] = []
         for start, stop in ranges(rows, (target, source), max_bytes):
