@@ -344,3 +344,11 @@ def test_auto_is_dense_where_that_is_less_work_and_sweeps_are_counted():
     other = tf.Variable(np.zeros(3))
     assert tape.jacobian(losses, other, sparse="auto") is None
     assert tape.jacobian(losses, other, sparse="auto", unconnected_gradients="zero").shape == (3, 3)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_auto_goes_by_rows_through_rules_that_are_not_linear(wrap):
+    function = with_rule(lambda dy, x: dy * tf.reduce_sum(dy))
+    tape, y, x = recorded(wrap(lambda x: tf.concat([function(x), x], 0)), LINE, persistent=True)
+    np.testing.assert_allclose(tape.jacobian(y, x, mode="auto"), by_gradients(tape, y, x))
+    np.testing.assert_allclose(tape.jacobian(y, x, sparse="auto").toarray(), by_gradients(tape, y, x))

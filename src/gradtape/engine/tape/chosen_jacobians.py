@@ -91,7 +91,7 @@ class ChosenJacobians:
         """For each source the columns of its Jacobian, put together; None if rows are the way to go."""
         rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
         # A user's rule need not be linear in its cotangent: then there are no columns.
-        by_rows = rows <= columns or not _are_real((target, *sources)) or log.fragile or self._hooks
+        by_rows = rows <= columns or not _are_real((target, *sources)) or self._has_users_rules(log)
         if mode == "reverse" or (mode == "auto" and by_rows):
             return None
         self._sweeps += columns
