@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -114,12 +114,13 @@ class Trainer(base_trainer.Trainer):
         usual = (Trainer.train_step, Trainer.test_step)
         return getattr(step, "__func__", None) in usual and type(self).compute_metrics is Trainer.compute_metrics
 
-    def _steps(self, step: Callable[[Any], Any]) -> Callable[[Iterator[Any]], Any]:
-        """A function that takes the batches of one execution from an iterator, runs `step` on each, and returns the
+    def _steps(self, step: Callable[[Any], Any]) -> Callable[[Iterable[Any]], Any]:
+        """A function that takes the batches of one execution from an iterable, runs `step` on each, and returns the
         last result; `StopIteration` if there is no batch left."""
         compiled, as_batch = self._compiled(step), self._batches()
 
-        def function(iterator: Iterator[Any]) -> Any:
+        def function(batches: Iterable[Any]) -> Any:
+            iterator = iter(batches)
             logs = compiled(as_batch(next(iterator)))
             for batch in itertools.islice(iterator, self.steps_per_execution - 1):
                 logs = compiled(as_batch(batch))
@@ -137,14 +138,14 @@ class Trainer(base_trainer.Trainer):
         return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 
     def make_train_function(self, force: bool = False) -> Any:
-        """Sets `train_function`, which takes an iterator over batches."""
+        """Sets `train_function`, which takes an iterable of batches."""
         self._join_distribution()
         if self.train_function is None or force:
             self.train_function = self._steps(self.train_step)
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Sets `test_function`, which takes an iterator over batches."""
+        """Sets `test_function`, which takes an iterable of batches."""
         self._join_distribution()
         if self.test_function is None or force:
             self.test_function = self._steps(self.test_step)
