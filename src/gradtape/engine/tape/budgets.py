@@ -23,7 +23,7 @@ from ..registry.devices import REAL
 from ..registry.op import Op
 from ..run.dispatch import note
 from .log import Log, new_key
-from .rematerialisation import Maker, Store
+from .rematerialisation import ROOM_SHARE, Maker, Store
 from .spilling import SpillFolder, memory_of
 
 logger = logging.getLogger("gradtape")
@@ -505,10 +505,10 @@ def _warn_out_of_reach(budget: int | float, fixed: int) -> None:
     if budget not in _warned:
         _warned.add(budget)
         logger.warning(
-            "what a tape needs and cannot be let go takes %s by itself, more than the memory budget of %s: the tape "
-            "keeps %s beside it. Tensors that no recorded op has made (inputs, what Python has computed) cannot be "
-            "computed again; smaller batches need less, and with spill=folder they go to disk",
-            readable_bytes(fixed), readable_bytes(budget), readable_bytes(budget),
+            "what a tape needs and cannot let go takes %s, and the memory budget is %s: the tape keeps %s beside it, "
+            "and the budget does not hold. Tensors that no recorded op has made (inputs, what Python has computed) "
+            "cannot be computed again; smaller batches need less, and with spill=folder they go to disk",
+            readable_bytes(fixed), readable_bytes(budget), readable_bytes(ROOM_SHARE * budget),
         )  # fmt: skip
 
 

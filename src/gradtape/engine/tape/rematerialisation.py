@@ -34,6 +34,7 @@ from .spilling import SpillFolder, memory_of
 _FAR = 64  # blocks at most that are asked what it costs to make them, for one
 _SOON = 1e-7  # seconds: nothing is less stale
 SMALL_SHARE = 1 / 1000  # of the limit: a smaller block is let go only when no larger one is left
+ROOM_SHARE = 1 / 4  # of the budget: as much is left for what can be let go, whatever the rest takes
 _MANY_BLOCKS = 64  # from which on one choice lets go of a share of the limit at a time
 _SLACK_SHARE = 1 / 16  # of the limit
 _PRICE_HOLDS = 16  # choices, for which what a block costs is looked up, unless it comes first
@@ -133,7 +134,6 @@ class Store:
         self._held: dict[int, Block] = {}  # by number: those that may be let go
         self._by_memory: dict[int, Block] = {}  # by the `id` of the array that owns the memory, if that still exists
         self.fixed_bytes = 0  # of the blocks that are held and cannot be let go
-        self._fixed_wanted = 0  # of those of them that rules need
         self._choices = 0  # how often it was chosen what to let go
         self._spill = spill
         self._clock = 0.0  # seconds that all ops have taken
@@ -143,20 +143,19 @@ class Store:
     def limit(self) -> float:
         """The bytes to keep within: a fraction is one of all that rules have needed so far.
 
-        Where what cannot be let go takes more than that by itself, the budget is one for the rest: it cannot be kept,
-        and computing everything again whenever it is needed would not change that.
+        A share of the budget is left for what can be let go, whatever the rest takes: without room to keep something of
+        a long chain, all of it would be computed again for each of its values.
         """
-        budget, fixed, wanted = self.budget, self.fixed_bytes, self.account.wanted
-        limit = budget if type(budget) is int else budget * wanted
-        if fixed <= limit:
-            return limit
-        return fixed + (budget if type(budget) is int else budget * (wanted - self._fixed_wanted))
+        budget = self.budget
+        limit = budget if type(budget) is int else budget * self.account.wanted
+        return max(limit, self.fixed_bytes + ROOM_SHARE * limit)
 
     @property
     def is_within_reach(self) -> bool:
-        """Whether what cannot be let go takes no more than the budget."""
+        """Whether what cannot be let go leaves the share of the budget that the rest needs."""
         budget = self.budget
-        return self.fixed_bytes <= (budget if type(budget) is int else budget * self.account.wanted)
+        limit = budget if type(budget) is int else budget * self.account.wanted
+        return self.fixed_bytes + ROOM_SHARE * limit <= limit
 
     def bytes_of(self, numbers: Iterable[int]) -> int:
         """The bytes of the memory that these values lie in."""
@@ -199,8 +198,6 @@ class Store:
             self._held.pop(block.number, None)
             if block.held:
                 self.fixed_bytes += block.bytes
-            if block.needed:
-                self._fixed_wanted += block.bytes
 
     def need(self, number: int, x: Tensor) -> None:
         """A rule will need a value, which is `x`."""
@@ -208,8 +205,6 @@ class Store:
         block = value.block
         if not block.needed:
             self.account.wanted += block.bytes
-            if block.fixed and self._spill is None:
-                self._fixed_wanted += block.bytes
         value.needed += 1
         block.needed += 1
         if value.tensor is None:
