@@ -247,15 +247,34 @@ class Store:
 
     def _hold(self, value: Value, x: Tensor) -> None:
         block = value.block
+        memory = memory_of(x.buffer)
+        elsewhere = block.memory is not None and block.memory() is not memory
+        if block.held and elsewhere and not block.fixed:
+            block = self._part(value, block, memory)
         value.tensor = x
         if block.held:
             return
+        if elsewhere:
+            self._lies_in(block, memory)
         block.held = True
         if not block.fixed or self._spill is not None:
             self._held[block.number] = block
         else:
             self.fixed_bytes += block.bytes
         self._more(block.bytes)
+
+    def _part(self, value: Value, block: Block, memory: Any) -> Block:
+        """Gives a value a block of its own: it was made again, while others of its block are still where they were."""
+        own = Block(int(memory.nbytes), block.cost, False)
+        own.number = len(self._blocks)
+        own.sources, own.made_at, own.needed = block.sources, block.made_at, value.needed
+        self._blocks.append(own)
+        own.members = [i for i in block.members if self.values[i] is value]
+        block.members = [i for i in block.members if self.values[i] is not value]
+        block.needed -= value.needed
+        value.block = own
+        self._lies_in(own, memory)
+        return own
 
     def _more(self, size: int) -> None:
         account = self.account
@@ -268,7 +287,8 @@ class Store:
         """Lets go of blocks until the limit less `reserved` bytes is kept, except those whose numbers are `in_use`."""
         if self.account.held <= self.limit - reserved:
             return
-        large, small = [], []
+        large: list[Block] = []
+        small: list[Block] = []
         least = SMALL_SHARE * self.limit
         for block in self._held.values():
             if block.bytes and block.number not in in_use:
