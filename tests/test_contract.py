@@ -139,10 +139,7 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    "Dataset": {
-        **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
-        **dict.fromkeys(["fingerprint", "ignore_errors", "sparse_batch"], "not there yet"),
-    },
+    "Dataset": {"fingerprint": "not there yet"},
     "CheckpointOptions": dict.fromkeys(
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),

@@ -1,5 +1,7 @@
 """Passes on small graphs: what they take away, what they must leave, and that values stay the same."""
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 from small_graphs import Builder, Effect, constant, names
@@ -221,6 +223,7 @@ def test_inner_graphs_are_optimised():
         moves_data = True
         effect = False
         handed_on = None
+        attributes = MappingProxyType({"body": True})
 
         @staticmethod
         def numpy(x, *, body):

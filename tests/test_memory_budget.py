@@ -297,7 +297,7 @@ def test_the_account_and_the_limit():
         loss = network(dense)
         memory = tape.memory()
     assert memory.total <= 0.5 * 13 * size
-    assert memory.budget is account_of(tape)
+    assert memory.budget == account_of(tape)
     assert "blocks were let go" in str(memory)
 
 

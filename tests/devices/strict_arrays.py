@@ -41,7 +41,7 @@ class StrictArray:
     """An array that only its own library can look into."""
 
     __array_ufunc__ = None
-    __slots__ = ("_inside",)
+    __slots__ = ("__weakref__", "_inside")
 
     def __init__(self, inside):
         self._inside = np.asarray(inside)

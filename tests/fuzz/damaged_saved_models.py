@@ -1,7 +1,4 @@
-"""SavedModels with damaged messages, tables and data: loading them, and calling and differentiating what was loaded.
-
-With an interpreter that has TensorFlow, what both load must give the same numbers.
-"""
+"""SavedModels with damaged messages, tables and data: loading them, and calling and differentiating what was loaded."""
 
 from __future__ import annotations
 
