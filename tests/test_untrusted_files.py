@@ -337,6 +337,14 @@ def test_compressed_files_that_are_damaged(tmp_path, read, compression):
             list(read(str(tmp_path / "f"), compression))
 
 
+def test_a_serialized_tensor_whose_size_is_no_number():
+    """Multiplied, sizes of bytes would be repeated two thousand million times."""
+    size = b"\x12\x06\x08\xff\xff\xff\xff\x07"
+    damaged = b"\x08\x01\x12\x12\x12\x08\n" + size[1:] + size
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a size was expected"):
+        tf.io.parse_tensor(damaged, tf.float32)
+
+
 def test_a_serialized_tensor_of_one_value_and_a_huge_shape():
     from gradtape.core import wire
 

@@ -140,6 +140,8 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
         elif number == _SHAPE:
             dims = [dict((n, v) for n, _, v in wire.fields(dim)) for n, _, dim in wire.fields(value) if n == 2]
             shape = [dim.get(1, 0) for dim in dims]
+            if not all(type(n) is int for n in shape):  # a product of bytes would repeat them
+                raise wire.DecodeError("a size was expected")
         elif number == _CONTENT:
             content = value
         elif number == _STRINGS:
