@@ -16,7 +16,8 @@ settings.load_profile("steady")
 
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
-collect_ignore += ["tests/fuzz/_tensorflow_loader.py"]  # runs in a process that has TensorFlow
+# These run in processes that have TensorFlow and mpmath.
+collect_ignore += ["tests/fuzz/_range_end_references.py", "tests/fuzz/_tensorflow_loader.py"]
 if importlib.util.find_spec("cupy") is None:
     collect_ignore += [f"src/gradtape/backends/{name}.py" for name in ("cupy", "cupy_fusion", "cupy_rows")]
 # How many logical devices there are is said before the first is used: these run in processes of their own.

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine.run import dispatch
+from gradtape.core.scopes import holding
+from gradtape.engine.run import dispatch, randomness
 from gradtape.engine.tape import spilling
 
 HOME = os.path.dirname(tf.__file__)
@@ -22,7 +23,7 @@ TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
 def _is_out_of_reach(frame):
     """Whether Python may be on the way from the end of a block to its `__exit__`, which would then never be run."""
     code = frame.f_code
-    if code is dispatch.Block.__exit__.__code__:
+    if code in (dispatch.Block.__exit__.__code__, holding.__exit__.__code__):
         return frame.f_lineno == code.co_firstlineno + 1
     return linecache.getline(code.co_filename, frame.f_lineno).lstrip().startswith("with ")
 
@@ -213,6 +214,7 @@ def test_an_interrupt_leaves_no_thread_of_a_dataset_behind(pipeline):
         for thread in threads_of_prefetching():
             thread.join(10)
         assert not threads_of_prefetching(), f"after an interrupt at {where}"
+        assert randomness._thread.streams is None, f"after an interrupt at {where}"
     assert [int(x) for x in data] == expected
 
 

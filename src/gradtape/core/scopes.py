@@ -49,15 +49,31 @@ def parts() -> tuple[str, ...]:
     return _current.parts
 
 
-@contextmanager
-def holding(local: threading.local, **values: Any) -> Iterator[None]:
-    """Inside the block this thread has these values in `local`; then those that it had before."""
-    before = {name: getattr(local, name) for name in values}
-    vars(local).update(values)
-    try:
-        yield
-    finally:
-        vars(local).update(before)
+class holding(AbstractContextManager[None]):
+    """Inside the block this thread has these values in `local`; then those that it had before.
+
+    They are restored even if an interrupt comes while that is done: a thread that kept the random stream of a block
+    that has ended would draw the same numbers for ever.
+    """
+
+    def __init__(self, local: threading.local, **values: Any) -> None:
+        self._local, self._values = local, values
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        try:
+            self._before = {name: getattr(self._local, name) for name in self._values}
+            vars(self._local).update(self._values)
+        except BaseException:
+            vars(self._local).update(self._before)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            vars(self._local).update(self._before)
+        except BaseException:
+            vars(self._local).update(self._before)
+            raise
 
 
 @contextmanager
