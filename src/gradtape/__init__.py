@@ -61,7 +61,7 @@ def __getattr__(name: str) -> _Any:
     if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
         try:
             keras = _importlib.import_module("gradtape.keras")
-        except ImportError as error:  # for `hasattr`, and whoever else asks for what may be missing
+        except ImportError as error:  # for `hasattr`, and other callers that probe for a name
             raise AttributeError(f"tf.{name} needs Keras, which could not be imported: {error}") from error
         return keras if name == "keras" else getattr(keras, name)
     value = _resolve(name)

@@ -43,7 +43,7 @@ def resolve(path: str) -> Any:
 
 
 def _absence(path: str) -> str:
-    """What to say of a name that gradtape does not have: TensorFlow has it, or nobody does."""
+    """What to say of a name that gradtape does not have, depending on whether TensorFlow has it."""
     if path in absent_names():
         return (
             f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists what a program "

@@ -372,7 +372,7 @@ def broadcast_object(obj: Any, root_rank: int = 0, name: str | None = None) -> A
         return obj
     label = name or "broadcast_object"
     content = pickle.dumps(obj) if rank() == root_rank else b""
-    # XLA moves the bytes, and authenticates nobody. The digest travels between authenticated members.
+    # XLA moves the bytes without authentication. The digest travels between authenticated members.
     described = [len(content), hashlib.sha256(content).hexdigest()]
     size_in_bytes, digest = collectives.exchange(described, f"{label}, size")[root_rank]
     buffer = np.frombuffer(content, np.uint8) if rank() == root_rank else np.zeros(size_in_bytes, np.uint8)

@@ -34,7 +34,7 @@ class SpillFolder:
         from shutil import rmtree  # which nobody else needs, and which takes long to load
 
         self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
-        # The finalizer comes first: an interrupt between the two calls leaves no folder that nobody removes.
+        # The finalizer comes first: an interrupt between the two calls leaves no folder without a finalizer.
         self.remove = finalize(self, rmtree, self._folder, True)
         mkdir(self._folder, 0o700)
         self._count = 0
