@@ -438,18 +438,17 @@ def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
 
 
 def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch, interruptible):
-    def compile_interrupted(program, compile_program=executor.Program._compile):
-        compile_program(program)
-        call = program._call
+    def build_interrupted(program, *args, build=executor.Program._built):
+        built = build(program, *args)
 
         def run(*arrays):
-            results = call(*arrays)
+            results = built.call(*arrays)
             signal.raise_signal(signal.SIGINT)
             return results
 
-        program._call = run
+        return built._replace(call=run)
 
-    monkeypatch.setattr(executor.Program, "_compile", compile_interrupted)
+    monkeypatch.setattr(executor.Program, "_built", build_interrupted)
     monkeypatch.setattr(executor, "_FEW", 1)
     v = tf.Variable([1.0, 2.0])
     double = compiled(lambda: v.assign_add(v))

@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
+from functools import partial
 from importlib import import_module
 from os import getpid
 from typing import Any, NamedTuple
@@ -72,9 +73,6 @@ class Program:
     are; it is None for one device.
     """
 
-    on_host: Sequence[str] = ()
-    peak: int | None = None
-
     def __init__(
         self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None
     ) -> None:  # fmt: skip
@@ -87,7 +85,15 @@ class Program:
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         self._placement = placement_of(graph) if placement is None else placement
-        self._call: Any = None
+        self._compiled: _Compiled | None = None  # replaced as a whole: other threads may be running the program
+
+    @property
+    def on_host(self) -> Sequence[str]:
+        return () if self._compiled is None else self._compiled.on_host
+
+    @property
+    def peak(self) -> int | None:
+        return None if self._compiled is None else self._compiled.peak
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
@@ -96,10 +102,11 @@ class Program:
     def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The same with results that stay where XLA has made them."""
         check_process()
-        if self._call is None:
-            self._compile()
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self._compile(self._placement)
         try:
-            results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
+            results: Sequence[Any] = compiled.call(*arrays) if compiled.alone else self._run(compiled, arrays)
         except self._jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
@@ -109,36 +116,35 @@ class Program:
             ) from error
         except ValueError:
             placement = placement_of(self.graph)
-            if self._placement is not None or placement is None:
+            if compiled.placement is not None or placement is None:
                 raise
-            self._placement = placement  # a variable was laid out on a mesh after the program was compiled
-            self._compile()
+            self._compile(placement)  # a variable was laid out on a mesh after the program was compiled
             return self.run(arrays)
         return results
 
-    def _run(self, given: Sequence[Any]) -> Sequence[Any]:
+    def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
-        if self._wide:
+        if compiled.wide:
             with self._jax.enable_x64(True):
-                return self._updated_run(given)
-        return self._updated_run(given)
+                return self._updated_run(compiled, given)
+        return self._updated_run(compiled, given)
 
-    def _updated_run(self, given: Sequence[Any]) -> Sequence[Any]:
+    def _updated_run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
-        if self._placement is not None:
-            given = self._placement.spread_inputs(given)
-        arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
-        if self._may_fail:
-            return self._checked_run(arguments)
-        with updating, Uninterrupted() if self._takes_memory else nullcontext():
-            flat = self._call(*self._spread(self._held()), *arguments)
-            self._commit(flat[self._outputs :])
+        if compiled.placement is not None:
+            given = compiled.placement.spread_inputs(given)
+        arguments = [*given, *(node.op.numpy(**node.attrs) for node in compiled.draws), *compiled.constants]
+        if compiled.may_fail:
+            return self._checked_run(compiled, arguments)
+        with updating, Uninterrupted() if compiled.takes_memory else nullcontext():
+            flat = compiled.call(*self._spread(compiled, self._held()), *arguments)
+            self._commit(compiled, flat[self._outputs :])
         result: Sequence[Any] = flat[: self._outputs]
         return result
 
-    def _checked_run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+    def _checked_run(self, compiled: _Compiled, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs of a program that may fail, or call Python: other threads may update variables while it runs.
 
         If one of those that it updates has changed, it runs again, with what its effects have given. The last attempt
@@ -147,15 +153,15 @@ class Program:
         done: list[Any] = []
         for attempt in range(ATTEMPTS):
             last = attempt == ATTEMPTS - 1
-            with updating if last and not self.on_host else nullcontext():
+            with updating if last and not compiled.on_host else nullcontext():
                 with updating:
                     held = self._held()
                 with replaying(done), recording() as done_now:
-                    results, updates = self._seen([*self._spread(held), *arguments])
+                    results, updates = self._seen(compiled, [*self._spread(compiled, held), *arguments])
                 done = done_now
                 with updating:
                     if last or all([v._on_device(self._put) is held[i] for i, v in self._replaced]):
-                        self._commit(updates)
+                        self._commit(compiled, updates)
                         break
         return results
 
@@ -165,43 +171,44 @@ class Program:
 
         There is one once the program has run, unless it calls Python, checks values or runs on a mesh.
         """
-        if self._call is None or self._may_fail or self._placement is not None:
+        compiled = self._compiled
+        if compiled is None or compiled.may_fail or compiled.placement is not None:
             return None
         effects = {node.op for node in all_nodes(self.graph) if isinstance(node.op, Effect)}
-        return self._repeated if effects <= {draw} else None
+        return partial(self._repeated, compiled) if effects <= {draw} else None
 
-    def _repeated(self, *arrays: Any) -> Sequence[Any]:
+    def _repeated(self, compiled: _Compiled, *arrays: Any) -> Sequence[Any]:
         count = len(self.graph.inputs)
         inputs, held = arrays[:count], arrays[count:]
         with self._jax.enable_x64(True):
-            if self._takes_memory:
+            if compiled.takes_memory:
                 held = tuple([self._jax.numpy.array(x, copy=True) for x in held])
-            draws = [node.op.numpy(**node.attrs) for node in self._draws]
-            results = self._call(*held, *inputs, *draws, *self._constants)
+            draws = [node.op.numpy(**node.attrs) for node in compiled.draws]
+            results = compiled.call(*held, *inputs, *draws, *compiled.constants)
         return [asarray(y)[()] for y in results[: self._outputs]]
 
     def _held(self) -> list[Any]:
         put = self._put
         return [variable._on_device(put) for variable in self._variables]
 
-    def _spread(self, held: list[Any]) -> list[Any]:
-        return held if self._placement is None else self._placement.spread_held(self._variables, held)
+    def _spread(self, compiled: _Compiled, held: list[Any]) -> list[Any]:
+        return held if compiled.placement is None else compiled.placement.spread_held(self._variables, held)
 
     def _put(self, array: Any) -> Any:
         with self._jax.enable_x64(True):
             return self._jax.device_put(array)
 
-    def _commit(self, updates: Sequence[Any]) -> None:
-        if self._placement is not None:
-            updates = self._placement.taken(self._updated, updates)
+    def _commit(self, compiled: _Compiled, updates: Sequence[Any]) -> None:
+        if compiled.placement is not None:
+            updates = compiled.placement.taken(self._updated, updates)
         Variable._take_all("_take_from_device", self._updated, updates)
 
-    def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    def _seen(self, compiled: _Compiled, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """The outputs and updates of a run that went through."""
-        lowering = self._lowering
+        lowering = compiled.lowering
         lowering.performance = performance()
         try:
-            flat = self._jax.block_until_ready(self._call(*arguments))
+            flat = self._jax.block_until_ready(compiled.call(*arguments))
             if lowering.ordered:
                 self._jax.effects_barrier()
         except Exception as error:
@@ -211,47 +218,41 @@ class Program:
             lowering.failures.clear()
             _forget_failed_run()
             raise failure from error
-        if self._checked and not flat[-1]:
+        if compiled.checked and not flat[-1]:
             raise Changed
         end = self._outputs + len(self._updated)
         return flat[: self._outputs], flat[self._outputs : end]
 
-    def _compile(self) -> None:
+    def _compile(self, placement: Placement | None) -> _Compiled:
         import jax
 
         global _process_of_xla
         _process_of_xla = getpid()
         self._jax = jax
-        built = self._built(self.graph)
+        compiled = self._built(self.graph, placement)
         if self._budget is not None:
-            built = self._planned(self._budget, built)
-        self._call, self._lowering, self._draws, self._constants, self._takes_memory, self._checked, self.peak = built
-        lowering, placement = built.lowering, self._placement
-        self.on_host = tuple(dict.fromkeys(lowering.on_host))
-        self._may_fail = self._checked or bool(lowering.on_host)
-        wide = any(v.dtype.real_dtype.size == 8 for v in self.graph.inputs)
-        self._wide = wide or bool(self._draws or lowering.on_host)
-        busy = self._wide or self._may_fail or self._variables or self._updated or self._constants
-        self._alone = placement is None and not busy
+            compiled = self._planned(self._budget, compiled)
+        self._compiled = compiled
+        return compiled
 
-    def _planned(self, budget: int | float, plain: _Built) -> _Built:
+    def _planned(self, budget: int | float, plain: _Compiled) -> _Compiled:
         """The program within a memory budget, as far as that is possible; `plain` is the one without."""
         from .within import within
 
-        if self._placement is not None:
+        if plain.placement is not None:
             logger.warning(
                 "function %s runs on a mesh of devices: what each of them takes is not planned, and the memory budget "
                 "does not hold", self.graph.name
             )  # fmt: skip
             return plain
-        planned: _Built = within(self.graph, budget, plain, self._built)
+        planned: _Compiled = within(self.graph, budget, plain, partial(self._built, placement=None))
         return planned
 
-    def _built(self, graph: Graph) -> _Built:
+    def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:
         """The graph compiled by XLA."""
         from .lowering import Lowering
 
-        jax, placement = self._jax, self._placement
+        jax = self._jax
         large = large_constants(graph)
         held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
         # A signal must not come between a run that takes memory and its results. Asking signals to wait takes 12
@@ -278,10 +279,17 @@ class Program:
             constants = [put(v.constant) for v in large]
             compiled = traced.lower().compile(options(graph, jax.default_backend()))
         call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
-        return _Built(call, lowering, draws, constants, bool(donated), checked, _peak(compiled))
+        on_host = tuple(dict.fromkeys(lowering.on_host))
+        may_fail = checked or bool(on_host)
+        wide = any(v.dtype.real_dtype.size == 8 for v in graph.inputs) or bool(draws or on_host)
+        alone = placement is None and not (wide or may_fail or graph.variables or graph.updates or constants)
+        return _Compiled(
+            call, lowering, draws, constants, bool(donated), checked, _peak(compiled), placement, on_host, may_fail,
+            wide, alone
+        )  # fmt: skip
 
 
-class _Built(NamedTuple):
+class _Compiled(NamedTuple):
     """What is needed to run a compiled graph."""
 
     call: Callable[..., Any]
@@ -291,6 +299,11 @@ class _Built(NamedTuple):
     takes_memory: bool  # whether that of the variables that are updated is given to their new values
     checked: bool  # whether it gives a truth value at the end: that of all checks
     peak: int | None
+    placement: Placement | None  # where values are, if variables are spread over a mesh of devices
+    on_host: Sequence[str]
+    may_fail: bool
+    wide: bool  # whether JAX must be told that arrays of 64-bit types go in
+    alone: bool  # whether `call` takes the inputs, and nothing else
 
 
 def _peak(compiled: Any) -> int | None:
