@@ -13,7 +13,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.core import devices, dlpack, tensor
-from gradtape.engine.registry import placement
+from gradtape.engine.run import modes
 
 WHOLE = "/job:localhost/replica:0/task:0/device:"
 PART = tf.config.LogicalDeviceConfiguration
@@ -47,7 +47,7 @@ def fresh(monkeypatch):
     monkeypatch.undo()
     devices._Here.elsewhere, devices._Here.device = before
     devices._tell()
-    assert not placement._originals and not tensor._places
+    assert not modes.active and not tensor._places
 
 
 @pytest.fixture
@@ -282,15 +282,15 @@ def test_gradients_are_what_they_are_elsewhere(two_cpus):
         assert at(b) == "CPU:1"
 
 
-def test_nothing_stays_exchanged_after_the_block(two_cpus):
+def test_no_mode_stays_active_after_the_block(two_cpus):
     x = tf.constant(1.0)
-    quiet = tf.Tensor.__mul__
+    assert not modes.active
     with tf.device("/CPU:1"):
-        assert tf.Tensor.__mul__ is not quiet
-    assert tf.Tensor.__mul__ is quiet and at(x * 2.0) == "CPU:0"
+        assert modes.active
+    assert not modes.active and at(x * 2.0) == "CPU:0"
     with pytest.raises(ZeroDivisionError), tf.device("/CPU:1"):
         1 / 0  # noqa: B018
-    assert tf.Tensor.__mul__ is quiet
+    assert not modes.active
 
 
 def test_a_thread_in_a_block_does_not_place_what_another_makes(two_cpus):

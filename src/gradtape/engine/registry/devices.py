@@ -24,7 +24,7 @@ from ...core.devices import Device
 from ...core.dtypes import DType
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, when_placed, wrap
-from ..run import dispatch
+from ..run import dispatch, modes
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
 from .formula import neutral, traced
@@ -93,6 +93,8 @@ class DeviceTensor(Tensor):
             outputs = tuple([_result(module, op, y, like) for y in value])
         else:
             outputs = _result(module, op, value, like)
+        if modes.active:
+            modes.op_finished(op, inputs, outputs)
         recorder = thread.recorder
         if recorder is not None:
             _tell(recorder, op, inputs, outputs, attrs)
@@ -109,6 +111,8 @@ class DeviceTensor(Tensor):
         except Exception as error:
             value = _failed(module, op, inputs, {}, error)
         y = on_device(module, value, dtype)
+        if modes.active:
+            modes.op_finished(op, inputs, y)
         recorder = thread.recorder
         if recorder is not None:
             _tell(recorder, op, inputs, y, _NO_ATTRIBUTES)

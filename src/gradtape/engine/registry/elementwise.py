@@ -19,7 +19,7 @@ from ...backends.tuning import LARGE
 from ...core import dtypes
 from ...core.dtypes import FLOAT, DType
 from ...core.tensor import Tensor, number
-from ..run import dispatch
+from ..run import dispatch, modes
 from ..run.convert import readable
 from ..run.dispatch import run, thread
 from ..run.namespace import raw
@@ -373,21 +373,18 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
     return alone
 
 
-def _writer(op: Op) -> Callable[[Any, Any, int], Any]:
-    """`f(*arrays, out)` for a kernel of the op, arrays of one dtype; a formula's steps are written over one another."""
+def _writer(op: Op) -> Callable[[Any], Any]:
+    """`f(array, out)` for the kernel of an op of one argument; a formula's steps are written over one another."""
 
     @functools.cache
-    def own(dtype: Any, count: int) -> Any:
-        return written_over(traced(op._own_kernel, [dtype] * count)) or blocks.into(op._own_kernel)
-
-    def writer(kernel: Any, dtype: Any, count: int) -> Any:
-        return own(dtype, count) if kernel is op._own_kernel else blocks.into(kernel)
+    def writer(dtype: Any) -> Any:
+        return written_over(traced(op.numpy, [dtype])) or blocks.into(op.numpy)
 
     return writer
 
 
 def _unary(op: Op, general: Any, to: DType | None) -> Any:
-    kinds, recorded, writer = op.kinds & _PLAIN, op.vjp is not None, _writer(op)
+    kinds, recorded, kernel, writer = op.kinds & _PLAIN, op.vjp is not None, op.numpy, _writer(op)
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor:
@@ -400,14 +397,16 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
         dtype = x.dtype
         if not dtype.kind & kinds:
             return general(x)
-        array, kernel = x.array, op.numpy
+        array = x.array
         value = None
         if array.size >= LARGE:
-            value = blocks.run(writer(kernel, array.dtype, 1), (array,), (to or dtype).numpy)
+            value = blocks.run(writer(array.dtype), (array,), (to or dtype).numpy)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
         y.mark = None
+        if modes.active:
+            modes.op_finished(op, (x,), y)
         if x.mark is not None:
             recorder = thread.recorder
             if recorder is not None:
@@ -421,7 +420,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
 
 
 def _binary(op: Op, general: Any, to: DType | None) -> Any:
-    kinds, recorded = op.kinds & _PLAIN, op.vjp is not None
+    kinds, recorded, kernel = op.kinds & _PLAIN, op.vjp is not None, op.numpy
 
     def call(a: Any, b: Any) -> Any:
         kind = type(b)
@@ -443,7 +442,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
-        first, second, kernel = a.array, b.array, op.numpy
+        first, second = a.array, b.array
         value = None
         try:
             if first.size >= LARGE or second.size >= LARGE:
@@ -456,6 +455,8 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         y.array = value
         y.dtype = to or dtype
         y.mark = None
+        if modes.active:
+            modes.op_finished(op, (a, b), y)
         if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
             if recorder is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
-from ..run import dispatch
+from ..run import dispatch, modes
 from ..run.convert import readable
 from ..run.dispatch import run, tensor_like, thread
 from ..run.namespace import ops
@@ -105,6 +105,8 @@ def _of_one(op: Op) -> Any:
             raise dispatch.failure(op, [x.dims], error) from error
         like = x.dtype
         y = tuple([tensor_like(part, like) for part in value]) if type(value) is tuple else tensor_like(value, like)
+        if modes.active:
+            modes.op_finished(op, (x,), y)
         recorder = thread.recorder
         if recorder is not None:
             if x.mark is not None:
@@ -193,6 +195,8 @@ def bilinear(
         except ValueError as error:
             raise dispatch.failure(op, [a.dims, b.dims], error) from error
         y = wrap(value, a.dtype)
+        if modes.active:
+            modes.op_finished(op, (a, b), y)
         if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
             if recorder is not None:

@@ -28,8 +28,6 @@ _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the valu
 _VARIADIC = 4  # the flag of a code object that takes *args
 
 registry: dict[str, Op] = {}
-exchanged: set[Op] = set()  # those that compute with another kernel than their own
-when_published: Callable[[Op], None] | None = None  # is told of each op that is defined
 _defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
 
@@ -131,7 +129,7 @@ class Op(Deferring):
         self.fragile = False  # whether going backwards through it may raise
         self.severs = False  # whether a tape is not to know its outputs
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
-        self.numpy = self._own_kernel = with_accelerated(name, bind(kernel, np))
+        self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_there = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
@@ -165,11 +163,6 @@ class Op(Deferring):
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
 
-    def use_kernel(self, kernel: Callable[..., Any] | None = None) -> None:
-        """From now on the op computes with `kernel` wherever it is called from; without one, with its own again."""
-        self.numpy = self._own_kernel if kernel is None else kernel
-        (exchanged.discard if kernel is None else exchanged.add)(self)
-
     @cached_property
     def attributes(self) -> dict[str, bool]:
         """The names of its attributes, and whether each of them has to be given."""
@@ -178,8 +171,6 @@ class Op(Deferring):
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
-        if when_published is not None:
-            when_published(self)
         return self
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:

@@ -18,6 +18,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, placed, when_left, wrap
+from . import modes
 from .namespace import ops
 
 # Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
@@ -303,6 +304,8 @@ def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         raise failure(op, [x.dims for x in inputs], error) from error
     like = inputs[0].dtype if inputs else dtypes.float32
     outputs = tuple([tensor_like(y, like) for y in value]) if type(value) is tuple else tensor_like(value, like)
+    if modes.active:
+        modes.op_finished(op, inputs, outputs)
     recorder = thread.recorder
     if recorder is not None:
         for x in inputs:

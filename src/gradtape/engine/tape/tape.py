@@ -18,15 +18,13 @@ from ...core.budgets import in_force
 from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.tensor import Tensor
 from ..registry.devices import REAL, exhausted, ops_of, sent
-from ..registry.placement import makes_tensors
-from ..run import dispatch
+from ..run import dispatch, modes
 from ..run.namespace import ops, raw
 from . import inspection
 from .answers import answer, as_tensors
 from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
-from .backprop import SparseCotangents, between
-from .backprop import sweep as sweep
+from .backprop import SparseCotangents, between, sweep
 from .collector import recording_starts, recording_stops, records_gone
 from .hessians import Hessians
 from .inspection import Inspection, born, inspect
@@ -47,7 +45,7 @@ from .questions import (
     warn_not_floating,
     zeros_like,
 )  # fmt: skip
-from .repeated_sweeps import repeated_sweep as repeated_sweep
+from .repeated_sweeps import repeated_sweep
 
 logger = logging.getLogger("gradtape")
 
@@ -432,22 +430,26 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 trace.tape_is_asked()
             with nullcontext() if trace is None or log.fragile or self._hooks else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
+        results: list[Any]
         if len(wanted) == len(sources):  # every source is on the tape, and none was there before
-            return [
+            results = [
                 Tensor(g, source.dtype)  # which stays on the host, where it was computed
                 if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
                 else answer(g, source, plain)
                 for source, position in zip(sources, at, strict=True)
             ]
-        answers: dict[int, Any] = {}
-        results = []
-        for source, position in zip(sources, at, strict=True):
-            if position is None:
-                results.append(straight.get(id(source)))
-                continue
-            if position not in answers:
-                answers[position] = answer(found[position], source, plain)
-            results.append(answers[position])
+        else:
+            answers: dict[int, Any] = {}
+            results = []
+            for source, position in zip(sources, at, strict=True):
+                if position is None:
+                    results.append(straight.get(id(source)))
+                    continue
+                if position not in answers:
+                    answers[position] = answer(found[position], source, plain)
+                results.append(answers[position])
+        if modes.active:
+            modes.results_created(results, cotangents)
         return results
 
     def _device(self, log: Log, seeds: dict[int, Any]) -> Any:
@@ -463,7 +465,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             return SparseCotangents(seeds)
         grads: list[Any] | SparseCotangents
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
-        release = once and not log.keeps
+        checked = modes.active and modes.checks_values()
+        release = once and not log.keeps and not checked
         try:
             if once and not log.constants and wanted >= (leaves := log.leaves):
                 # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
@@ -482,7 +485,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 path = between(log, seeds, wanted)
                 need = set(path)
                 order = reversed(path)
-            sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+            hooks = modes.cotangent_hooks(log, grads, self._hooks) if modes.active else self._hooks
+            sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=hooks)
         except BaseException:
             if release:  # part of the records is gone: a second question would be answered wrongly
                 self._after_asking()
@@ -494,5 +498,3 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
         )
 
-
-makes_tensors(GradientTape, "batch_jacobian", "gradient", "jacobian")

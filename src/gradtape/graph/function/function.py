@@ -15,7 +15,7 @@ from ...core import errors, nest
 from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
 from ...core.tensor import Tensor
-from ...engine.registry.placement import makes_tensors
+from ...engine.run import modes
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
@@ -144,6 +144,8 @@ class Function:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
+        if modes.active:
+            modes.results_created(result, (args, kwargs))
         return result
 
     def _here(self) -> Function:
@@ -399,5 +401,3 @@ def _shown(key: Any) -> str:
         return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
     return repr(key)
 
-
-makes_tensors(Function, "__call__")

@@ -1,12 +1,8 @@
-"""A switch: while it is on, no op and no gradient may produce infinity or NaN.
-
-Off, it costs nothing, because nothing asks whether it is on: switching it on exchanges every op's kernel for one that
-looks at what it returns, and the tape's sweep for one that looks at every cotangent.
-"""
+"""The mode in which no op and no gradient may produce infinity or NaN: it checks every output and every cotangent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,78 +10,65 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry import op as op_module
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import REAL
-from ...engine.registry.op import Op, registry
-from ...engine.run.namespace import Namespace
-from ...engine.tape import backprop, repeated_sweeps, tape
+from ...engine.registry.op import Op
+from ...engine.run import modes
+from ...engine.tape.backprop import SparseCotangents
 from ...engine.tape.log import Log
 
-_on = False
+
+class FiniteMode(modes.Mode):
+    """Raises InvalidArgumentError for an op or a gradient that has infinities or NaNs."""
+
+    checks_values = True
+
+    def op_finished(self, op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
+        if isinstance(op, Op):
+            ys = outputs if isinstance(outputs, tuple) else (outputs,)
+            _check_outputs(op.title, [y.array for y in ys], [x.array for x in inputs])
+
+    def kernel_of(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        if not isinstance(op, Op):
+            return kernel
+        title = op.title
+
+        def checked(*arrays: Any, **attrs: Any) -> Any:
+            value = kernel(*arrays, **attrs)
+            if modes.is_active(self):  # a program that was compiled in the mode may outlive it
+                _check_outputs(title, value if type(value) is tuple else (value,), arrays)
+            return value
+
+        return checked
+
+    def cotangent_hooks(self, log: Log, cotangents: list[Any] | SparseCotangents, hooks: dict[int, list[Any]]) -> Any:
+        return _CheckedHooks(log, cotangents, hooks)
+
+
+_MODE = FiniteMode()
 
 
 def switch_on() -> None:
     """From here on an op whose result has infinities or NaNs raises InvalidArgumentError."""
-    global _on
-    _on = True
-    Namespace.load_all()
-    for op in registry.values():
-        _watch(op)
-    op_module.when_published = _watch
-    tape.sweep, tape.repeated_sweep = _watched_sweep, _never_straight
+    modes.enter(_MODE)
 
 
 def switch_off() -> None:
     """Ends what `switch_on` began."""
-    global _on
-    _on = False
-    op_module.when_published = None
-    for op in registry.values():
-        for each in _with_twin(op):
-            each.use_kernel()
-    tape.sweep, tape.repeated_sweep = backprop.sweep, repeated_sweeps.repeated_sweep
+    modes.leave(_MODE)
 
 
-def _watch(op: Op) -> None:
-    for each in _with_twin(op):
-        each.use_kernel()
-        each.use_kernel(_watched(op.title, each.numpy))
+def _check_outputs(title: str, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
+    for i, y in enumerate(outputs):
+        if not sound(y):
+            where = f'output {i} of eagerly-executing op "{title}" (# of outputs: {len(outputs)})'
+            raise failure(y, where, inputs)
 
 
-def _with_twin(op: Op) -> tuple[Op, ...]:
-    return (op,) if op.twin is None else (op, op.twin)
+class _CheckedHooks:
+    """The hooks of a sweep. It asks whether a position has hooks when its cotangent is complete: then it is checked."""
 
-
-def _watched(title: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, and a look at what it returns; a graph that was made meanwhile may have it for longer."""
-
-    def watched(*arrays: Any, **attrs: Any) -> Any:
-        value = kernel(*arrays, **attrs)
-        if _on:
-            outputs = value if type(value) is tuple else (value,)
-            for i, y in enumerate(outputs):
-                if not sound(y):
-                    where = f'output {i} of eagerly-executing op "{title}" (# of outputs: {len(outputs)})'
-                    raise failure(y, where, arrays)
-        return value
-
-    return watched
-
-
-def _watched_sweep(log: Log, grads: list[Any] | backprop.SparseCotangents, wanted: set[int], **options: Any) -> None:
-    options["hooks"] = _Watch(log, grads, options["hooks"])
-    backprop.sweep(log, grads, wanted, **{**options, "release": False})
-
-
-def _never_straight(log: Log, target: int) -> None:
-    """Straight-line code has no hooks."""
-
-
-class _Watch:
-    """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
-
-    def __init__(self, log: Log, grads: list[Any] | backprop.SparseCotangents, hooks: dict[int, list[Any]]) -> None:
+    def __init__(self, log: Log, grads: list[Any] | SparseCotangents, hooks: dict[int, list[Any]]) -> None:
         self.records = log.records
         self.grads = grads
         self.hooks = hooks

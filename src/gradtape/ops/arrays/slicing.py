@@ -20,6 +20,7 @@ from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
+from ...engine.run import modes
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
@@ -74,6 +75,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         _check(key, x.dims)
         raise
     y = wrap(np.array(array, dtype=object) if type(array) is bytes else array, x.dtype)
+    if modes.active:
+        modes.op_finished(slice_, (x,), y)
     if x.mark is not None:
         recorder = thread.recorder
         if recorder is not None:

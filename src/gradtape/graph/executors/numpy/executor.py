@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.registry.op import exchanged
-from ....engine.run import dispatch
+from ....engine.run import dispatch, modes
 from ...ir.graph import Graph
 from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
@@ -48,7 +47,7 @@ def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[.
 def prepared(graph: Graph) -> Graph:
     """The graph with the nodes that are to be lines of the program."""
     graph = in_single(graph)
-    if exchanged:  # each op is to be run by its kernel, which looks at what it gives
+    if modes.checks_values():  # each op is to be run by its kernel, which checks what it returns
         return dead_code(common_subexpressions(graph))
     return fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
 

@@ -16,6 +16,7 @@ import numpy as np
 from ....backends.numpy import blocks
 from ....backends.tuning import LARGE
 from ....core import dtypes
+from ....engine.run import modes
 from ...ir.graph import Graph, Node, Value
 from ...passes.rewriting import Uses
 from .buffers import overwritten
@@ -132,14 +133,14 @@ def _is_plain(value: Any) -> bool:
 
 def _kernel(node: Node) -> Callable[..., Any]:
     """What computes a node's outputs from bare arrays."""
-    op = node.op
+    op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
-        return _of_strings(op.numpy)
+        return _of_strings(kernel)
     if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
         first, y = node.inputs[0], node.outputs[0]
         if y.shape == first.shape and len(node.inputs) <= 2 and math.prod(y.shape) >= LARGE:
-            return _on_all_cores(op.numpy, y.dtype.numpy)
-    return op.numpy
+            return _on_all_cores(kernel, y.dtype.numpy)
+    return kernel
 
 
 def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
