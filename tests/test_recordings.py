@@ -586,6 +586,71 @@ def test_a_variable_that_is_assigned_between_reads(tmp_path, wrap):
     np.testing.assert_allclose(again.gradient(), tape.gradient(y, sources), rtol=1e-5)
 
 
+def settled(v, x):  # with the inputs that are recorded, the assignment leaves the numbers as they were
+    first = tf.reduce_sum(v * v)
+    tf.function(lambda: (v.assign(tf.minimum(v, 10.0)), tf.reduce_sum(v))[1])()
+    return first + tf.reduce_sum(v * v)
+
+
+def silent(v, x):  # a call that returns nothing is no record
+    tf.function(lambda: [v.assign(0.5 * v + x)][1:])()
+    return tf.reduce_sum(v * v)
+
+
+def unwatched(v, x):
+    state = tf.Variable([1.0, 1.0], trainable=False)
+    state.assign_add(v * x)
+    tf.function(lambda: [state.assign(state * x + 1.0)][1:])()
+    return tf.reduce_sum(v * state)
+
+
+def counted(v, x):  # calls that give integers have no derivative
+    count = tf.function(lambda: tf.reduce_sum(tf.cast(v > 0.0, tf.int32)))()
+    return tf.reduce_sum(v * x * tf.cast(tf.function(lambda n: 2 * n + 1)(count), tf.float32))
+
+
+@pytest.mark.parametrize("step", [settled, silent, unwatched, counted])
+def test_what_functions_leave_in_variables_is_computed_again(tmp_path, step):
+    def run(at):
+        v, x = tf.Variable(at, name="v"), tf.constant([2.0, -1.0])
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            tape.watch(x)
+            y = step(v, x)
+        return tape, y, [v, x]
+
+    recorded = run([3.0, -5.0])
+    loaded = tf.load_tape(recorded[0].save(tmp_path / "step.tape", *recorded[1:]))
+    cases = (loaded, recorded), (loaded.replay({"v": [20.0, 4.0]}), run([20.0, 4.0]))
+    for found, (tape, y, sources) in cases:
+        np.testing.assert_allclose(found.targets[0], y, rtol=1e-6)
+        for g, h in zip(tape.gradient(y, sources), found.gradient(), strict=True):
+            assert (g is None) == (h is None)
+            if g is not None:
+                np.testing.assert_allclose(h, g, rtol=1e-6)
+
+
+def test_a_call_on_two_tapes_is_replayed_for_the_branches_it_took(tmp_path):
+    @tf.function
+    def branch(x):
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.sin(x) * x, lambda: x)
+
+    def run(at):
+        v = tf.Variable(at, name="v")
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            with tf.GradientTape() as inner:
+                y = tf.reduce_sum(branch(v) ** 2)
+            y += tf.reduce_sum(inner.gradient(y, v))
+        return tape, y, v
+
+    tape, y, v = run([1.0, 2.0])
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+    again, (tape, y, v) = loaded.replay({"v": [3.0, -1.0]}), run([3.0, -1.0])
+    np.testing.assert_allclose(again.targets[0], y, rtol=1e-6)
+    np.testing.assert_allclose(again.gradient(), tape.gradient(y, v), rtol=1e-6)
+    with pytest.raises(ValueError, match="traced for certain numbers"):
+        loaded.replay({"v": [-3.0, -1.0]})
+
+
 def test_sources_that_nothing_uses_and_values_on_the_way(tmp_path):
     x, unused, never = tf.constant([1.0, 2.0]), tf.constant(3.0), tf.Variable(4.0, name="never")
     v = tf.Variable([1.0, 2.0], name="v")

@@ -24,6 +24,8 @@ TOLERANCES |= {"float16": 0.1, "bfloat16": 0.3}
 HALF = ("float16", "bfloat16")
 KINDS = ["unary"] * 6 + ["binary"] * 5 + ["function"] * 3
 KINDS += ["assign", "assign_add", "hidden_assign", "loop", "scan", "cond", "custom", "inner_tape", "assigning_function"]
+KINDS += ["silent_function", "maybe_assigning_function", "state", "chosen", "guarded", "loop_on_two_tapes"]
+CONTROL = ("loop", "scan", "cond", "loop_on_two_tapes")
 Instruction = tuple[Any, ...]
 
 UNARY: dict[str, Callable[[Any], Any]] = {
@@ -90,7 +92,7 @@ class Program:
         at, other = rng.randrange(1 << 20), rng.randrange(1 << 20)
         kind = rng.choice(KINDS)
         # A draw in a branch or a loop of a function is one that a file has no words for.
-        allowed = sorted(set(UNARY) - {"drawn"}) if kind in ("loop", "scan", "cond") else sorted(UNARY)
+        allowed = sorted(set(UNARY) - {"drawn"}) if kind in CONTROL else sorted(UNARY)
         inner = [(rng.choice(allowed), rng.choice(sorted(BINARY))) for _ in range(rng.randint(1, 2))]
         return kind, at, other, rng.choice(sorted(UNARY)), rng.choice(sorted(BINARY)), inner, rng.choice("vw")
 
@@ -155,6 +157,48 @@ class Program:
 
             pool.append(tf.function(update, autograph=False)(value))
             pool.append(v + 1)
+        elif kind == "silent_function":  # a call that returns nothing
+
+            def leave(a: Any) -> None:
+                v.assign(0.5 * v - tf.reduce_sum(tf.sin(a)))
+
+            tf.function(leave, autograph=False)(value)
+            pool.append(v + 1)
+        elif kind == "maybe_assigning_function":  # with some inputs, the value stays the same
+
+            def settle(a: Any) -> Any:
+                v.assign(tf.where(tf.math.real(tf.reduce_sum(a)) > 0, v, 0.5 * v))
+                return tf.reduce_sum(a)
+
+            pool.append(tf.function(settle, autograph=False)(value))
+            pool.append(v + 1)
+        elif kind == "state":  # a variable that no tape watches
+            state = tf.Variable(tf.ones_like(v), trainable=False)
+            assign = state.assign_add if at % 2 else tf.function(state.assign_add, autograph=False)
+            assign(0.5 * v + tf.reduce_sum(tf.sin(value)))
+            pool.append(v * state)
+        elif kind == "chosen":  # by calls of functions that have no derivative
+
+            def count(a: Any) -> Any:
+                return tf.reduce_sum(tf.cast(tf.math.real(a) > 0, tf.int32))
+
+            scale = tf.function(lambda n: 2 * n + 1, autograph=False)
+            pool.append(v * tf.cast(scale(tf.function(count, autograph=False)(value)), self.dtype))
+        elif kind == "guarded":  # a shape that depends on values
+
+            def choose(a: Any, b: Any) -> Any:
+                count = tf.reduce_sum(tf.cast(tf.math.real(b) > 0, tf.int32)) + 1
+                return tf.sin(a) * tf.cast(tf.reduce_sum(tf.range(count)), self.dtype)
+
+            pool.append(tf.function(choose, autograph=False)(value, v))
+        elif kind == "loop_on_two_tapes":  # which is recorded op by op
+            with tf.GradientTape() as inside:
+                inside.watch(value)
+                control = ("loop", "scan", "cond")[at % 3]
+                z = tf.function(lambda a, b: self._control(control, body, a, b), autograph=False)(value, v)
+                total = tf.reduce_sum(z * z)
+            slope = inside.gradient(total, value)
+            pool.append(z if slope is None else z + slope)
         elif kind in ("loop", "scan", "cond"):
             pool.append(tf.function(lambda a, b: self._control(kind, body, a, b), autograph=False)(value, v))
         elif kind == "custom":

@@ -22,7 +22,7 @@ from ...engine.run.namespace import ops
 from ...engine.tape.questions import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
-from ..ir.effects import Changed, never, recording, replaying, shape_guard
+from ..ir.effects import Changed, never, note_decision, recording, replaying, shape_guard
 from ..ir.graph import Graph, Node, Value, replay
 from ..trace.awaited import Awaited, Work
 from ..trace.derivative import Derivative
@@ -166,6 +166,7 @@ class Cond(Unregistered):
 
     def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
         """The branch taken, op by op, on tensors of any kind."""
+        note_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:

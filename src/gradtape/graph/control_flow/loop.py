@@ -22,7 +22,7 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.questions import zeros, zeros_like
 from ..executors.numpy.executor import compiled
-from ..ir.effects import recording
+from ..ir.effects import note_decision, recording
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
@@ -193,7 +193,11 @@ class Loop(Unregistered):
             return results[: rounds.carried]
 
         if test is not None:
-            while bool(replay(test, [*state, *fixed])[0]):
+            while True:
+                (holds,) = replay(test, [*state, *fixed])
+                note_decision(holds)
+                if not holds:
+                    break
                 state = go(())
         else:
             columns = [ops.rows(x) for x in scanned]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -202,19 +203,30 @@ class Variant:
         wanted = tuple([x.mark is not None and dispatch.note(x.marks, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
             log.mark_of(variable, None)
+        if not any(wanted) or not self.dtypes:
+            return self._run_unrecorded(tensors, inputs, log)
         with dispatch.recorded_by(()):
-            if not any(wanted):
-                return self.run(tensors)
             derivative, forward, backward = self._derivative(inputs, wanted, self.budget or log.call_budget)
             with recording() if log.traces or log.repeats_calls else _OPEN as performed:
                 results = forward([x.array for x in tensors])
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
-        if outputs:
-            repeat = _repeat_of(forward, performed)
-            call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
-            call.performed = performed or ()
-            log.record(call, inputs, tuple(outputs), {})
+        repeat = _repeat_of(forward, performed)
+        call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
+        call.performed = performed or ()
+        log.record(call, inputs, tuple(outputs), {})
+        return outputs
+
+    def _run_unrecorded(self, tensors: Sequence[Tensor], inputs: Sequence[Tensor], log: Any) -> list[Tensor]:
+        """The outputs of a call that is no record, as nothing comes out of it that has a derivative.
+
+        A tape that traces is told of it: what comes out may depend on what the tape has recorded all the same.
+        """
+        with recording() if log.traces else _OPEN as performed, dispatch.recorded_by(()):
+            bookmark = log.bookmark_call() if log.traces else None
+            outputs = self.run(tensors)
+        if bookmark is not None:
+            log.note_call(bookmark, UnrecordedCall(self._used, performed), inputs, outputs)
         return outputs
 
     def _derivative(
@@ -275,12 +287,20 @@ class Variant:
         """The outputs for tensors of any kind, with whoever records: op by op."""
         if self._assigns_in_subgraphs:
             check_not_tracked() if dispatch.thread.trace is None else check_not_followed()
-        return self._replayed(self._used, tensors)
+        recorder = dispatch.thread.recorder
+        # Several recorders may each make something of every op, as a sweep of an inner tape: the ops are what counts.
+        is_told = dispatch.thread.trace is None and isinstance(recorder, Log) and recorder.traces
+        return self._replayed(self._used, tensors, recorder if is_told else None)
 
-    def _replayed(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _replayed(self, graph: Graph, tensors: Sequence[Tensor], log: Any = None) -> list[Tensor]:
+        """Runs the graph op by op, then carries out its updates; a traced tape is told that it was one call."""
         with updating if self.graph.updates else _OPEN:
             inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-            results = replay(graph, inputs)
+            bookmark = None if log is None else log.bookmark_call()
+            with _OPEN if log is None else recording() as performed:
+                results = replay(graph, inputs)
+            if bookmark is not None:
+                log.note_call(bookmark, UnrecordedCall(graph, performed), inputs, results)
             count = len(self.graph.outputs)
             for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
                 variable._replace(value)
@@ -305,6 +325,26 @@ class Variant:
             return form if stays else nest.pack_sequence_as(form, its, expand_composites=True)
 
         return nest.map_structure(one, self.structure)
+
+
+def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
+    """The graph without prints; the states of random draws are those of one call, as far as they are known."""
+    draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
+    others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
+    drawn = [state for state in performed if isinstance(state, ndarray)]
+    nodes = [node for node in graph.nodes if node.op is not output]
+    if others or len(drawn) != len(draws):
+        return replace(graph, nodes=tuple(nodes))
+    known = {v: Value(v.shape, v.dtype, state) for v, state in zip(draws, drawn, strict=True)}
+    return graph.substituted([node.on(known) for node in nodes if node.op is not draw], known)
+
+
+class UnrecordedCall:
+    """A call that a traced tape was told of, though it is not one record there."""
+
+    def __init__(self, graph: Graph, performed: Sequence[Any]) -> None:
+        self.name, self.forward = graph.name, graph
+        self.as_run = _as_run(graph, performed)
 
 
 class Call(Unregistered):
@@ -338,15 +378,8 @@ class Call(Unregistered):
 
     @property
     def as_run(self) -> Graph:
-        """The same, in which the states of random draws are those of this call, as far as they are known."""
-        graph = self.forward
-        draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
-        others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
-        drawn = [state for state in self.performed if isinstance(state, ndarray)]
-        if others or len(drawn) != len(draws):
-            return graph
-        known = {v: Value(v.shape, v.dtype, state) for v, state in zip(draws, drawn, strict=True)}
-        return graph.substituted([node.on(known) for node in graph.nodes if node.op is not draw], known)
+        """The same, as it has run."""
+        return _as_run(self.forward, self.performed)
 
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The cotangents of the inputs, by the compiled backward graph."""

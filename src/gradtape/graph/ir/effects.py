@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.scopes import carried, holding
+from ...core.tensor import Tensor
 from ...engine.registry.op import Unregistered, named_parameters
 from ...engine.run import dispatch
 from ...engine.run.randomness import Draw
@@ -210,6 +211,14 @@ shape_guard = Check("shape_guard", _check_shape)
 # Stands in a branch that could not be traced: taking it means to trace again. `operand_shapes` are those that an op in
 # the branch refused.
 never = Check("never", _refuse)
+
+
+def note_decision(x: Tensor) -> None:
+    """Tells the tapes that trace which number a branch or another round of a loop depended on, run op by op."""
+    if dispatch.thread.trace is None:
+        for recorder in dispatch.thread.recorders:
+            if recorder.traces:
+                recorder.note_check(guard, (x,), {"value": np.asarray(x.array)})
 
 
 def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:

@@ -189,10 +189,14 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
             if when_replayed is not None:
                 when_replayed(node)
             unrolled = getattr(node.op, "unrolled", None)
+            tracing = [recorder for recorder in dispatch.thread.recorders if recorder.traces]
             if unrolled is None:
                 result = dispatch.run(node.op, inputs, node.attrs)
+                for recorder in tracing if node.effect and not node.outputs else ():
+                    recorder.note_check(node.op, inputs, node.attrs)
             else:
-                result = tuple([_tied(y, inputs) for y in unrolled(inputs, node.attrs)])
+                outputs = unrolled(inputs, node.attrs)
+                result = tuple([_tied(y, inputs) for y in (_distinct(outputs, inputs) if tracing else outputs)])
         else:
             trace.line = node.line
             if node.effect:
@@ -204,6 +208,16 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         for value in unneeded:
             del made[value]
     return [tensor(value) for value in graph.all_outputs]
+
+
+def _distinct(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
+    """What a branch or a loop gave, each a tensor of its own: for other inputs it may not be one that went in."""
+    seen = {id(x) for x in inputs}
+    found = []
+    for y in outputs:
+        found.append(ops.identity(y) if id(y) in seen and type(y) in REAL else y)
+        seen.add(id(y))
+    return found
 
 
 def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:

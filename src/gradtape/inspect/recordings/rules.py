@@ -102,5 +102,4 @@ def _reference(x: Tensor, reading: Reading) -> Any:
     at = reading.log.position(x)
     if at is None or at < 0:
         return x
-    later = None if reading.variable_reads is None else reading.variable_reads.version(at, x)
-    return at if later is None else x
+    return at if reading.origin(x, at) is None else x

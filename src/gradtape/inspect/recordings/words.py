@@ -14,6 +14,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
+from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, registry
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
@@ -71,7 +72,8 @@ def can_encode(made: Unrecorded) -> bool:
         Encoder().attributes(made.op, made.attrs, None)
     except RuntimeError:
         return False
-    return type(made.op) is Op and all(type(x) is Tensor for x in (*made.inputs, *made.outputs))
+    known = type(made.op) is Op or made.op in (guard, shape_guard)
+    return known and all(type(x) in REAL for x in (*made.inputs, *made.outputs))
 
 
 class Encoder:

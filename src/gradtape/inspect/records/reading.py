@@ -18,13 +18,14 @@ from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished, zeros
+from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
 from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.questions import differentiable, native, ones
-from .variable_reads import VariableReads
+from .variable_reads import Origin
 from .witness import Event, TracingLog, witness
 
 
@@ -94,9 +95,18 @@ class Reading:
         return between(self.log, self.seeds, {at for _, _, at in self.sources if at is not None})
 
     @cached_property
-    def variable_reads(self) -> VariableReads | None:
-        """What reads of variables gave, if the tape is a traced one."""
-        return VariableReads(self.log) if isinstance(self.log, TracingLog) else None
+    def _variables(self) -> dict[int, Any]:
+        """The variables of a traced tape, by position; of one that follows assignments, a read is what was assigned."""
+        if not isinstance(self.log, TracingLog) or self.log.tracks:
+            return {}
+        return {at: variable for variable, at in self.log.variable_positions() if at >= 0}
+
+    def origin(self, x: Tensor, at: int | None) -> Origin | None:
+        """Where the value came from that `x` is, at position `at`, if it was read from a variable that was changed."""
+        if not isinstance(self.log, TracingLog) or type(x) not in REAL:
+            return None
+        variable = None if at is None else self._variables.get(at)
+        return None if variable is None and at is not None else self.log.versions.origin(x, variable)
 
     @cached_property
     def tensors(self) -> dict[int, Tensor]:
@@ -113,8 +123,9 @@ class Reading:
                 for part in x:
                     see(part)
 
-        if self.variable_reads is not None:
-            found.update(self.variable_reads.initial)
+        for at, variable in self._variables.items():
+            if (first := self.log.versions.initial(variable)) is not None:
+                found[at] = first
         see(self.targets)
         see(self._asked_sources)
         for record in log.records:

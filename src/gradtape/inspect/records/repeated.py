@@ -12,18 +12,19 @@ from types import MappingProxyType
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import registry
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
 from ...graph.control_flow.custom import Traced
-from ...graph.ir.effects import assertion, guard, never, output, shape_guard
+from ...graph.ir.effects import assertion, guard, never, shape_guard
 from ...graph.ir.graph import Graph, all_nodes, graphs_in
 from ...graph.trace.assigned import assigned
 from .reading import Reading, short
 from .variable_reads import UpdateByCall
 from .wide import WideTensor, widened
-from .witness import Unrecorded
+from .witness import Unrecorded, UnrecordedCall
 
 _CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
 Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
@@ -71,16 +72,19 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
     """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it.
 
     Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on.
-    Their outputs are constants otherwise, which may be others if the program is run on other inputs.
+    Their outputs are constants otherwise, which may be others if the program is run on other inputs. A call that was
+    recorded op by op may take other branches then, or more rounds of a loop: it is the steps of its graph.
     """
     found: list[Step] = []
     reads = _ReadSteps(reading)
-    beside = [u for u in getattr(reading.log, "unrecorded", {}).values() if unrecorded is not None and unrecorded(u)]
+    beside = [] if unrecorded is None else _unrecorded(reading.log, unrecorded)
     beside.reverse()
+    stop = 0  # of the records of a call whose graph the steps are of
     for at, record in enumerate(reading.records):
         while beside and beside[-1].position <= at:
-            reads.add_unrecorded(at, beside.pop(), found)
-        if type(record) is not tuple:
+            made = beside.pop()
+            stop = max(stop, reads.add_unrecorded(at, made, found))
+        if type(record) is not tuple or at < stop:
             continue
         op, parents, _, several = record
         note = reading.log.notes.get(at)
@@ -106,6 +110,24 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
     return _without_unused(found, reading) if unrecorded is not None else found
 
 
+def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | UnrecordedCall]:
+    """What is beside the tape in order of execution: the `wanted` ops, and calls instead of what they have run.
+
+    A call that was recorded op by op stays that, with its checks, if a part of it cannot run again. So it does if the
+    tape has recorded a sweep of its own: which ops a sweep runs depends on the branches that were taken.
+    """
+    found: list[tuple[int, Unrecorded | UnrecordedCall]] = []
+    for number, made in enumerate(getattr(log, "unrecorded", {}).values()):
+        if not isinstance(made, UnrecordedCall):
+            if wanted(made):
+                found.append((number, made))
+        elif can_run_again([made.call.as_run]) and (made.stop == made.position or not log.has_own_sweep):
+            while found and found[-1][0] >= made.first:
+                found.pop()
+            found.append((number, made))
+    return [made for _, made in found]
+
+
 def _without_unused(steps: Sequence[Step], reading: Reading) -> list[Step]:
     """The steps without those beside the tape whose outputs nothing on it uses, and which nothing is asked about."""
     asked = (*reading.targets, *(source for _, source, _ in reading.sources))
@@ -113,7 +135,7 @@ def _without_unused(steps: Sequence[Step], reading: Reading) -> list[Step]:
     used.update(reading.keys_beside[id(x)] for x in asked if id(x) in reading.keys_beside)
     found = []
     for step in reversed(steps):
-        if not step.is_beside or not used.isdisjoint(step.outputs):
+        if not step.is_beside or step.op in _CHECKS or not used.isdisjoint(step.outputs):
             used.update(x for x in step.inputs if not isinstance(x, Tensor))
             found.append(step)
     return found[::-1]
@@ -126,30 +148,61 @@ class _ReadSteps:
         self._reading = reading
         self.beside: dict[int, Key] = {}  # by the `id` of a tensor that an op without a derivative gave
         self._log = reading.log
-        self._reads = reading.variable_reads
-        self._keys: dict[tuple[int, Any], Key] = {}  # by the variable's position, and the identity of what was read
-        self.left_by_calls: dict[tuple[int, int], Any] = {}  # by a call and a variable's `id`: what it became
+        self._keys: dict[tuple[Any, Any], Key] = {}  # by the variable's position, and the identity of what was read
+        self.left_by_calls: dict[tuple[Any, int], Any] = {}  # by a call and a variable's `id`: what it became
 
     def key(self, at: int, x: Tensor, p: int | None, steps: list[Step], line: Line | None) -> Any:
         """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
-        if p is None or p < 0:
-            return self.beside.get(id(x), x)
-        value = None if self._reads is None else self._reads.version(p, x)
-        if value is None:
-            return p
+        if p is not None and p < 0:
+            p = None
+        value = self._reading.origin(x, p)
+        if value is None or value is x:
+            if p is None:
+                return self.beside.get(id(x), x)
+            if value is None:
+                return p
         same = (p, value[:1] if isinstance(value, UpdateByCall) else id(value))
         if same not in self._keys:
             if isinstance(value, UpdateByCall):
                 source = self.left_by_calls.get((value.call, id(value.variable)), x)
             else:
                 place = None if value is x else self._log.position(value)
-                source = self.key(at, value, place, steps, line)  # it may be a read of another variable
+                source = x if value is x else self.key(at, value, place, steps, line)  # or a read of another variable
             self._keys[same] = key = (at, ("read", len(self._keys)))
-            steps.append(Step(assigned, (source, p), {}, (key,), False, line, (x,)))
+            if p is None:  # of a variable that is not watched: no cotangent goes there
+                steps.append(Step(registry["stop_gradient"], (source,), {}, (key,), False, line, (x,)))
+            else:
+                steps.append(Step(assigned, (source, p), {}, (key,), False, line, (x,)))
         return self._keys[same]
 
-    def add_unrecorded(self, at: int, made: Unrecorded, steps: list[Step]) -> None:
-        """Adds the step of an op that is not recorded."""
+    def _add_call(self, at: int, made: UnrecordedCall, steps: list[Step]) -> None:
+        """Adds the steps of a call that is not one record, named as what it has given."""
+        line, call, graph = line_at(made.reference), made.call, made.call.as_run
+        inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
+        named: dict[Any, Key] = {}
+        for v, y in zip(graph.all_outputs, made.outputs, strict=False):
+            place = self._log.position(y)
+            if place is not None and made.position <= place < made.stop:
+                named[v] = place
+        keys = _checked_inputs(call, graph, inputs, line)
+        for step in steps_inside(graph, keys, (at, len(steps)), line, named):
+            op = getattr(step.op, "tracked", step.op) if self._log.tracks else step.op
+            steps.append(replace(step, op=op))
+        for v, y in zip(graph.all_outputs, made.outputs, strict=False):
+            if v.constant is None and self._log.position(y) is None:
+                self.beside[id(y)] = keys[v]
+        for variable, v in graph.updates:
+            self.left_by_calls[id(made), id(variable)] = _key_in(keys, v)
+
+    def add_unrecorded(self, at: int, made: Unrecorded | UnrecordedCall, steps: list[Step]) -> int:
+        """Adds the steps of what is not recorded; returns the position up to which they replace records."""
+        if isinstance(made, UnrecordedCall):
+            self._add_call(at, made, steps)
+            return made.stop
+        self._add_op(at, made, steps)
+        return at
+
+    def _add_op(self, at: int, made: Unrecorded, steps: list[Step]) -> None:
         line = None if made.reference is None else line_at(made.reference)
         if isinstance(made.op, OneCall):  # what it gives are copies of what its function computed
             for y, x in zip(made.outputs, made.op.results or (), strict=False):
@@ -157,6 +210,8 @@ class _ReadSteps:
                     self.beside[id(y)] = key
             return
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
+        if made.op in _CHECKS and all(isinstance(x, Tensor) for x in inputs):  # constants, which stay the same
+            return
         outputs = []
         for i, y in enumerate(made.outputs):
             place = self._log.position(y)  # of a leaf: what is floating may be a source
@@ -170,14 +225,23 @@ def _inside(
     reads: _ReadSteps,
 ) -> list[Step]:  # fmt: skip
     """The steps of a call."""
-    graph = replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))  # once is enough
-    if not can_run_again([graph]):
-        raise _cannot(op, line, "it draws random numbers, prints or calls Python")
-    keys: dict[Any, Any] = dict(zip(graph.all_inputs, inputs, strict=True))
+    keys = _checked_inputs(op, graph, inputs, line)
     found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
     for variable, v in graph.updates:
-        reads.left_by_calls[at, id(variable)] = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
+        reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
     return found
+
+
+def _checked_inputs(op: Any, graph: Graph, inputs: tuple[Any, ...], line: Line | None) -> dict[Any, Any]:
+    """The keys of the inputs of a call, if it can be run again."""
+    if not can_run_again([graph]):
+        raise _cannot(op, line, "it draws random numbers, prints or calls Python")
+    return dict(zip(graph.all_inputs, inputs, strict=True))
+
+
+def _key_in(keys: Mapping[Any, Any], v: Any) -> Any:
+    """What a value of a graph is called, or the constant that it is."""
+    return keys[v] if v.constant is None else wrap(v.constant, v.dtype)
 
 
 def steps_inside(
@@ -186,7 +250,7 @@ def steps_inside(
     """A step for each node; `keys` has what the inputs of the graph are, and gets what its other values are called."""
     found = []
     for node in graph.nodes:
-        given = tuple(keys[v] if v.constant is None else wrap(v.constant, v.dtype) for v in node.inputs)
+        given = tuple(_key_in(keys, v) for v in node.inputs)
         made = tuple(named.get(v, (at, v)) for v in node.outputs)
         keys.update(zip(node.outputs, made, strict=True))
         found.append(Step(node.op, given, node.attrs, made, node.several, node.line or line))

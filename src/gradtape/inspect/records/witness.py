@@ -20,15 +20,17 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from ...core import scopes
-from ...core.tensor import Tensor, when_made, wrap
-from ...engine.registry.devices import DeviceTensor
+from ...core.tensor import Tensor, when_made
+from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import note
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
 from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
+from ...graph.ir.effects import guard, shape_guard
 from .noting import NotingLog
 from .unobtrusive import say_once, unobtrusive
+from .variable_reads import UpdateByCall, VariableVersions
 
 _RECENT_LOGS = 4  # whose values may be met again: two steps of a program with two tapes
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
@@ -191,6 +193,8 @@ def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any
 def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
     """Tells the tapes that record the sweep of an inner tape which question that sweep has answered."""
     inner = tape._log or tape._past
+    if isinstance(inner, TracingLog) and inner in dispatch.thread.recorders:
+        inner.has_own_sweep = True
     for outer in dispatch.thread.recorders:
         if outer.traces and outer is not inner and isinstance(inner, TracingLog):
             outer.note_sweep(Sweep(_here(4), inner, tuple(targets), len(outer.ops)))
@@ -267,6 +271,21 @@ class Unrecorded(NamedTuple):
     reference: LineReference | Line
 
 
+class UnrecordedCall(NamedTuple):
+    """A call that the tape was not told of as one record: it has recorded the ops of it, or nothing.
+
+    It stands among what is `unrecorded`, after the `first` entries that came before the call.
+    """
+
+    position: int  # how much the tape had recorded before it
+    stop: int  # and after it
+    first: int
+    call: Any
+    inputs: tuple[Tensor, ...]  # those of the call and the values of its variables
+    outputs: tuple[Tensor, ...]
+    reference: LineReference | Line
+
+
 class ForwardOp(NamedTuple):
     """The op of an inner tape whose rule has made a record: where it ran, and which of the record's inputs it saved."""
 
@@ -307,12 +326,13 @@ class TracingLog(NotingLog):
             witness.recent.append(self)
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
-        # How many records came before, the variable, the value, and the array that the variable held until then.
-        self.assignments: list[tuple[int, Any, Tensor, Tensor | None]] = []
+        self.versions = VariableVersions()
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
-        self.unrecorded: dict[int, Unrecorded] = {}  # by the `id` of the first output
+        # By the `id` of the first output, or of the call; in order of execution, calls after what they have run.
+        self.unrecorded: dict[int, Unrecorded | UnrecordedCall] = {}
         self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
         self.sweeps: list[Sweep] = []  # of inner tapes
+        self.has_own_sweep = False  # whether it was asked for a gradient while it recorded
         # Of records that the rule of an inner tape's op has made: that op, and where it was recorded.
         self.forward_ops: dict[int, ForwardOp] = {}
         self.refused: list[tuple[Any, LineReference | Line]] = []  # integers that were to be watched, and where
@@ -326,7 +346,8 @@ class TracingLog(NotingLog):
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes what a variable becomes, which reads of it give from now on."""
         super().assigned(variable, value)
-        self.assignments.append((len(self.ops), variable, value, _present_value(variable)))
+        if dispatch.thread.trace is None:  # a graph has ops for what is read after an assignment
+            self.versions.assign(variable, value)
 
     @unobtrusive()
     def overwritten(self, variable: Any) -> None:
@@ -427,19 +448,53 @@ class TracingLog(NotingLog):
         super().record(op, inputs, outputs, attrs)
         if op.vjp is None:
             self._note_unrecorded(count, op, inputs, outputs, attrs)
+        elif getattr(op, "family", None) == "call":
+            for variable, _ in op.forward.updates:
+                self.versions.assign(variable, UpdateByCall(count, variable))
 
     @unobtrusive()
     def _note_unrecorded(
         self, count: int, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any], line: Any = None
     ) -> None:
         """Notes an op that is not recorded, if what it computes depends on what the tape has recorded."""
-        if any(id(x) in self._followed or self.position(x) is not None for x in inputs):
+        if any(map(self._is_followed, inputs)):
             made = outputs if type(outputs) is tuple else (outputs,)
             if made:
                 reference = _here(3) if line is None else line
                 several = type(outputs) is tuple
                 self.unrecorded[id(made[0])] = Unrecorded(count, op, tuple(inputs), attrs, made, several, reference)
                 self._followed.update(map(id, made))
+
+    def _is_followed(self, x: Tensor) -> bool:
+        """Whether a value depends on what the tape has recorded, with a derivative or without."""
+        return id(x) in self._followed or self.position(x) is not None or self.versions.origin(x) is not None
+
+    @unobtrusive()
+    def note_check(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+        """Notes a check that held: with inputs for which it does not, what follows would be other ops."""
+        if op in (guard, shape_guard) and any(map(self._is_followed, inputs)):
+            made = Unrecorded(len(self.ops), op, tuple(inputs), attrs, (), True, _here(3))
+            self.unrecorded[id(made)] = made
+
+    def bookmark_call(self) -> tuple[int, int]:
+        """Where the log stands before a call that it is not told of as one record, for `note_call`."""
+        return len(self.ops), len(self.unrecorded)
+
+    @unobtrusive()
+    def note_call(
+        self, bookmark: tuple[int, int], call: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    ) -> None:
+        """Notes a call that was recorded op by op, or not at all, if what it did depends on what is recorded.
+
+        `outputs` are those of the graph, and then as many values of the variables that it updates as are known.
+        """
+        if any(map(self._is_followed, inputs)) and all(type(x) in REAL for x in inputs):
+            position, count = bookmark
+            entry = UnrecordedCall(position, len(self.ops), count, call, tuple(inputs), tuple(outputs), _here(4))
+            self.unrecorded[id(entry)] = entry
+            self._followed.update(id(y) for y in outputs if not any(y is x for x in inputs))
+            for variable, _ in call.forward.updates[len(outputs) - len(call.forward.outputs) :]:
+                self.versions.assign(variable, UpdateByCall(id(entry), variable))
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""
@@ -455,6 +510,8 @@ class TracingLog(NotingLog):
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
+        if dispatch.thread.trace is None and not self.tracks:  # there, a read is what was assigned
+            rest = self.versions.mark(variable, rest)
         mark = super().mark_of(variable, rest)
         return witness.mark_of(variable, rest) if mark is rest else mark
 
@@ -501,11 +558,3 @@ class TracingLog(NotingLog):
     def _note_exit_line(self, i: int) -> None:
         self.exit_lines[i] = _here(4)
 
-
-def _present_value(variable: Any) -> Tensor | None:
-    """The value of a variable in one place, as a tensor that shares its memory; None for other kinds of variables."""
-    held = getattr(variable, "_held", None)
-    if type(held) is DeviceTensor:
-        return held
-    array = getattr(variable, "_array", None)
-    return None if array is None else wrap(array, variable.dtype)
