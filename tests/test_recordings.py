@@ -674,6 +674,19 @@ def test_sources_that_nothing_uses_and_values_on_the_way(tmp_path):
     assert tf.load_tape(tape.save(tmp_path / "all.tape")).gradient() is not None  # about what it watches
 
 
+def test_a_source_that_a_call_made_of_what_has_no_derivative(tmp_path):
+    v = tf.Variable([1.0, 2.0], name="v")
+    scale = tf.function(lambda x, w: tf.stop_gradient(x) * 2.0 + 0.0 * tf.stop_gradient(w))
+    with tf.GradientTape(trace=True, persistent=True) as tape:
+        middle = scale(v, v)
+        y = tf.reduce_sum(middle**2)
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, [middle, v]))
+    expected = tape.gradient(y, [middle, v])
+    np.testing.assert_allclose(loaded.gradient()[0], expected[0])
+    assert expected[1] is None and loaded.gradient()[1] is None
+    np.testing.assert_allclose(loaded.replay({"v": [3.0, 4.0]}).gradient()[0], [12.0, 16.0])
+
+
 def test_other_inputs_than_variables(tmp_path):
     batch, labels, watched = tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant(0.5)
     w = tf.Variable([[1.0, 0.0], [0.5, 1.0]], name="w")

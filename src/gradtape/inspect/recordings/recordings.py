@@ -90,6 +90,7 @@ def save_tape(
     contents["texts"] = words.texts
     contents["targets"] = [keys[key] for key in leaves.weights]
     contents["sources"] = [keys[key] for key in leaves.sources]
+    contents["on_tape"] = [keys[key] for key in leaves.sources if type(key) is int]
     with replacing(path) as file, Writer(file) as writer:
         for key, number in keys.items():
             if key in values:
@@ -192,7 +193,7 @@ class Recording:
             self._document = document = Document(path, reader.notes, tensors)
         self.leaves, self.steps = document.leaves, document.steps
         self.values, self.constants, self.weights = document.values, document.constants, document.weights
-        self.targets, self.sources = document.targets, document.sources
+        self.targets, self.sources, self.on_tape = document.targets, document.sources, document.on_tape
         self._files: dict[str, str] = {}  # by the path in the recording: what the file is called here
 
     def _read(self, reader: Reader, name: str) -> Tensor:
@@ -328,6 +329,10 @@ class LoadedTape(GradientTape):
         log.now = recording.line(step.line) or _NOWHERE
         log.record(op, inputs, tuple(outputs) if step.several else outputs[0], attrs)
         made.update(zip(step.outputs, outputs, strict=True))
+        for key, y in zip(step.outputs, outputs, strict=True):
+            # As one record, a call had this source on the tape; step by step, nothing with a derivative leads to it.
+            if key in recording.on_tape and log.position(y) is None and y.dtype.differentiable:
+                log.watch(y)
 
     def _as_saved(self, number: int, key: int, y: Tensor) -> Tensor:
         """An output as it is in the file, if it is there: what was run tells its shape and dtype."""

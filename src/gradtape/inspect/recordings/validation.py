@@ -86,6 +86,7 @@ class Document:
                     self.fail(f"value {key}", key, "the number of a leaf or of an output of a step")
         self.targets = self._keys(notes["targets"], "targets")
         self.sources = self._keys(notes["sources"], "sources")
+        self.on_tape = frozenset(self._keys(notes.get("on_tape", []), "on_tape"))  # those that the tape had recorded
         self.weights = [self._weight(key, tensors) for key in self.targets]
 
     def fail(self, where: str, found: Any, expected: str) -> NoReturn:
