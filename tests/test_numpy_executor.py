@@ -1,9 +1,11 @@
 """The NumPy executor: what a compiled graph gives is what its ops give one by one."""
 
 import gc
+import inspect
 import linecache
 import traceback
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from small_graphs import Builder, Effect, constant, names, registry
 
 import gradtape as tf
 from gradtape.core import dtypes
+from gradtape.core.errors import InvalidArgumentError
 from gradtape.graph.executors.numpy.executor import compile_graph, compiled
 from gradtape.graph.ir.graph import Graph, Node, Value
 from gradtape.graph.passes.fused_ops import with_fused_ops
@@ -130,16 +133,52 @@ def test_one_string():
     assert found.shape == () and found[()] == b"bc"
 
 
-def test_the_source_goes_with_the_function():
+def exponential(name):
     b = Builder()
-    graph = b.graph(b.op("exp", b.input(np.float32(0))))
+    return replace(b.graph(b.op("exp", b.input(np.float32(0)))), name=name)
+
+
+def test_the_source_goes_with_the_function():
+    graph = exponential("source_of_one")
     run = compiled(graph)
     assert compiled(graph) is run
     filename = run.__code__.co_filename
     assert filename in linecache.cache
+    assert inspect.getsource(run).startswith("def source_of_one(")
     del run, graph
     gc.collect()
-    assert filename not in linecache.cache
+    again = compile_graph(exponential("source_of_one"))
+    assert again.__code__.co_filename == filename
+    assert compile_graph(exponential("source_of_one")).__code__.co_filename != filename
+
+
+def test_a_source_stays_as_long_as_a_traceback_shows_it():
+    def failing():
+        b = Builder()
+        return replace(b.graph(b.op("reshape", b.input(np.zeros(4, np.float32)), shape=(2, 2))), name="failing")
+
+    with pytest.raises(InvalidArgumentError) as caught:
+        compile_graph(failing())(np.zeros(3, np.float32))
+    gc.collect()
+    compile_graph(failing())  # gets another file
+    assert any("reshape" in line for line in traceback.format_exception(caught.value))
+
+
+def test_linecache_may_be_checked_while_graphs_are_collected():
+    collected = []
+
+    class Collecting:
+        """A path: to look at it runs the collector."""
+
+        def __fspath__(self):
+            runs.clear()
+            collected.append(gc.collect())
+            return "no such file"
+
+    linecache.cache["collecting"] = (0, 0.0, [], Collecting())
+    runs = [compile_graph(exponential(f"collected_{i}")) for i in range(3)]
+    linecache.checkcache()
+    assert collected and "collecting" not in linecache.cache
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3,), (2, 4, 3)])

@@ -10,6 +10,7 @@ import itertools
 import linecache
 import weakref
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from .program import Program, is_name
 from .within import within
 
 _number = itertools.count(1).__next__
+_unused_files: dict[str, list[str]] = {}  # by the name of the function: file names that no code has any more
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
 
@@ -58,7 +60,6 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     name = graph.name if is_name(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
         name = f"graph_of_{name}"
-    filename = f"<gradtape graph {name} {_number()}>"
     parameters = ", ".join(program.names[v] for v in graph.all_inputs)
     returned = "".join(f"{program.name(v)}, " for v in graph.all_outputs)
     source = "\n".join([
@@ -84,10 +85,27 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     names = {"LinAlgError": np.linalg.LinAlgError, "located": located, **program.globals}
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
     names["__name__"] = __name__
-    exec(compile(source, filename, "exec"), names)
+    exec(_compiled_source(source, name), names)
     # A function that is found in its own globals would wait for the collector.
     run: Callable[..., tuple[Any, ...]] = names.pop(name)
-    # Without a time of change, the entry stays until it is taken out.
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    weakref.finalize(run, linecache.cache.pop, filename, None)
     return run
+
+
+def _compiled_source(source: str, name: str) -> CodeType:
+    """The code of a module that defines the function `name`; tracebacks and debuggers find its source in `linecache`.
+
+    `linecache.checkcache` raises if an entry is removed while it goes through them, as by the collector or by another
+    thread. So entries are not removed, but overwritten: when the code is gone and another function of that name is
+    compiled. A frame, and with it a traceback, keeps its code.
+    """
+    unused = _unused_files.setdefault(name, [])
+    try:
+        filename = unused.pop()
+    except IndexError:
+        filename = f"<gradtape graph {name} {_number()}>"
+    code = compile(source, filename, "exec")
+    # Without a time of change, the entry is never out of date.
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    own = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    weakref.finalize(own, unused.append, filename).atexit = False
+    return code
