@@ -41,3 +41,23 @@ def test_partition_and_stitch_are_inverse():
         y = tf.dynamic_stitch(places, [part * part for part in parts])
     np.testing.assert_allclose(y.numpy(), x.numpy() ** 2)
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2 * x.numpy())
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda x: tf.math.segment_prod(x, [0, 0, 1, 1]),
+        lambda x: tf.math.unsorted_segment_prod(x, [0, 0, 1, 1], 2),
+        lambda x: tf.reduce_prod(tf.RaggedTensor.from_row_lengths(x, [2, 2]), axis=1),
+    ],
+    ids=["sorted", "unsorted", "ragged"],
+)
+def test_the_gradient_of_a_complex_product_is_that_of_the_dense_one(product):
+    """TensorFlow leaves the conjugate out where it multiplies segments, and only there."""
+    x = tf.constant([1 + 2j, 2 - 1j, 0.5 + 1j, 0j], "complex128")
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        found, expected = product(x), tf.reduce_prod(tf.reshape(x, [2, 2]), axis=1)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(tape.gradient(found, x), tape.gradient(expected, x))
+    np.testing.assert_allclose(tape.gradient(found, x)[0], np.conj(x[1]))
