@@ -15,6 +15,7 @@ import gradtape as tf
 from gradtape.core.scopes import holding
 from gradtape.engine.run import dispatch, randomness
 from gradtape.engine.tape import spilling
+from gradtape.engine.tape.rematerialisation import Store
 
 HOME = os.path.dirname(tf.__file__)
 TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
@@ -237,6 +238,7 @@ def test_an_iterator_goes_on_after_an_interrupt():
 def test_an_interrupt_leaves_no_spill_folder_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
     monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
+    monkeypatch.setattr(Store, "least_limit", 0)
     v = tf.Variable(tf.ones(5000))
 
     def step():

@@ -15,7 +15,19 @@ import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES, parse_budget
 from gradtape.engine.tape import spilling
 from gradtape.engine.tape.log import Log
-from gradtape.engine.tape.rematerialisation import SMALL_SHARE
+from gradtape.engine.tape.rematerialisation import SMALL_SHARE, Store
+
+
+@pytest.fixture(autouse=True)
+def fractions_of_small_tensors(monkeypatch, request):
+    """A fraction of little is little: the tensors of these tests are small."""
+    if "fractions_as_in_use" not in request.fixturenames:
+        monkeypatch.setattr(Store, "least_limit", 0)
+
+
+@pytest.fixture
+def fractions_as_in_use():
+    """A fraction stands for `Store.least_limit` bytes at least."""
 
 
 @pytest.mark.parametrize(
@@ -279,6 +291,25 @@ def test_with_assignments_that_count():
         return tape.gradient(y, [v, x])
 
     assert same(asked(memory_budget=SMALLEST_BYTES), asked())
+
+
+@pytest.mark.usefixtures("fractions_as_in_use")
+def test_a_fraction_leaves_a_small_step_alone():
+    def asked(size):
+        v = tf.Variable(np.full(size, 0.5, np.float32))
+        with tf.GradientTape(memory_budget=0.1) as tape:
+            h = v * 1.0
+            for _ in range(20):
+                h = tf.sin(h)
+        account = tape.memory().budget
+        tape.gradient(h, v)
+        return account
+
+    small, large = asked(1000), asked(1_000_000)
+    assert small.evictions == small.recomputations == 0 and small.held == small.wanted
+    assert large.evictions > 0 and large.held <= 0.1 * large.wanted
+    middle = asked(50_000)  # of which a fraction would be less than is worth the trouble
+    assert 0.1 * middle.wanted < middle.held <= Store.least_limit < middle.wanted
 
 
 def test_the_account_and_the_limit():

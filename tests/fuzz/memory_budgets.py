@@ -16,6 +16,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from os import listdir
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -36,15 +37,18 @@ def disagreements(seed: int) -> list[str]:
     rng = random.Random(seed)
     kind = rng.choices(["tape", "function", "xla", "threads"], [80, 8, 1, 3])[0]
     budget = rng.choice(BUDGETS)
-    said = f"seed {seed}, {kind}, memory_budget={budget!r}: "
+    least = rng.choice([0, 0, 0, 300, Store.least_limit])  # bytes: the tensors here are small
+    said = f"seed {seed}, {kind}, memory_budget={budget!r}, least_limit={least}: "
+    with mock.patch.object(Store, "least_limit", least):
+        return [said + text for text in _disagreements(seed, kind, budget)]
+
+
+def _disagreements(seed: int, kind: str, budget: Any) -> list[str]:
     if kind in ("function", "xla"):
-        kind = kind if HAS_XLA else "function"
-        found = _functions_disagree(seed, budget, kind == "xla")
-    elif kind == "threads":
-        found = _threads_disagree(seed, budget)
-    else:
-        found = _tapes_disagree(seed, budget, drawn=True)
-    return [said + text for text in found]
+        return _functions_disagree(seed, budget, kind == "xla" and HAS_XLA)
+    if kind == "threads":
+        return _threads_disagree(seed, budget)
+    return _tapes_disagree(seed, budget, drawn=True)
 
 
 def _tapes_disagree(seed: int, budget: Any, drawn: bool) -> list[str]:
@@ -369,7 +373,7 @@ def complaints(store: Store) -> list[str]:
     if sum(owners.values()) != account.held:
         found.append(f"the store holds {sum(owners.values())} bytes and says {account.held}")
     budget = store.budget
-    allowed = budget if isinstance(budget, int) else budget * account.wanted
+    allowed = budget if isinstance(budget, int) else max(budget * account.wanted, store.least_limit)
     makers = {id(value.maker): value.maker for value in store.values if value.maker is not None}
     largest = max([store.bytes_of((*maker.inputs, *maker.outputs)) for maker in makers.values()], default=0)
     if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that makes it

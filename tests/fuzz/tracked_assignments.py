@@ -117,7 +117,7 @@ class Program:
         cell = TensorCell if functional else VariableCell
         self._cells: list[Any] = [cell(tensor(self._shape), rng.random() < 0.75) for _ in range(rng.randint(1, 3))]
         self._inputs = [tensor(self._shape) for _ in range(2)]
-        self._budget = {"memory_budget": rng.choice([1000, 0.3])} if rng.random() < 0.15 else {}
+        self._budget = {"memory_budget": rng.choice([1000, 3000])} if rng.random() < 0.15 else {}
         self._in_function = rng.random() < 0.12
         self._optimizes = self._dtype in (tf.float32, tf.float64) and 0 not in self._shape and rng.random() < 0.1
         self._optimizes &= HAS_KERAS

@@ -3,8 +3,8 @@
 Nothing else knows of it. The log of such a tape is told of ops like any other, and notes in its `Store` how each value
 came about. Its list of what rules need has numbers of the store in place of tensors, and gives tensors when it is read.
 
-As long as all that ops have taken and given fits a budget of bytes, nothing can have to go: the log only lists the ops,
-and notes them when that changes, or when somebody asks. A tape whose budget is never exceeded does next to no work.
+As long as all that ops have taken and given fits the budget, nothing can have to go: the log only lists the ops, and
+notes them when that changes, or when somebody asks. A tape whose budget is never exceeded does next to no work.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class BudgetedLog(Log):
     repeats_calls = True
     _store: Store
     _pending: list[tuple[Any, ...]] | None = None  # ops that are not noted yet, while all of them fit the budget
-    _pending_bytes = 0  # that they have taken and given, at most
+    _pending_bytes = 0  # that they have taken and given
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
@@ -161,6 +161,7 @@ class BudgetedLog(Log):
         self._given: dict[int, int] = {}  # by the `id` of an array that no op made: its number, where it is held
         self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: what was read, and its bytes
         self._told = 0
+        self._pending_memory: set[int] = set()  # the ids of the arrays that those bytes belong to, which are all alive
         self._fixed_calls: dict[str, int] = {}  # by name: the bytes that calls keep which cannot be run again
         self._inside = False
         self._since = perf_counter()  # when what ran last had been told
@@ -170,7 +171,7 @@ class BudgetedLog(Log):
         self._store = Store(budget, None if spill is None else SpillFolder(spill))
         if type(budget) is int:
             self.call_budget = budget
-            self._pending = []
+        self._pending = []
         self.saved = Kept(self._store)
 
     @property
@@ -303,23 +304,26 @@ class BudgetedLog(Log):
     ) -> bool:
         """Lists an op, if all that ops have taken and given fits the budget; else it notes those that are listed."""
         assert self._pending is not None
-        size = self._pending_bytes
+        counted = self._pending_memory
         plain = op.family != "call"
         for x in (*inputs, *outputs):
             if type(x) is not Tensor:
                 plain = False
                 break
-            size += memory_of(x.array).nbytes
-        if not plain or size > self._store.budget:
+            memory = memory_of(x.array)
+            if id(memory) not in counted:
+                counted.add(id(memory))
+                self._pending_bytes += memory.nbytes
+        if not plain or self._pending_bytes > self._store.certain_bytes:
             self._note_pending()
             return False
-        self._pending_bytes = size
         self._pending.append((op, tuple(inputs), outputs, *further))
         return True
 
     def _note_pending(self) -> None:
         """Notes the ops that are listed, in their order; from now on, ops are noted at once."""
         pending, self._pending = self._pending or [], None
+        self._pending_memory.clear()
         pending.reverse()
         while pending:
             op, *known = pending.pop()

@@ -124,7 +124,13 @@ class Account:
 
 
 class Store:
-    """The values of one tape, of which those that rules need are held within a limit of bytes."""
+    """The values of one tape, of which those that rules need are held within a limit of bytes.
+
+    A fraction stands for `least_limit` bytes at least. Below that the Python objects that note how values came about
+    take more than the values, and computing an op again takes less time than choosing what to let go.
+    """
+
+    least_limit = 2_000_000
 
     def __init__(self, budget: int | float, spill: SpillFolder | None = None) -> None:
         self.budget = budget
@@ -146,16 +152,23 @@ class Store:
         A share of the budget is left for what can be let go, whatever the rest takes: without room to keep something of
         a long chain, all of it would be computed again for each of its values.
         """
-        budget = self.budget
-        limit = budget if type(budget) is int else budget * self.account.wanted
+        limit = self._budgeted_bytes()
         return max(limit, self.fixed_bytes + ROOM_SHARE * limit)
 
     @property
     def is_within_reach(self) -> bool:
         """Whether what cannot be let go leaves the share of the budget that the rest needs."""
-        budget = self.budget
-        limit = budget if type(budget) is int else budget * self.account.wanted
+        limit = self._budgeted_bytes()
         return self.fixed_bytes + ROOM_SHARE * limit <= limit
+
+    def _budgeted_bytes(self) -> float:
+        budget = self.budget
+        return budget if type(budget) is int else max(budget * self.account.wanted, self.least_limit)
+
+    @property
+    def certain_bytes(self) -> float:
+        """The bytes that may be kept whatever is recorded."""
+        return self.budget if type(self.budget) is int else self.least_limit
 
     def bytes_of(self, numbers: Iterable[int]) -> int:
         """The bytes of the memory that these values lie in."""

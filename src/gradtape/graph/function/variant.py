@@ -226,7 +226,7 @@ class Variant:
             bookmark = log.bookmark_call() if log.traces else None
             outputs = self.run(tensors)
         if bookmark is not None:
-            log.note_call(bookmark, UnrecordedCall(self._used, performed), inputs, outputs)
+            log.note_call(bookmark, UnrecordedCall(self._used, performed or ()), inputs, outputs)
         return outputs
 
     def _derivative(
@@ -300,7 +300,7 @@ class Variant:
             with _OPEN if log is None else recording() as performed:
                 results = replay(graph, inputs)
             if bookmark is not None:
-                log.note_call(bookmark, UnrecordedCall(graph, performed), inputs, results)
+                log.note_call(bookmark, UnrecordedCall(graph, performed or ()), inputs, results)
             count = len(self.graph.outputs)
             for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
                 variable._replace(value)

@@ -182,6 +182,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         return made[value] if value.constant is None else wrap(value.constant, value.dtype)
 
     trace = dispatch.thread.trace
+    tracing = [recorder for recorder in dispatch.thread.recorders if recorder.traces]
     streams: dict[int, Stream] = {}
     for node, unneeded in zip(graph.nodes, graph.unneeded, strict=True):
         inputs = [tensor(v) for v in node.inputs]
@@ -189,7 +190,6 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
             if when_replayed is not None:
                 when_replayed(node)
             unrolled = getattr(node.op, "unrolled", None)
-            tracing = [recorder for recorder in dispatch.thread.recorders if recorder.traces]
             if unrolled is None:
                 result = dispatch.run(node.op, inputs, node.attrs)
                 for recorder in tracing if node.effect and not node.outputs else ():

@@ -123,8 +123,8 @@ class Reading:
                 for part in x:
                     see(part)
 
-        for at, variable in self._variables.items():
-            if (first := self.log.versions.initial(variable)) is not None:
+        for at, variable in self._variables.items() if isinstance(log, TracingLog) else ():
+            if (first := log.versions.initial(variable)) is not None:
                 found[at] = first
         see(self.targets)
         see(self._asked_sources)
