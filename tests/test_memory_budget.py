@@ -19,15 +19,15 @@ from gradtape.engine.tape.rematerialisation import SMALL_SHARE, Store
 
 
 @pytest.fixture(autouse=True)
-def fractions_of_small_tensors(monkeypatch, request):
-    """A fraction of little is little: the tensors of these tests are small."""
-    if "fractions_as_in_use" not in request.fixturenames:
+def small_budgets(monkeypatch, request):
+    """Budgets that are too small to matter are kept to as well: the tensors of these tests are small."""
+    if "budgets_in_use" not in request.fixturenames:
         monkeypatch.setattr(Store, "least_limit", 0)
 
 
 @pytest.fixture
-def fractions_as_in_use():
-    """A fraction stands for `Store.least_limit` bytes at least."""
+def budgets_in_use():
+    """Budgets stand for `Store.least_limit` bytes at least."""
 
 
 @pytest.mark.parametrize(
@@ -293,11 +293,11 @@ def test_with_assignments_that_count():
     assert same(asked(memory_budget=SMALLEST_BYTES), asked())
 
 
-@pytest.mark.usefixtures("fractions_as_in_use")
-def test_a_fraction_leaves_a_small_step_alone():
-    def asked(size):
+@pytest.mark.usefixtures("budgets_in_use")
+def test_a_budget_leaves_a_small_step_alone():
+    def asked(size, budget):
         v = tf.Variable(np.full(size, 0.5, np.float32))
-        with tf.GradientTape(memory_budget=0.1) as tape:
+        with tf.GradientTape(memory_budget=budget) as tape:
             h = v * 1.0
             for _ in range(20):
                 h = tf.sin(h)
@@ -305,11 +305,14 @@ def test_a_fraction_leaves_a_small_step_alone():
         tape.gradient(h, v)
         return account
 
-    small, large = asked(1000), asked(1_000_000)
-    assert small.evictions == small.recomputations == 0 and small.held == small.wanted
-    assert large.evictions > 0 and large.held <= 0.1 * large.wanted
-    middle = asked(50_000)  # of which a fraction would be less than is worth the trouble
-    assert 0.1 * middle.wanted < middle.held <= Store.least_limit < middle.wanted
+    for budget in (0.1, "8KB"):
+        account = asked(1000, budget)
+        assert account.evictions == account.recomputations == 0 and account.held == account.wanted
+        account = asked(50_000, budget)  # for which the budget is less than is worth the trouble
+        assert account.evictions > 0 and 400_000 < account.held <= Store.least_limit < account.wanted
+    for budget in (0.1, "8MB"):
+        account = asked(1_000_000, budget)
+        assert account.evictions > 0 and account.held <= 0.1 * account.wanted
 
 
 def test_the_account_and_the_limit():

@@ -373,7 +373,7 @@ def complaints(store: Store) -> list[str]:
     if sum(owners.values()) != account.held:
         found.append(f"the store holds {sum(owners.values())} bytes and says {account.held}")
     budget = store.budget
-    allowed = budget if isinstance(budget, int) else max(budget * account.wanted, store.least_limit)
+    allowed = max(budget if isinstance(budget, int) else budget * account.wanted, store.least_limit)
     makers = {id(value.maker): value.maker for value in store.values if value.maker is not None}
     largest = max([store.bytes_of((*maker.inputs, *maker.outputs)) for maker in makers.values()], default=0)
     if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that makes it

@@ -11,10 +11,12 @@ import random
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import gradtape as tf
+from gradtape.engine.tape.rematerialisation import Store
 
 HAS_KERAS = any(True for _ in metadata.distributions(name="keras"))
 DTYPES = [tf.float64, tf.float64, tf.float32, tf.complex128, tf.complex64, tf.float16, tf.bfloat16]
@@ -26,7 +28,8 @@ SHAPES = [(3, 2), (4,), (2, 3, 2), (), (0, 2)]
 def disagreements(seed: int) -> list[str]:
     """Runs one program with variables and with tensors."""
     expected, dtype = Program(seed, functional=True).answers()
-    found, _ = Program(seed, functional=False).answers()
+    with mock.patch.object(Store, "least_limit", 0):  # the tensors here are small
+        found, _ = Program(seed, functional=False).answers()
     said = []
     for (name, a), (_, b) in zip(found, expected, strict=True):
         if (a is None) != (b is None):
@@ -117,7 +120,7 @@ class Program:
         cell = TensorCell if functional else VariableCell
         self._cells: list[Any] = [cell(tensor(self._shape), rng.random() < 0.75) for _ in range(rng.randint(1, 3))]
         self._inputs = [tensor(self._shape) for _ in range(2)]
-        self._budget = {"memory_budget": rng.choice([1000, 3000])} if rng.random() < 0.15 else {}
+        self._budget = {"memory_budget": rng.choice([1000, 0.3])} if rng.random() < 0.15 else {}
         self._in_function = rng.random() < 0.12
         self._optimizes = self._dtype in (tf.float32, tf.float64) and 0 not in self._shape and rng.random() < 0.1
         self._optimizes &= HAS_KERAS

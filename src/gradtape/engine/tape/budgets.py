@@ -170,7 +170,7 @@ class BudgetedLog(Log):
         """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
         self._store = Store(budget, None if spill is None else SpillFolder(spill))
         if type(budget) is int:
-            self.call_budget = budget
+            self.call_budget = self._store.certain_bytes
         self._pending = []
         self.saved = Kept(self._store)
 

@@ -126,8 +126,8 @@ class Account:
 class Store:
     """The values of one tape, of which those that rules need are held within a limit of bytes.
 
-    A fraction stands for `least_limit` bytes at least. Below that the Python objects that note how values came about
-    take more than the values, and computing an op again takes less time than choosing what to let go.
+    No budget stands for less than `least_limit` bytes. Below that the Python objects that note how values came about
+    take more than the values: letting go of them would take time, and memory too.
     """
 
     least_limit = 2_000_000
@@ -163,12 +163,12 @@ class Store:
 
     def _budgeted_bytes(self) -> float:
         budget = self.budget
-        return budget if type(budget) is int else max(budget * self.account.wanted, self.least_limit)
+        return max(budget if type(budget) is int else budget * self.account.wanted, self.least_limit)
 
     @property
-    def certain_bytes(self) -> float:
+    def certain_bytes(self) -> int:
         """The bytes that may be kept whatever is recorded."""
-        return self.budget if type(self.budget) is int else self.least_limit
+        return max(self.budget, self.least_limit) if type(self.budget) is int else self.least_limit
 
     def bytes_of(self, numbers: Iterable[int]) -> int:
         """The bytes of the memory that these values lie in."""
