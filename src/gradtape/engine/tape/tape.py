@@ -89,7 +89,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         it had when the tape first met it.
       check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
       memory_budget: how much may be kept for derivatives: bytes, a string such as "2GB", or a fraction of what would be
-        kept; 2 MB at least. What does not fit is let go, and computed again for a gradient, which is the same to the bit.
+        kept; 2 MB at least. What does not fit is let go, and computed again for a gradient: the same to the bit.
       spill: a folder that values are written to which take longer to compute than to read.
     """
 
