@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -328,15 +327,14 @@ class Variant:
 
 
 def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
-    """The graph without prints; the states of random draws are those of one call, as far as they are known."""
+    """The graph, in which the states of random draws are those of one call, as far as they are known."""
     draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
     others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
     drawn = [state for state in performed if isinstance(state, ndarray)]
-    nodes = [node for node in graph.nodes if node.op is not output]
     if others or len(drawn) != len(draws):
-        return replace(graph, nodes=tuple(nodes))
+        return graph
     known = {v: Value(v.shape, v.dtype, state) for v, state in zip(draws, drawn, strict=True)}
-    return graph.substituted([node.on(known) for node in nodes if node.op is not draw], known)
+    return graph.substituted([node.on(known) for node in graph.nodes if node.op is not draw], known)
 
 
 class UnrecordedCall:

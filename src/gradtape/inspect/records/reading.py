@@ -123,9 +123,10 @@ class Reading:
                 for part in x:
                     see(part)
 
-        for at, variable in self._variables.items() if isinstance(log, TracingLog) else ():
-            if (first := log.versions.initial(variable)) is not None:
-                found[at] = first
+        if isinstance(log, TracingLog):
+            for at, variable in self._variables.items():
+                if (first := log.versions.initial(variable)) is not None:
+                    found[at] = first
         see(self.targets)
         see(self._asked_sources)
         for record in log.records:

@@ -18,7 +18,7 @@ from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
 from ...graph.control_flow.custom import Traced
-from ...graph.ir.effects import assertion, guard, never, shape_guard
+from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import Graph, all_nodes, graphs_in
 from ...graph.trace.assigned import assigned
 from .reading import Reading, short
@@ -97,7 +97,7 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
         inputs = tuple([reads.key(at, x, p, found, line) for x, p in zip(note[3], parents, strict=True)])
         outputs = tuple(range(at, at + len(several or (None,))))
         if getattr(op, "family", None) == "call":
-            found += _inside(op, op.as_run, at, inputs, outputs, line, reads)
+            found += _inside(op, _without_prints(op.as_run), at, inputs, outputs, line, reads)
         elif isinstance(op, OneCall) and op.node is not None:
             node, given, attrs = op.node
             known = tuple([reads.key(at, x, reading.log.position(x), found, line) for x in given])
@@ -121,7 +121,9 @@ def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecord
         if not isinstance(made, UnrecordedCall):
             if wanted(made):
                 found.append((number, made))
-        elif can_run_again([made.call.as_run]) and (made.stop == made.position or not log.has_own_sweep):
+        elif (made.stop == made.position or not log.has_own_sweep) and can_run_again(
+            [_without_prints(made.call.as_run)]
+        ):
             while found and found[-1][0] >= made.first:
                 found.pop()
             found.append((number, made))
@@ -177,7 +179,7 @@ class _ReadSteps:
 
     def _add_call(self, at: int, made: UnrecordedCall, steps: list[Step]) -> None:
         """Adds the steps of a call that is not one record, named as what it has given."""
-        line, call, graph = line_at(made.reference), made.call, made.call.as_run
+        line, call, graph = line_at(made.reference), made.call, _without_prints(made.call.as_run)
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
         named: dict[Any, Key] = {}
         for v, y in zip(graph.all_outputs, made.outputs, strict=False):
@@ -230,6 +232,11 @@ def _inside(
     for variable, v in graph.updates:
         reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
     return found
+
+
+def _without_prints(graph: Graph) -> Graph:
+    """The graph that prints nothing: once is enough."""
+    return replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))
 
 
 def _checked_inputs(op: Any, graph: Graph, inputs: tuple[Any, ...], line: Line | None) -> dict[Any, Any]:
