@@ -422,3 +422,40 @@ def test_a_loop_whose_round_fails_says_so():
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="element 1 in a list with 1"):
         rows(tf.constant([2.0, 4.0]), tf.constant(2))
+
+
+@tf.function
+def loops_over_strings(x):
+    joined, upper = tf.constant(">"), tf.TensorArray(tf.string, 0, dynamic_size=True, element_shape=[])
+    for s in x:
+        joined = joined + s + ","
+        if tf.strings.length(s) > 1:
+            upper = upper.write(upper.size(), tf.strings.upper(s))
+    mapped = tf.map_fn(lambda s: s + "!", x)
+    return joined, upper.stack(), mapped, tf.scan(lambda so_far, s: so_far + s, x, initializer=tf.constant(""))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),  # as on TensorFlow 2.21
+    [
+        ([b"a", b"bc"], [b">a,bc,", [b"BC"], [b"a!", b"bc!"], [b"a", b"abc"]]),
+        ([b"bc", b"de"], [b">bc,de,", [b"BC", b"DE"], [b"bc!", b"de!"], [b"bc", b"bcde"]]),
+        ([b"ab", b"", b"c"], [b">ab,,c,", [b"AB"], [b"ab!", b"!", b"c!"], [b"ab", b"ab", b"abc"]]),
+        ([], [b">", [], [], []]),
+    ],
+)
+def test_loops_carry_scan_and_emit_strings(words, expected):
+    found = loops_over_strings(tf.constant(words, tf.string))
+    assert [y.numpy() if y.shape.rank == 0 else y.numpy().tolist() for y in found] == expected
+
+
+def test_strings_that_a_loop_never_wrote_are_empty():
+    @tf.function
+    def every_second(n):
+        array = tf.TensorArray(tf.string, 0, dynamic_size=True, element_shape=[])
+        for i in tf.range(n):
+            array = array.write(2 * i, tf.strings.as_string(i))
+        return array.stack()
+
+    assert every_second(tf.constant(3)).numpy().tolist() == [b"0", b"", b"1", b"", b"2"]
+    assert every_second(tf.constant(2)).numpy().tolist() == [b"0", b"", b"1"]

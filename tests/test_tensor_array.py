@@ -61,3 +61,12 @@ def test_errors_of_indices_are_other_ones_in_functions():
             tf.function(use)()
         with pytest.raises((tf.errors.OutOfRangeError, ValueError)):
             use()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_strings_never_written_are_empty(wrap):
+    @wrap
+    def one_of_three(x):
+        return tf.TensorArray(tf.string, 3, element_shape=[2]).write(1, tf.stack([x, "z"])).stack()
+
+    assert one_of_three(tf.constant("a")).numpy().tolist() == [[b"", b""], [b"a", b"z"], [b"", b""]]

@@ -61,6 +61,8 @@ def put(array: Any, key: Any, values: Any) -> Any:
     """`array` with `array[key] = values`; the array is one the caller has just made."""
     if hasattr(array, "at"):
         return array.at[key].set(values)
+    if array.dtype == object and np.ndim(values) == 0:
+        values = np.asarray(values, object)[()]  # NumPy stores an array of objects, even one without axes, as an object
     array[key] = values
     return array
 

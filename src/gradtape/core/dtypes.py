@@ -237,6 +237,11 @@ def of_numpy(dtype: np.dtype[Any]) -> DType:
     raise TypeError(f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType.")
 
 
+def zero_array(shape: Sequence[int], dtype: DType) -> np.ndarray[Any, Any]:
+    """An array of zeros, or of empty strings, which TensorFlow has in their place."""
+    return np.full(tuple(shape), b"", object) if dtype is string else np.zeros(tuple(shape), dtype.numpy)
+
+
 def as_dtype(type_value: Any) -> DType:
     """The DType that `type_value` names: a DType, a NumPy dtype, scalar type or array, a string or an enum.
 

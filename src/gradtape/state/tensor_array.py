@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import DType, as_dtype, zero_array
 from ..core.nest import Composite
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
@@ -149,8 +149,12 @@ class TensorArray(Composite):
             self._element_shape = self._element_shape.merge_with(dims)
         if all(entry is None for entry in self._entries):
             known = tuple(n or 0 for n in self._element_shape)
-            return Tensor(np.zeros((len(self._entries), *known), self._dtype.numpy), self._dtype)
+            return self._zeros((len(self._entries), *known))
         return self.stack()
+
+    def _zeros(self, dims: tuple[int, ...]) -> Tensor:
+        """Entries that were never written."""
+        return Tensor(zero_array(dims, self._dtype), self._dtype)
 
     def _rows_up_to(self, index: Any, dims: tuple[int, ...]) -> Tensor:
         """The rows, with as many more as it takes to write at `index`."""
@@ -158,7 +162,7 @@ class TensorArray(Composite):
         missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
         if missing <= 0:
             return rows
-        return ops.concat(rows, Tensor(np.zeros((missing, *dims), self._dtype.numpy), self._dtype), axis=0)
+        return ops.concat(rows, self._zeros((missing, *dims)), axis=0)
 
     def stacked(self, rows: Tensor | Unmade) -> TensorArray:
         """The array with these rows as its entries."""
@@ -271,7 +275,7 @@ class TensorArray(Composite):
                     f"entry {at} was never written, and zeros cannot stand for it: the element shape is {shape}. Write "
                     "it first, or give `element_shape`"
                 )
-            entry = self._entries[at] = Tensor(np.zeros(tuple(shape), self._dtype.numpy), self._dtype)
+            entry = self._entries[at] = self._zeros(tuple(shape))
         return entry
 
     def stack(self, name: str | None = None) -> Tensor:
@@ -282,7 +286,7 @@ class TensorArray(Composite):
             return ops.stack(*map(self._entry, range(len(self._entries))), axis=0)
         known = self._element_shape.rank is not None
         row = tuple(n or 0 for n in self._element_shape) if known else ()
-        return Tensor(np.zeros((0, *row), self._dtype.numpy), self._dtype)
+        return self._zeros((0, *row))
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The entries at `indices` along a new first axis.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors, nest
+from ...core.dtypes import zero_array
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
@@ -144,7 +145,7 @@ def _unvisited(captured: Any, places: Sequence[Value], refused: Any) -> Graph:
 
 
 def _zeros(value: Value) -> Value:
-    return Value(value.shape, value.dtype, np.broadcast_to(np.zeros((), value.dtype.numpy), value.shape))
+    return Value(value.shape, value.dtype, np.broadcast_to(zero_array((), value.dtype), value.shape))
 
 
 class Cond(Unregistered):

@@ -133,7 +133,7 @@ def _reading(body: Graph, carried: range) -> tuple[Graph, list[int]]:
 
 def _row(x: Tensor) -> Tensor:
     """An example of a row."""
-    return first_of(x) if x.dims[0] else wrap(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
+    return first_of(x) if x.dims[0] else wrap(dtypes.zero_array(x.dims[1:], x.dtype), x.dtype)
 
 
 class Loop(Unregistered):
@@ -159,14 +159,16 @@ class Loop(Unregistered):
                     column.append(y)
             return *state, *map(_stacked, emitted, kept)
         count = len(scanned[0]) if rounds.count is None else rounds.count
+        of_strings = any(x.dtype == object for x in scanned)
         stacks = [np.empty((count, *value.shape), value.dtype.numpy) for value in kept]
         for i in range(count - 1, -1, -1) if rounds.reverse else range(count):
-            results = run(*state, *[x[i] for x in scanned], *fixed)
+            row = (i, ...) if of_strings else i  # without the dots, a row of a vector of strings is bytes and no array
+            results = run(*state, *[x[row] for x in scanned], *fixed)
             state = results[:carried]
             for stack, y in zip(stacks, results[carried:], strict=True):
                 if y.shape != stack.shape[1:]:
                     raise Untraceable(_UNEVEN)
-                stack[i] = y
+                stack[i, ...] = y  # not `stack[i]`, in which NumPy stores a string's array as an object
         return *state, *stacks
 
     def outcome(self, inputs: Flat, attrs: dict[str, Any]) -> Any:
@@ -244,7 +246,7 @@ loop = Loop()
 def _stacked(column: list[Any], value: Value) -> Any:
     """What was emitted in all rounds as one array."""
     if not column:
-        return np.zeros((0, *value.shape), value.dtype.numpy)
+        return dtypes.zero_array((0, *value.shape), value.dtype)
     if any(y.shape != column[0].shape for y in column):
         raise Untraceable(_UNEVEN)
     return np.stack(column)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...core.dtypes import zero_array
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.batching import BatchedTensor, leave
 from ...engine.run import dispatch
@@ -95,7 +94,7 @@ def example_of(x: Tensor) -> Tensor:
     """A plain tensor like `x`: its value in this run, or, of many, the first."""
     if type(x) is BatchedTensor:
         first = example_of(x.value)
-        return first_of(first) if x.size else wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+        return first_of(first) if x.size else wrap(zero_array(x.dims, x.dtype), x.dtype)
     return value_of(x)
 
 

@@ -154,8 +154,8 @@ def ones_like(x: Tensor, awaits: bool) -> Tensor:
 def first_of(x: Tensor) -> Tensor:
     """The first row of a value that has rows."""
     if type(x) is not Awaited:
-        return wrap(x.array[0], x.dtype)
-    return Awaited(x.dims[1:], x.dtype, Work(lambda rows: (wrap(rows.array[0], rows.dtype),), (x,)))
+        return wrap(x.array[0, ...], x.dtype)  # of strings `array[0]` is no array, but bytes
+    return Awaited(x.dims[1:], x.dtype, Work(lambda rows: (wrap(rows.array[0, ...], rows.dtype),), (x,)))
 
 
 def is_replayed() -> bool:
