@@ -190,3 +190,31 @@ def test_a_second_optimizer_in_one_function_is_refused(jit_compile):
     step(0)
     with pytest.raises(ValueError, match=r"only supports singleton tf\.Variables created on the first call"):
         step(1)
+
+
+def losses_under_a_scale_that_grows(run_eagerly, by_fit):
+    keras.utils.set_random_seed(3)
+    x = np.random.default_rng(1).normal(size=(16, 6)).astype("float32")
+    model = keras.Sequential([keras.layers.Dense(4, dtype="mixed_float16"), keras.layers.Dense(1)])
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1), 1024.0, dynamic_growth_steps=1)
+    if by_fit:
+        model.compile(optimizer, "mse", run_eagerly=run_eagerly)
+        return model.fit(x, x[:, :1], epochs=5, verbose=0).history["loss"]
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - x[:, :1]) ** 2)
+            scaled = optimizer.scale_loss(loss)
+        weights = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(scaled, weights), weights, strict=True))
+        return loss
+
+    run = step if run_eagerly else tf.function(step)
+    return [float(run(tf.constant(x))) for _ in range(5)]
+
+
+@pytest.mark.parametrize("by_fit", [False, True])
+def test_a_scale_of_the_loss_that_grows_is_read_by_a_step_that_built_the_optimizer(by_fit):
+    """`scale_loss` takes the initial scale until the optimizer is built: the step must be traced again after that."""
+    eager = losses_under_a_scale_that_grows(run_eagerly=True, by_fit=by_fit)
+    np.testing.assert_allclose(losses_under_a_scale_that_grows(run_eagerly=False, by_fit=by_fit), eager, rtol=1e-3)

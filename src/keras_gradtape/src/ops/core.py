@@ -57,11 +57,14 @@ class Variable(KerasVariable):
         if isinstance(value, tf.Variable):
             self._value = value
             return
-        if dispatch.thread.trace is not None:
-            dispatch.thread.trace.check_variable_creation()
+        trace = dispatch.thread.trace
+        if trace is not None:
+            trace.check_variable_creation()
         with tf.init_scope():
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
+        if trace is not None:
+            trace.made(self._value)  # code that asks whether it is built, as `scale_loss`, is traced again, as built
         if self._shape is None:
             self._shape = self._validate_shape(self._value.shape)
         distribution.lay_out(self)
