@@ -42,7 +42,7 @@ def test_prints_what_it_prints_under_tensorflow(name, printed):
     for line, expected in zip(mine, theirs, strict=True):
         assert words(line) == words(expected)
         for a, b in zip(numbers(line), numbers(expected), strict=True):
-            tolerance = TOLERANCE.get(name, 2e-4)
+            tolerance = TOLERANCE.get(name, 1e-4)
             assert math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance), f"{line}\nTensorFlow: {expected}"
 
 
