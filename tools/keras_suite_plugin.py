@@ -85,6 +85,7 @@ _MADE_FOR_TENSORFLOW = (
 _NAMES = {
     ("quantizers_test.py", "QuantizersTest"): "tensorflow",  # both compute a gradient as each backend does it
     ("quantizers_test.py", "test_fake_quant_with_min_max_vars"): "tensorflow",
+    ("model_test.py", "test_export_error"): "tensorflow",  # knows by name which backends write SavedModels
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
     ("distribution_lib_test.py", "<module>"): "jax",  # meshes and layouts are JAX's here too
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
