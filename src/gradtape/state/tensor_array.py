@@ -275,7 +275,7 @@ class TensorArray(Composite):
                     f"entry {at} was never written, and zeros cannot stand for it: the element shape is {shape}. Write "
                     "it first, or give `element_shape`"
                 )
-            entry = self._entries[at] = self._zeros(tuple(shape))
+            entry = self._entries[at] = self._zeros(tuple(n or 0 for n in shape))
         return entry
 
     def stack(self, name: str | None = None) -> Tensor:
