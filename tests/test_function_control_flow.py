@@ -459,3 +459,46 @@ def test_strings_that_a_loop_never_wrote_are_empty():
 
     assert every_second(tf.constant(3)).numpy().tolist() == [b"0", b"", b"1", b"", b"2"]
     assert every_second(tf.constant(2)).numpy().tolist() == [b"0", b"", b"1"]
+
+
+def unused_read(x, u, w, v):
+    def branch():
+        x @ w  # which the result does not depend on
+        return x * 2.0
+
+    return tf.cond(tf.reduce_sum(x) > 0.0, branch, lambda: x * 3.0)
+
+
+def unused_output(x, u, w, v):
+    return tf.cond(tf.reduce_sum(x) > 0.0, lambda: (x * 2.0, u * v), lambda: (x * 3.0, u))[0]
+
+
+def inner_branch(x, u, w, v):
+    def branch():
+        return tf.cond(tf.reduce_sum(x) > 1.0, lambda: (x * 2.0, u @ w)[0], lambda: x)
+
+    return tf.cond(tf.reduce_sum(x) > 0.0, branch, lambda: x * 3.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        (unused_read, [18.0, None, None, None]),
+        (unused_output, [18.0, 0.0, None, 0.0]),
+        (inner_branch, [18.0, None, None, None]),
+        (lambda x, u, w, v: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x * v), [18.0, None, None, 0.0]),
+        (lambda x, u, w, v: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: tf.stop_gradient(u) * x),
+         [18.0, None, None, None]),
+        (lambda x, u, w, v: tf.switch_case(tf.cast(v * 0.0, tf.int32), [lambda: x, lambda: x @ w]),
+         [9.0, None, 0.0, None]),
+    ],
+)  # fmt: skip
+def test_a_source_that_no_branch_uses_has_no_gradient(function, wanted):
+    """As in TensorFlow: None, unless some branch connects the source with one of the results, used or not."""
+    w, v = tf.Variable(tf.ones([3, 3])), tf.Variable(2.0)
+    x, u = tf.ones([3, 3]), tf.ones([3, 3])
+    with tf.GradientTape() as tape:
+        tape.watch([x, u])
+        y = tf.function(lambda x, u: function(x, u, w, v))(x, u)
+    found = tape.gradient(y, [x, u, w, v])
+    assert [None if g is None else float(tf.reduce_sum(g)) for g in found] == wanted

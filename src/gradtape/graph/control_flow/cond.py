@@ -185,22 +185,38 @@ class Cond(Unregistered):
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
         """The cond over the branches' own derivatives."""
         (index, *inputs), outputs, attrs = saved
-        wanted = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
+        asked = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
         node = node_of(outputs) or Node(cond, (), attrs, ())
         branches: tuple[Graph, ...] = node.attrs["branches"]
         further = [False] * (len(branches[0].outputs) - len(outputs))
         given = [g is not None and y.dtype.differentiable for g, y in zip(gs, outputs, strict=True)]
         values = [example_of(x) for x in inputs]
         taken = _Taken(index)
-        derivatives = [_derivative(b, values, wanted, [*given, *further], i, taken) for i, b in enumerate(branches)]
+        derivatives = [_derivative(b, values, asked, [*given, *further], i, taken) for i, b in enumerate(branches)]
+        wanted = _connected(derivatives, asked)
+        apart = [flag and not found for flag, found in zip(asked, wanted, strict=True)]
+        unused = [y.dtype.differentiable and not flag for y, flag in zip(outputs, given, strict=True)]
+        if any(apart) and any(unused):  # as in TensorFlow, an output that is not used connects its inputs all the same
+            others = [_derivative(b, values, apart, [*unused, *further], i, taken) for i, b in enumerate(branches)]
+            wanted = [a or b for a, b in zip(wanted, _connected(others, apart), strict=True)]
+        if not any(wanted):
+            return (None,) * len(saved[0])
         kept = _extended(index, inputs, outputs, node, derivatives)
         arrivals = [g for g, flag in zip(gs, given, strict=True) if flag]
-        backward = _backward(derivatives, [x for x, flag in zip(inputs, wanted, strict=True) if flag], kept, arrivals)
+        sources = [x if flag else None for x, flag in zip(inputs, wanted, strict=True)]
+        backward = _backward(derivatives, sources, kept, arrivals)
         found = iter(dispatch.run(cond, [index, *kept, *arrivals], {"branches": backward}))
         return None, *(next(found) if flag else None for flag in wanted)
 
 
 cond = Cond()
+
+
+def _connected(derivatives: list[Any], wanted: list[bool]) -> list[bool]:
+    """Which of the wanted inputs have a cotangent in some branch: one that could not be traced may have any."""
+    if None in derivatives:
+        return wanted
+    return [flag and any(d.cotangents.forms[i] is not None for d in derivatives) for i, flag in enumerate(wanted)]
 
 
 def _derivative(
@@ -276,9 +292,12 @@ def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], befor
 
 
 def _backward(
-    derivatives: list[Any], sources: list[Tensor], kept: list[Tensor], arrivals: list[Tensor]
+    derivatives: list[Any], sources: list[Tensor | None], kept: list[Tensor], arrivals: list[Tensor]
 ) -> tuple[Graph, ...]:
-    """The branches of the derivative: from all that was kept, and the cotangents, to a cotangent for each source."""
+    """The branches of the derivative: from all that was kept, and the cotangents, to a cotangent for each source.
+
+    The sources are the inputs, of which some are None: for these no cotangent is given.
+    """
     graphs = []
     start = 0
     for d in derivatives:
@@ -292,8 +311,9 @@ def _backward(
                 own = values[start : start + len(d.kept)]
                 start += len(d.kept)
                 cotangents = d.cotangents.of(replay(d.backward, [*own, *gs]))
-                found = [g for g, flag in zip(cotangents, d.wanted, strict=True) if flag]
-            dense = [zeros_like(x) if g is None else finished(ops, g) for g, x in zip(found, sources, strict=True)]
+                found = list(cotangents)
+            pairs = [(g, x) for g, x in zip(found, sources, strict=True) if x is not None]
+            dense = [zeros_like(x) if g is None else finished(ops, g) for g, x in pairs]
         graph = trace.finished(dense)
         graphs.append(replace(graph, nodes=(Node(never, (), {}, (), True), *graph.nodes)) if d is None else graph)
     return tuple(graphs)
