@@ -47,6 +47,7 @@ _GRADIENT = "_gradient_op_type"  # the attribute that names a gradient
 _MISFITS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, UnicodeError)
 
 Source = tuple[str, int]  # a node or an input, and which of its outputs
+Frames = dict[str, dict[str, list[Any]]]  # the functions that are being run, by name: what their nodes have given
 
 
 class FileAccess(NamedTuple):
@@ -97,6 +98,11 @@ class Library:
         self.gradients: dict[str, GradientFunction] = {}  # by the types of op that nodes name
         self.constants = {node.name: node for node in (() if graph is None else graph.node) if node.op == "Const"}
 
+    def gradient_captures(self, node: Record) -> list[CapturedTensor]:
+        """The tensors that the gradient of a node captures: of its function, or of one that calls that."""
+        gradient = self.gradients.get(_attribute_of(node, _GRADIENT)) if node.op == "IdentityN" else None
+        return [] if gradient is None else [x for x in gradient.captured if isinstance(x, CapturedTensor)]
+
     def __getitem__(self, name: str) -> GraphFunction:
         if name not in self._functions:
             raise errors.DataLossError(f"the SavedModel has no function {name!r}, which another one calls")
@@ -116,6 +122,16 @@ def attribute(value: Record) -> Any:
             return _listed(found)
         return _ATTRIBUTES[kind](found)
     return None
+
+
+def _attribute_of(node: Record, name: str, default: Any = None) -> Any:
+    """An attribute of a node as a Python value."""
+    if name not in node.attr:
+        return default
+    try:
+        return attribute(node.attr[name])
+    except (TypeError, ValueError, errors.InvalidArgumentError) as error:
+        raise errors.DataLossError(f"the attribute {name} of the node {node.name} is damaged: {error}") from error
 
 
 def _listed(value: Record) -> list[Any]:
@@ -152,6 +168,14 @@ class GraphFunction:
         self.dtypes = [_dtype(argument.type) for argument in proto.signature.input_arg]
         self.output_dtypes = [_dtype(argument.type) for argument in proto.signature.output_arg]
         self._results = [proto.ret[argument.name] for argument in proto.signature.output_arg]
+
+    @cached_property
+    def captured(self) -> set[CapturedTensor]:
+        """The tensors of functions that call this one, which gradients in it, or in those that it calls, capture."""
+        found = {tensor for node in self._proto.node_def for tensor in self._library.gradient_captures(node)}
+        for callee in called_functions(self._proto.node_def):
+            found |= self._library[callee].captured
+        return {tensor for tensor in found if tensor.function != self.name}
 
     @cached_property
     def _steps(self) -> list[Node]:
@@ -226,18 +250,23 @@ class GraphFunction:
 
     def __call__(self, *values: Any) -> list[Any]:
         """The outputs for these inputs: tensors, and variables where it takes a resource."""
+        return self.run(values, {})
+
+    def run(self, values: Sequence[Any], callers: Frames) -> list[Any]:
+        """The outputs, where these functions call it: gradients in it may capture tensors of theirs."""
         if len(values) != len(self.inputs):
             raise errors.InvalidArgumentError(
                 f"the function {self.name} of the SavedModel takes {len(self.inputs)} inputs, got {len(values)}"
             )
         plan, results = self._plan
         made: dict[str, list[Any]] = {name: [value] for name, value in zip(self.inputs, values, strict=True)}
+        frames = {**callers, self.name: made}
         for node, sources in plan:
             given = [made[name][at] for name, at in sources]
             if node.gradient_type is None:
-                made[node.name] = node.run(given, self.name)
+                made[node.name] = node.run(given, self.name, frames)
             else:
-                made[node.name] = node.run_with_gradient(given, [made[name][at] for name, at in node.captures])
+                made[node.name] = node.run_with_gradient(given, frames)
         return [made[name][at] for name, at in results]
 
 
@@ -259,24 +288,19 @@ class Node:
     def __init__(self, proto: Record, library: Library, function: str = "") -> None:
         self.name, self.op = proto.name, proto.op
         self.inputs = [reference for reference in proto.input if not reference.startswith("^")]
-        self._attrs, self.library = proto.attr, library
+        self._proto, self._attrs, self.library = proto, proto.attr, library
         # The gradient of `tf.custom_gradient`, which TensorFlow puts on a node that hands results and arguments on.
         self.gradient_type: str | None = self.attr(_GRADIENT) if self.op == "IdentityN" else None
-        gradient = library.gradients.get(self.gradient_type) if self.gradient_type is not None else None
-        captured = [] if gradient is None else [x for x in gradient.captured if isinstance(x, CapturedTensor)]
-        if any(one.function != function for one in captured):
-            raise errors.DataLossError(f"the gradient of the node {self.name} uses tensors of other functions")
-        self.captures: list[Source] = [_graph_source(one.name) for one in captured]
-        self.before = [*map(_name, proto.input), *(name for name, _ in self.captures)]
+        captured = {*library.gradient_captures(proto)}
+        for callee in called_functions([proto]):
+            captured |= library[callee].captured
+        # What gradients here, or in functions that the node calls, capture of the function around it.
+        self.captures: list[Source] = [_graph_source(one.name) for one in captured if one.function == function]
+        self.before = [*map(_name, proto.input), *sorted(name for name, _ in self.captures)]
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute as a Python value."""
-        if name not in self._attrs:
-            return default
-        try:
-            return attribute(self._attrs[name])
-        except (TypeError, ValueError, errors.InvalidArgumentError) as error:
-            raise errors.DataLossError(f"the attribute {name} of the node {self.name} is damaged: {error}") from error
+        return _attribute_of(self._proto, name, default)
 
     def function(self, name: str) -> GraphFunction:
         """The function that an attribute names."""
@@ -294,7 +318,7 @@ class Node:
         """Raises unless the node is one of its op, for inputs of these dtypes."""
         if self.op in _IGNORED:
             return
-        if self.op not in SPECIAL and self.op not in rows():
+        if self.op not in CALLERS and self.op not in SPECIAL and self.op not in rows():
             raise _unknown(self.op, f"{function}/{self.name}")
         check_attributes(self, self.definition, self._attrs)
         check_inputs(self, dtypes_of(self, self.definition.inputs, self.definition), given)
@@ -333,21 +357,21 @@ class Node:
             raise errors.DataLossError(f"the node {self.name} ({self.op}) has no attribute {', '.join(missing)}")
         return op, given
 
-    def run(self, values: list[Any], function: str) -> list[Any]:
+    def run(self, values: list[Any], function: str, frames: Frames) -> list[Any]:
         """The outputs, all in one row."""
         if self.op in _IGNORED:
             return []
         if self.op == "Identity" and not isinstance(values[0], Tensor):
             return values  # a list of tensors, or a variable
         try:
-            return self._outputs(values)
+            return self._outputs(values, frames)
         except _MISFITS as error:
             raise errors.InvalidArgumentError(
                 f"the node {function}/{self.name} ({self.op}) of the SavedModel cannot run: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    def run_with_gradient(self, values: list[Any], captured: list[Any]) -> list[Any]:
+    def run_with_gradient(self, values: list[Any], frames: Frames) -> list[Any]:
         """Hands the values on; their gradient is that of the function that is registered for it."""
         kind, gradient = self.gradient_type, self.library.gradients.get(self.gradient_type or "")
 
@@ -357,8 +381,7 @@ class Node:
                     f"the SavedModel has no gradient {kind!r}, which the node {self.name} names: it was saved without "
                     "its custom gradients (SaveOptions.experimental_custom_gradients), or they could not be traced"
                 )
-            found = iter(captured)
-            used = [next(found) if isinstance(x, CapturedTensor) else x for x in gradient.captured]
+            used = [self._captured(x, frames) if isinstance(x, CapturedTensor) else x for x in gradient.captured]
             return gradient.run_with(cotangents, used)
 
         def call(*xs: Any) -> Any:
@@ -366,7 +389,21 @@ class Node:
 
         return list(resolve("custom_gradient")(call)(*values))
 
-    def _outputs(self, values: list[Any]) -> list[Any]:
+    def _captured(self, tensor: CapturedTensor, frames: Frames) -> Any:
+        """The value of a tensor that the gradient captures."""
+        name, at = _graph_source(tensor.name)
+        outputs = frames.get(tensor.function, {}).get(name, ())
+        if not at < len(outputs):
+            raise errors.DataLossError(
+                f"the gradient of the node {self.name} uses the tensor {tensor.name} of {tensor.function}, which is "
+                "no function around it, or has no such tensor"
+            )
+        return outputs[at]
+
+    def _outputs(self, values: list[Any], frames: Frames) -> list[Any]:
+        caller = CALLERS.get(self.op)
+        if caller is not None:
+            return caller(self, values, frames)
         special = SPECIAL.get(self.op)
         if special is not None:
             return special(self, values)
@@ -397,28 +434,28 @@ def _unknown(op: str, where: str) -> errors.UnimplementedError:
 # Ops that call functions of the library, and those of lists, which are arrays of tensors here.
 
 
-def _called(node: Node, values: list[Any]) -> list[Any]:
-    return node.function("f")(*values)
+def _called(node: Node, values: list[Any], frames: Frames) -> list[Any]:
+    return node.function("f").run(values, frames)
 
 
-def _cond(node: Node, values: list[Any]) -> list[Any]:
+def _cond(node: Node, values: list[Any], frames: Frames) -> list[Any]:
     test = to_tensor(values[0])
     if test.dtype is not dtypes.bool:
         test = resolve("not_equal")(test, resolve("zeros_like")(test))
-    then, other = node.function("then_branch"), node.function("else_branch")
-    return list(resolve("cond")(test, lambda: tuple(then(*values[1:])), lambda: tuple(other(*values[1:]))))
+    branches = [partial(_as_tuple, node.function(name), values[1:], frames) for name in ("then_branch", "else_branch")]
+    return list(resolve("cond")(test, *branches))
 
 
-def _case(node: Node, values: list[Any]) -> list[Any]:
-    branches = [node.library[name] for name in node.attr("branches")]
-    return list(resolve("switch_case")(values[0], [partial(_as_tuple, branch, values[1:]) for branch in branches]))
+def _case(node: Node, values: list[Any], frames: Frames) -> list[Any]:
+    branches = [partial(_as_tuple, node.library[name], values[1:], frames) for name in node.attr("branches")]
+    return list(resolve("switch_case")(values[0], branches))
 
 
-def _as_tuple(branch: GraphFunction, values: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(branch(*values))
+def _as_tuple(branch: GraphFunction, values: Sequence[Any], frames: Frames) -> tuple[Any, ...]:
+    return tuple(branch.run(values, frames))
 
 
-def _loop(node: Node, values: list[Any]) -> list[Any]:
+def _loop(node: Node, values: list[Any], frames: Frames) -> list[Any]:
     """A loop over what changes in it: a variable is the same in every round."""
     test, body = node.function("cond"), node.function("body")
     carried = [i for i, value in enumerate(values) if _is_carried(value)]
@@ -433,8 +470,8 @@ def _loop(node: Node, values: list[Any]) -> list[Any]:
     shapes = node.attr("output_shapes") or []
     open_shapes = [_open_shape(shapes, i, value) for i, value in zip(carried, state, strict=True)]
     last = resolve("while_loop")(
-        lambda *parts: test(*whole(parts))[0],
-        lambda *parts: [y for i, y in enumerate(body(*whole(parts))) if i in carried],
+        lambda *parts: test.run(whole(parts), frames)[0],
+        lambda *parts: [y for i, y in enumerate(body.run(whole(parts), frames)) if i in carried],
         state,
         shape_invariants=open_shapes if any(shape is not None for shape in open_shapes) else None,
     )
@@ -532,9 +569,12 @@ def _read_and_skip(node: Node, values: list[Any]) -> list[Any]:
     return [Generator(state=values[0], alg=int(to_array(values[1]))).skip(values[2])]
 
 
-SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
+CALLERS: dict[str, Callable[[Node, list[Any], Frames], list[Any]]] = {
     "PartitionedCall": _called, "StatefulPartitionedCall": _called, "If": _cond, "StatelessIf": _cond, "Case": _case,
-    "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop, "TensorListReserve": _reserved,
+    "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop,
+}  # fmt: skip
+SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
+    "TensorListReserve": _reserved,
     "EmptyTensorList": _empty_list, "TensorListFromTensor": _list_of_rows, "TensorListGetItem": _entry,
     "TensorListSetItem": _written, "TensorListPushBack": _appended, "FakeParam": _no_value,
     "TensorListStack": lambda node, values: [values[0].stack()],

@@ -13,17 +13,20 @@ from .writer import Ref, Writer
 
 @translates("cond")
 def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Program]) -> list[Ref]:
-    functions = [w.library.inner(branch, f"branch_{i}") for i, branch in enumerate(branches)]
+    given = list(dict.fromkeys(inputs))  # TensorFlow's gradient of the node looks inputs up: it fails if one is twice
+    order = [given.index(ref) for ref in inputs]
+    functions = [w.library.inner(branch, f"branch_{i}", order) for i, branch in enumerate(branches)]
     stateful = any(w.library.is_stateful(name) for name in functions)
     at = index if index.dtype is dtypes.int32 else w.Cast(index, DstT=dtypes.int32)
     kinds = [place.dtype for place in s.outputs]
-    return (w.Case if stateful else w.StatelessCase)(at, inputs, Tout=kinds, branches=functions)
+    return (w.Case if stateful else w.StatelessCase)(at, given, Tout=kinds, branches=functions)
 
 
 @translates("loop")
 def _loop(w: Writer, s: Step, *inputs: Ref, rounds: Any, body: Program, test: Program | None) -> list[Ref]:
-    """A loop over a counter, what is carried, the rows to take one of in each round, what is fixed, and lists.
+    """A loop over a counter, its limit, what is carried, the rows to take one of in each round, what is fixed, lists.
 
+    The first two are what TensorFlow's gradient of a loop expects there: without a limit, the second is -1.
     What is emitted goes into lists: a loop that is counted writes the entry of its round, another one adds at the end.
     """
     return _Loop(w, s, inputs, rounds, body, test).outputs()
@@ -48,12 +51,12 @@ class _Loop:
         w = self.w
         zero = w.ref(0, dtypes.int32)
         lists = [self._new_list(place) for place in self.emitted]
-        given = [zero, *([] if self.count is None else [self.count]), *self.inputs, *lists]
+        limit = w.ref(-1, dtypes.int32) if self.count is None else self.count
+        given = [zero, limit, *self.inputs, *lists]
         test, body = self._test(given), self._body(given)
         stateful = any(w.library.is_stateful(name) for name in (test, body))
         found = (w.While if stateful else w.StatelessWhile)(given, cond=test, body=body)
-        first = len(given) - len(lists) - self.size
-        state = list(found[first : first + self.rounds.carried])
+        state = list(found[2 : 2 + self.rounds.carried])
         stacks = [
             w.TensorListStack(ref, _element_shape(place), element_dtype=place.dtype)
             for ref, place in zip(found[len(given) - len(lists) :], self.emitted, strict=True)
@@ -68,8 +71,7 @@ class _Loop:
 
     def _arguments(self, inner: Writer, given: Sequence[Ref]) -> list[Ref]:
         refs = [inner.argument(f"arg_{i}", ref.dtype) for i, ref in enumerate(given)]
-        first = len(given) - len(self.emitted) - self.size
-        for ref, place in zip(refs[first : first + self.size], self.places, strict=True):
+        for ref, place in zip(refs[2 : 2 + self.size], self.places, strict=True):
             inner.knows(ref, place)
         return refs
 
@@ -80,7 +82,7 @@ class _Loop:
         if self.test is None:
             holds = inner.Less(refs[0], refs[1])
         else:
-            own = refs[1 if self.count is None else 2 :][: self.size]
+            own = refs[2 : 2 + self.size]
             state, _, fixed = self.rounds.divided(own)
             (holds,) = library.written(inner, self.test, [*state, *fixed])
         return library.finish(inner, "loop_test", [holds])
@@ -89,8 +91,7 @@ class _Loop:
         library = self.w.library
         inner = library.writer()
         refs = self._arguments(inner, given)
-        start = 1 if self.count is None else 2
-        own, lists = refs[start : start + self.size], refs[start + self.size :]
+        own, lists = refs[2 : 2 + self.size], refs[2 + self.size :]
         state, scanned, fixed = self.rounds.divided(own)
         at = refs[0]
         if self.rounds.reverse:
@@ -102,7 +103,7 @@ class _Loop:
             inner.TensorListPushBack(ref, y) if self.count is None else inner.TensorListSetItem(ref, at, y)
             for ref, y in zip(lists, emitted, strict=True)
         ]
-        onward = [inner.AddV2(refs[0], 1), *refs[1:start], *carried, *scanned, *fixed, *filled]
+        onward = [inner.AddV2(refs[0], 1), refs[1], *carried, *scanned, *fixed, *filled]
         return library.finish(inner, "loop_body", onward)
 
 

@@ -3,11 +3,16 @@
 A node `IdentityN` hands the results and the arguments on, and names a type of op. The library of functions has the
 gradient of that type: a function of the cotangents of all outputs of the node, and of tensors that it captures, which
 gives those of the arguments.
+
+The node is in a function of its own, whose arguments are all that the gradient captures. TensorFlow looks captured
+tensors up in the graph that it loaded: the gradient of a branch or of a loop's body is made in a copy of that, and only
+a call's gradient is made where the tensors are found.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ....core.shapes import TensorShape
@@ -32,24 +37,29 @@ class WrittenGradient(NamedTuple):
 
 @translates("custom_gradient")
 def _custom_gradient(w: Any, s: Step, *xs: Ref, rule: Traced, counts: tuple[int, int]) -> list[Ref]:
-    """`w` is the writer of a function: it notes the gradient, which says later whose tensors it captures."""
+    """Calls a function with the node; `w` is the writer of the function around it."""
     first, end = counts[0], sum(counts)
-    inputs, outputs, used = xs[:first], xs[first:end], xs[end:]
     kind = w.library.new_gradient_type()
-    handed_on = w.IdentityN([*outputs, *inputs])
-    w.nodes[-1]["attr"]["_gradient_op_type"] = {"s": kind.encode()}
+    given = list(dict.fromkeys(xs))
+    inner = w.library.writer()
+    arguments = {ref: inner.argument(f"arg_{i}", ref.dtype) for i, ref in enumerate(given)}
+    inputs, outputs, used = ([arguments[ref] for ref in refs] for refs in (xs[:first], xs[first:end], xs[end:]))
+    handed_on = inner.IdentityN([*outputs, *inputs])
+    inner.nodes[-1]["attr"]["_gradient_op_type"] = {"s": kind.encode()}
     if w.library.saves_gradients:
         try:
-            w.gradients.append(_gradient(w, s, rule, counts, used, kind))
+            inner.gradients.append(_gradient(inner, s, rule, counts, used, kind))
         except Unsaved as error:  # as in TensorFlow: asking the loaded function for a gradient is an error then
             logger.warning("A custom gradient is not saved, and the loaded function has no gradient there: %s", error)
-    return handed_on[: counts[1]]
+    name = w.library.finish(inner, "__inference_custom_gradient", handed_on[: counts[1]])
+    call = w.StatefulPartitionedCall if w.library.is_stateful(name) else w.PartitionedCall
+    return list(call(given, Tout=[ref.dtype for ref in outputs], f=name))
 
 
 def _gradient(
-    w: Any, s: Step, rule: Traced, counts: tuple[int, int], used: tuple[Ref, ...], kind: str
+    w: Any, s: Step, rule: Traced, counts: tuple[int, int], used: Sequence[Ref], kind: str
 ) -> WrittenGradient:
-    """Writes the function of a gradient."""
+    """Writes the function of a gradient; `w` is the writer of the function with the node."""
     if rule.failure is not None:
         raise Unsaved(f"it raised {rule.failure!r} when it was traced") from rule.failure
     program: Any = rule.graph
@@ -65,8 +75,7 @@ def _gradient(
     name = w.library.finish(writer, "__inference_internal_grad_fn", [ref for ref in results if ref is not None])
     takes = tuple(_spec(place, f"result_grads_{i}") for i, place in enumerate(places))
     gives = [None if ref is None else _spec(place) for ref, place in zip(results, s.inputs[:first], strict=True)]
-    names = [w.Identity(ref).node for ref in used]
-    return WrittenGradient(name, kind, takes, [*[None] * counts[1], *gives], [f"{node}:0" for node in names])
+    return WrittenGradient(name, kind, takes, [*[None] * counts[1], *gives], [f"{ref.node}:0" for ref in used])
 
 
 def _dense(writer: Any, form: Any, found: list[Ref], like: Ref) -> Ref | None:

@@ -78,14 +78,12 @@ class FunctionLibrary:
         """Whether a function does more than to compute its outputs."""
         return bool(self.functions[name]["signature"].get("is_stateful"))
 
-    def inner(self, program: Program, name: str) -> str:
-        """Writes a part of another function; gives its name."""
+    def inner(self, program: Program, name: str, order: Sequence[int]) -> str:
+        """Writes a part of another function, whose inputs are its arguments in this order; gives its name."""
         writer = self.writer()
-        refs = []
-        for i, place in enumerate(program.inputs):
-            refs.append(writer.argument(f"arg_{i}", place.dtype))
-            writer.knows(refs[-1], place)
-        return self.finish(writer, name, self.written(writer, program, refs))
+        kinds = {at: place.dtype for at, place in zip(order, program.inputs, strict=True)}
+        refs = [writer.argument(f"arg_{at}", kinds[at]) for at in range(len(kinds))]
+        return self.finish(writer, name, self.written(writer, program, [refs[at] for at in order]))
 
     def written(self, writer: FunctionWriter, program: Program, inputs: Sequence[Ref]) -> list[Ref]:
         """Writes the steps of a program, which is given these inputs; gives its outputs."""
