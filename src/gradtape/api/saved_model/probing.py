@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, nest
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
 from ...graph.function.concrete_function import ConcreteFunction
@@ -17,7 +17,7 @@ from ...graph.ir.effects import Changed, imagining, never
 from ...graph.ir.graph import Graph
 from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
-from ...state.specs import TensorSpec
+from ...state.specs import TensorSpec, TypeSpec
 from .functions import LoadedConcreteFunction
 from .writing.generalisation import Differs, Place, Program, Size, merged
 from .writing.writer import Unsaved
@@ -46,16 +46,20 @@ def probed(function: ConcreteFunction) -> Probed:
         raise Unsaved("it takes a variable as an argument: a SavedModel's functions take tensors")
     given = function._given
     failure: Exception | None = None
-    for sizes, values in _attempts(function):
+    attempts = ((lowest_rank, attempt) for lowest_rank in _lowest_ranks(given) for attempt in _attempts(function))
+    for lowest_rank, (sizes, values) in attempts:
+        if lowest_rank and isinstance(failure, Differs):
+            break  # it takes lower ranks, and does something else for each
         try:
-            chosen = zip(sizes, values, range(len(sizes)), strict=True)
+            chosen = zip(sizes, values, range(lowest_rank, lowest_rank + len(sizes)), strict=True)
             variants = [_traced(function, given, *probe) for probe in chosen]
             program = merged([dead_code(variant.graph) for variant in variants])
             _check_values(program, values[0])
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
             failure = failure or error
             continue
-        outputs = variants[0].specified(list(map(_open_spec, program.outputs)))
+        specs = list(map(_open_spec, program.outputs))
+        outputs = nest.map_structure(_common_spec, *(variant.specified(specs) for variant in variants))
         return Probed(program, outputs, list(map(_spec, given)), function._names)
     assert failure is not None
     if isinstance(failure, LooksAtValues):
@@ -71,6 +75,11 @@ def probed(function: ConcreteFunction) -> Probed:
     if isinstance(failure, Untraceable | Changed):
         raise Unsaved(f"there is no one graph for it: {failure or 'a loop in it depends on values'}") from failure
     raise failure
+
+
+def _lowest_ranks(given: Sequence[Any]) -> Sequence[int]:
+    """The ranks to begin with where one is open: a function may take no scalars, or no vectors either."""
+    return (0,) if all(_spec(x).shape.rank is not None for x in given) else (0, 1, 2)
 
 
 class LooksAtValues(Differs):
@@ -123,6 +132,11 @@ def _spec(x: Any) -> TensorSpec:
 def _open_spec(place: Place) -> TensorSpec:
     shape = [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
     return TensorSpec(shape, place.dtype)
+
+
+def _common_spec(spec: Any, *others: Any) -> Any:
+    """What the results of all graphs are: a composite tells its shape, which may be another one in each."""
+    return spec.most_specific_common_supertype(others) if isinstance(spec, TypeSpec) and others else spec
 
 
 def _example(x: Any, unknown: Iterator[int], values: Any, rank: int) -> Tensor:
@@ -206,6 +220,7 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
 
     The function is traced with invented sizes. An op that refuses them names the shapes that do not fit; some invented
     size in them must then be another size in them. The search goes on with each of these in turn, the likeliest first.
+    Branches that give other shapes than each other do not end it: sizes for which all shapes agree are better.
     """
     given = function._given
     axes = [n for x in given for n in _spec(x).shape or () if n is None]
@@ -215,38 +230,58 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
     waiting = [list(_LARGE[: len(axes)]), *groupings]
     started = {tuple(sizes) for sizes in waiting}
     seen = set(started)
+    uneven: list[list[int]] = []
     for _ in range(_MAX_TRACES):
         if not waiting:
-            return
+            break
         sizes = waiting.pop(0)
         try:
-            _traced(function, given, sizes, "ones", 0)
+            shapes = _branch_shapes(_traced(function, given, sizes, "ones", 0).graph)
+            fits = True
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
-            refined = [sizes_with for sizes_with in _refined(sizes, error) if tuple(sizes_with) not in seen]
-            seen |= {tuple(sizes_with) for sizes_with in refined}
-            waiting = refined + waiting
-            continue
-        if tuple(sizes) not in started:  # those were tried already
-            yield from _probes(_relaxed(function, sizes))
-            return
+            shapes = getattr(error, "operand_shapes", ())
+            fits = False
+        refined = [sizes_with for sizes_with in _refined(sizes, shapes) if tuple(sizes_with) not in seen]
+        seen |= {tuple(sizes_with) for sizes_with in refined}
+        waiting = refined + waiting
+        if fits and tuple(sizes) not in started:  # those were tried already
+            if not shapes:
+                yield from _probes(_relaxed(function, sizes, uneven=False))
+                break
+            uneven.append(sizes)
+    for sizes in uneven:
+        yield from _probes(_relaxed(function, sizes, uneven=True))
 
 
-def _relaxed(function: ConcreteFunction, sizes: list[int]) -> list[int]:
-    """Sizes of which those are any again that the function does not need: the search takes the first that it finds."""
+def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
+    """The shapes of one output of the branches of a cond, if they are not the same."""
+    for node in _all_nodes(graph):
+        for values in zip(*(branch.outputs for branch in node.attrs.get("branches", ())), strict=True):
+            shapes = tuple(dict.fromkeys(value.shape for value in values))
+            if len(shapes) > 1:
+                return shapes
+    return ()
+
+
+def _relaxed(function: ConcreteFunction, sizes: list[int], uneven: bool) -> list[int]:
+    """Sizes of which those are any again that the function does not need: the search takes the first that it finds.
+
+    With `uneven`, the branches of a cond may give different shapes.
+    """
     for axis, size in enumerate(sizes):
         unused = next((n for n in _LARGE if n not in sizes), None)
         if size in _LARGE or unused is None:
             continue
         open_sizes = [*sizes[:axis], unused, *sizes[axis + 1 :]]
         with suppress(Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError):
-            _traced(function, function._given, open_sizes, "ones", 0)
-            sizes = open_sizes
+            traced = _traced(function, function._given, open_sizes, "ones", 0)
+            if uneven or not _branch_shapes(traced.graph):
+                sizes = open_sizes
     return sizes
 
 
-def _refined(sizes: list[int], error: Exception) -> list[list[int]]:
-    """Sizes of which one is another size, which a failed op needs."""
-    shapes = getattr(error, "operand_shapes", ())
+def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[int]]:
+    """Sizes of which one is another size, so that these shapes may fit."""
     pairs: list[tuple[int, int]] = []
     for first, second in combinations(shapes, 2):
         aligned = zip(reversed(first), reversed(second), strict=False)

@@ -21,7 +21,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.tensor_array import TensorArray, Unmade
-from ..ir.effects import Changed
+from ..ir.effects import Changed, is_imagined
 from ..trace.traced import Untraceable
 from .loop import repeat, scan
 from .subgraphs import present_trace
@@ -35,13 +35,15 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
     """`attempt()`; if one graph does not fit all rounds, what it has added to the trace is taken back.
 
     The body is traced on the values before the loop, of which there may be no round: that an op fails on them is found
-    out again, one by one, if there is one.
+    out again, one by one, if there is one. Where values are made up, shapes that an op refuses are an error at once.
     """
     trace = present_trace()
     nodes, known, effect = len(trace.nodes), set(trace.known_places), trace.last_effect
     try:
         return attempt()
     except (Untraceable, Changed, OpError) as reason:
+        if is_imagined() and getattr(reason, "operand_shapes", ()):
+            raise
         del trace.nodes[nodes:]
         trace.known_places = known
         trace.last_effect = effect
@@ -223,11 +225,23 @@ def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) 
     if before.dims != after.dims:
         if allowed is not None and allowed.is_compatible_with(after.shape):
             raise Untraceable("a loop variable changes its shape")
-        raise ValueError(
+        raise _ShapeChangesError(
             f"Input tensor `{before.name}` enters the loop with shape {allowed or before.shape}, but has shape "
             f"{after.shape} after one iteration. To allow the shape to vary across iterations, use the "
-            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
-        )
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
+            before.dims, after.dims,
+        )  # fmt: skip
+
+
+class _ShapeChangesError(ValueError):
+    """A tensor of a loop changes its shape; `tf.saved_model.save` looks for sizes for which it does not."""
+
+    def __init__(self, message: str, *operand_shapes: tuple[int, ...]) -> None:
+        super().__init__(message)
+        self.operand_shapes = operand_shapes
+
+
+_ShapeChangesError.__name__ = ValueError.__name__  # as TensorFlow's error is shown
 
 
 def mapped(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,6 @@ from ....core import dtypes
 from .generalisation import Size, Step
 from .translation import number, translates
 from .writer import Ref, Unsaved, Writer
-
-
-def _static(values: Any, what: str) -> list[int]:
-    found = list(values)
-    if any(isinstance(value, Size) for value in found):
-        raise Unsaved(f"{what} depends on the sizes of its inputs. Give the function an input signature without None")
-    return found
 
 
 @translates("reshape")
@@ -165,10 +157,8 @@ def _from_start(w: Writer, s: Step, indices: Ref, size: Any) -> Ref:
 
 @translates("ravel_index")
 def _ravel_index(w: Writer, s: Step, indices: Ref, dims: Any) -> Ref:
-    rest = _static(dims[1:], "the shape that is indexed")
-    strides = [math.prod(rest[i:]) for i in range(len(rest) + 1)][: len(dims)]
-    wide = w.Cast(indices, DstT=dtypes.int64)
-    return w.Sum(w.Mul(wide, w.ref(np.array(strides, np.int64))), [-1])
+    strides = w.Cumprod(w.ref([*dims[1:], 1][: len(dims)], dtypes.int64), 0, reverse=True)
+    return w.Sum(w.Mul(w.Cast(indices, DstT=dtypes.int64), strides), [-1])
 
 
 @translates("take_along")

@@ -40,28 +40,39 @@ class Size:
         return f"Size{self.examples}"
 
 
+class AllAxes:
+    """The axes of a tensor that may have any rank: they are counted when the function runs."""
+
+    def __iter__(self) -> Iterator[int]:
+        raise UnimplementedError(_OPEN_RANK)
+
+
+ALL_AXES = AllAxes()
+_OPEN_RANK = "it depends on the rank of a tensor, which its input signature leaves open"
+
+
 class Place:
     """What one place of the program holds: its shape, in which there may be sizes, and its arrays if it is constant.
 
     Where an input may have any rank, so may what is computed from it: such a place is not `ranked`, and has no `dims`.
     """
 
-    __slots__ = ("_dims", "constants", "dtype", "ranked")
+    __slots__ = ("_dims", "constants", "dtype", "ranked", "shapes")
 
     def __init__(self, values: Sequence[Value]) -> None:
-        self.ranked = len({len(value.shape) for value in values}) == 1
-        self._dims = tuple(map(size_of, zip(*(value.shape for value in values), strict=False)))
+        self.shapes = [value.shape for value in values]  # in each of the graphs
+        self.ranked = len({len(shape) for shape in self.shapes}) == 1
+        self._dims = tuple(map(size_of, zip(*self.shapes, strict=False)))
         self.dtype: DType = values[0].dtype
         if len({value.dtype for value in values}) > 1 or len({value.constant is None for value in values}) > 1:
             raise Differs("a value has different dtypes, or is not always a constant")
         self.constants = None if values[0].constant is None else [np.asarray(value.constant) for value in values]
 
-
     @property
     def dims(self) -> tuple[Any, ...]:
         """The sizes, some of which may be a `Size`."""
         if not self.ranked:
-            raise UnimplementedError("it depends on the rank of a tensor, which its input signature leaves open")
+            raise UnimplementedError(_OPEN_RANK)
         return self._dims
 
 
@@ -178,6 +189,8 @@ class _Merging:
             return slice(*(self._attribute([getattr(v, part) for v in values]) for part in ("start", "stop", "step")))
         if isinstance(first, tuple | list):
             if len({len(value) for value in values}) > 1:
+                if all(value == tuple(range(len(value))) for value in values):
+                    return ALL_AXES
                 raise Differs(f"an attribute is {' or '.join(map(str, values))}")
             parts = [self._attribute(part) for part in zip(*values, strict=True)]
             return type(first)._make(parts) if hasattr(first, "_make") else type(first)(parts)

@@ -9,23 +9,28 @@ import numpy as np
 
 from ....core import dtypes
 from ....core.dtypes import as_dtype
-from .generalisation import Step
+from .generalisation import ALL_AXES, Step, size_of
 from .translation import number, translates
 from .writer import Ref, Writer
 
 
 @translates("sum", "mean", "max", "min", "prod", "all", "any", "euclidean_norm")
 def _reduction(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) -> Ref:
-    return getattr(w, s.op.title)(x, list(axis), keep_dims=bool(keepdims))
+    return getattr(w, s.op.title)(x, _axes(w, x, axis), keep_dims=bool(keepdims))
+
+
+def _axes(w: Writer, x: Ref, axis: Any) -> Any:
+    return w.Range(0, w.Rank(x), 1) if axis is ALL_AXES else list(axis)
 
 
 @translates("logsumexp")
 def _logsumexp(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) -> Ref:
-    top = w.Max(x, list(axis), keep_dims=True)
+    axes = _axes(w, x, axis)
+    top = w.Max(x, axes, keep_dims=True)
     top = w.SelectV2(w.IsFinite(top), top, number(w, 0, top))
-    total = w.Log(w.Sum(w.Exp(w.Sub(x, top)), list(axis), keep_dims=bool(keepdims)))
+    total = w.Log(w.Sum(w.Exp(w.Sub(x, top)), axes, keep_dims=bool(keepdims)))
     if not keepdims:
-        top = w.Sum(top, list(axis), keep_dims=False)  # over axes of size 1
+        top = w.Sum(top, axes, keep_dims=False)  # over axes of size 1
     return w.AddV2(total, top)
 
 
@@ -46,6 +51,8 @@ def _softmax(w: Writer, s: Step, x: Ref, axis: int) -> Ref:
 
 def on_last_axis(w: Writer, s: Step, x: Ref, axis: int, function: Callable[[Ref], Ref]) -> Ref:
     """What a function of the last axis gives along another."""
+    if axis == size_of([len(shape) - 1 for shape in s.inputs[0].shapes]):
+        return function(x)
     rank = len(s.inputs[0].dims)
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]

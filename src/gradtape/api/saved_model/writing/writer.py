@@ -168,6 +168,9 @@ class Writer:
 
     def knows(self, ref: Ref, place: Place) -> None:
         """Says that this tensor has the shape of a place, so that sizes can be taken from it."""
+        if not place.ranked:
+            self._known.setdefault(tuple(map(math.prod, place.shapes)), partial(self._number_of, "Size", ref))
+            self._known.setdefault(tuple(map(len, place.shapes)), partial(self._number_of, "Rank", ref))
         for axis, size in enumerate(place.dims if place.ranked else ()):
             if isinstance(size, Size):
                 self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
@@ -185,6 +188,9 @@ class Writer:
 
     def _size_of(self, ref: Ref, axis: int) -> Ref:
         return self._entry(self.Shape(ref, out_type=dtypes.int32), axis)
+
+    def _number_of(self, op: str, ref: Ref) -> Ref:
+        return self.add(op, (ref,), {})  # type: ignore[no-any-return]
 
     def _entry(self, numbers: Ref, i: int) -> Ref:
         return self.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)
