@@ -476,3 +476,35 @@ def test_a_memory_budget_of_a_program_for_all_replicas_is_said_not_to_hold(caplo
 
     assert float(step(tf.constant(3.0))) == 18.0
     assert caplog.text.count("the memory budget does not hold") == 1
+
+
+@pytest.mark.parametrize("kind, stored", [("MEAN", 4.0), ("SUM", 8.0), ("ONLY_FIRST_REPLICA", 2.0)])
+def test_a_variable_synchronized_on_read_is_saved_as_one(tmp_path, kind, stored):
+    """Its value is what the replicas have together; a function that assigns it assigns that."""
+    strategy = strategy_of(2)
+    with strategy.scope():
+        module = tf.Module()
+        module.v = tf.Variable(1.0, trainable=False, synchronization=ON_READ, aggregation=getattr(Aggregation, kind))
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def update(x):
+        module.v.assign_add(x)
+        return module.v * 2.0
+
+    module.update = update
+    module.reset = tf.function(lambda: module.v.assign(1.0), input_signature=[])
+
+    def grow():
+        context = distribute.get_replica_context()
+        module.v.assign_add(tf.cast(context.replica_id_in_sync_group, tf.float32) * 4.0 + 1.0)
+
+    strategy.run(grow)
+    tf.saved_model.save(module, tmp_path / "model")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    assert float(loaded.v) == stored
+    assert float(loaded.update(tf.constant(3.0))) == 2.0 * (stored + 3.0) and float(loaded.v) == stored + 3.0
+    assert float(loaded.reset()) == 1.0
+    parts = [float(part) for part in strategy.experimental_local_results(module.v)]
+    assert parts == [2.0, 6.0]  # saving has not changed them
+    module.reset()  # nor how the function runs here
+    assert float(module.v.read_value()) == 1.0

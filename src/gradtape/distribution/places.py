@@ -21,6 +21,7 @@ class _Place(threading.local):
     updates_each = False  # whether that is done for the copy of each replica in turn
     spmd: Any = None  # what stands for all replicas while a program for them is traced
     in_step: Any = None  # whether replicas are to run one after the other: one program was tried
+    as_one = False  # whether a variable of several replicas is read and written as if it were one: to save functions
     default: Any = None  # the strategy where none was chosen, once it is known
 
 
@@ -53,6 +54,16 @@ def above_replicas(strategy: Any) -> Iterator[None]:
     """In the block this thread is above the replicas of `strategy`."""
     chosen = None if strategy is _Place.default else strategy
     with holding(place, strategy=chosen, context=None, in_replica=False, updated=None), holding(thread, setting=None):
+        yield
+
+
+@contextmanager
+def variables_as_one() -> Iterator[None]:
+    """In the block functions are traced, apart from their other traces, with one value for all replicas.
+
+    A SavedModel has one value of each variable, which is what its replicas have together when it is saved.
+    """
+    with holding(place, as_one=True), holding(thread, setting=variables_as_one):
         yield
 
 

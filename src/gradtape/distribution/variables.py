@@ -220,6 +220,8 @@ class MirroredVariable(DistributedVariable):
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
         """What an assignment does, here: in a replica, above them, or in an update of one copy."""
+        if place.as_one:
+            return method(self, value, **options)
         context = replica_of(self._strategy)
         if context is None:
             if place.updated is not None:
@@ -306,6 +308,8 @@ class SyncOnReadVariable(DistributedVariable):
         return self._values[0].dims
 
     def _as_tensor(self) -> Tensor:
+        if place.as_one:
+            return super()._as_tensor()
         context = replica_of(self._strategy)
         at = place.updated if context is None else context.local_id
         if context is not None and place.spmd is not None:
@@ -332,9 +336,11 @@ class SyncOnReadVariable(DistributedVariable):
         return first
 
     def _settled(self) -> Any:
-        return self._as_tensor().array
+        return super()._settled() if place.as_one else self._as_tensor().array
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
+        if place.as_one:
+            return method(self, value, **options)
         context = replica_of(self._strategy)
         if context is not None:
             part = self.local if place.spmd is not None else self._values[context.local_id]

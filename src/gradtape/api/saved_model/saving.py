@@ -6,11 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
 from ...core import dtypes, errors
+from ...distribution.places import variables_as_one
 from ...engine.run.dispatch import thread
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
@@ -63,7 +64,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
             f"export. Got {obj} with type {type(obj)}."
         )
     folder = os.fsdecode(os.fspath(export_dir))
-    saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
+    variables = ObjectGraph(obj, {}).variables().values()
+    with variables_as_one() if any(getattr(v, "is_distributed", False) for v in variables) else nullcontext():
+        saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
     with _made_beside(folder) as place:
         saving.write(place)
 
