@@ -75,3 +75,16 @@ def test_a_model_whose_inputs_are_unknown_serves_nothing(tmp_path):
     model(np.ones((2, 4), np.float32))
     assert served(model, tmp_path / "built")["serving_default"](tf.ones([2, 4]))["output_0"].shape == (2, 2)
     assert not served(model.dense, tmp_path / "layer")
+
+
+def test_layers_with_a_table_and_with_frames_of_a_signal(tmp_path):
+    ids, signal = np.array([[1, 5, 7]]), np.sin(np.arange(40, dtype="f"))[None]
+    mel = keras.layers.MelSpectrogram(8, 4, num_mel_bins=4, sampling_rate=100, max_freq=50)
+    for layer, x in ((keras.layers.IntegerLookup(vocabulary=[1, 3, 5]), ids), (mel, signal)):
+        inputs = keras.Input(x.shape[1:], dtype=x.dtype.name)
+        model = keras.Model(inputs, layer(inputs))
+        model.export(tmp_path / layer.name, verbose=False)
+        loaded = tf.saved_model.load(tmp_path / layer.name)
+        for rows in (1, 2):
+            many = np.repeat(x, rows, 0)
+            np.testing.assert_allclose(loaded.serve(tf.constant(many)), model(many), rtol=1e-4, atol=1e-4)

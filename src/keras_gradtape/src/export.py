@@ -31,12 +31,15 @@ class SavedModelExportArchive(archives.SavedModelExportArchive):
         return function if endpoint in self._endpoint_signatures else function._list_all_concrete_functions()[0]
 
     def _filter_and_track_resources(self) -> None:
-        """Adds the variables that endpoints use, and objects that were tracked and are no layers."""
+        """Adds the variables that endpoints use, objects that were tracked and are no layers, and tables of layers."""
         functions = [self._get_concrete_fn(name) for name in self._endpoint_names]
         trainable, others = archives._list_variables_used_by_fns(functions)
         self._tf_trackable._all_variables = [*trainable, *others]
         tracked = getattr(self, "_tracked", [])
-        self._tf_trackable._misc_assets = [x for x in tracked if not isinstance(x, archives.layers.Layer)]
+        models = [x for x in tracked if isinstance(x, archives.layers.Layer)]
+        layers = [layer for model in models for layer in model._flatten_layers()]
+        tables = [x for layer in layers for x in vars(layer).values() if isinstance(x, tf.lookup.StaticHashTable)]
+        self._tf_trackable._misc_assets = [*(x for x in tracked if not isinstance(x, archives.layers.Layer)), *tables]
 
 
 class _Archive(tf.Module):

@@ -84,6 +84,14 @@ def _fft(w: Writer, s: Step, x: Ref, axis: Any, norm: str) -> Ref:
     return on_last_axis(w, s, x, axis[0], w.FFT if s.op.name == "fft" else w.IFFT)
 
 
+@translates("frame")
+def _frame(w: Writer, s: Step, x: Ref, length: Any, step: Any, count: Any) -> Ref:
+    """Frame k takes `length` positions from k * step on."""
+    starts = w.Mul(w.Range(0, w.ref(count, dtypes.int32), 1), w.ref(step, dtypes.int32))
+    offsets = w.Range(0, w.ref(length, dtypes.int32), 1)
+    return w.GatherV2(x, w.AddV2(w.ExpandDims(starts, 1), offsets), len(s.inputs[0].dims) - 1)
+
+
 @translates("rfft")
 def _rfft(w: Writer, s: Step, x: Ref, axis: Any, norm: str) -> Ref:
     if list(axis) != [len(s.inputs[0].dims) - 1] or norm != "backward":
