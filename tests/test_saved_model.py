@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from saved_model_cases import CASES, results
 
 import gradtape as tf
+from gradtape.api.saved_model.loading import read
 
 RECORDED = Path(__file__).parent / "data/saved_models.zip"  # written by tools/record_saved_models.py
 S = tf.TensorSpec
@@ -449,9 +451,25 @@ def test_a_rank_that_is_open_stays_open(tmp_path):
     assert loaded.signatures["serving_default"].structured_outputs == {"y": S(None, tf.float32, "y")}
 
 
+@pytest.mark.parametrize(
+    ("function", "lowest_rank"),
+    [
+        (tf.reduce_sum, 0), (lambda x: x - tf.reduce_mean(x), 0), (lambda x: tf.clip_by_norm(x, 0.5), 0),
+        (lambda x: tf.reduce_max(x, keepdims=True), 0), (tf.size, 0), (tf.rank, 0), (tf.reduce_logsumexp, 0),
+        (lambda x: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x), 0), (tf.nn.softmax, 1),
+        (lambda x: tf.reduce_sum(x, axis=-1), 1), (lambda x: tf.reduce_sum(x, axis=0), 1),
+    ],
+)  # fmt: skip
+def test_all_axes_of_an_open_rank(tmp_path, function, lowest_rank):
+    tf.saved_model.save(one(function, S(None, tf.float32)), tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    for x in (tf.constant(-3.0), tf.constant([1.0, -2.0]), tf.ones([2, 3, 1, 2]))[lowest_rank:]:
+        np.testing.assert_allclose(loaded.f(x), function(x), rtol=1e-6)
+
+
 def test_what_depends_on_an_open_rank_is_refused(tmp_path):
     module = tf.Module()
-    module.total = tf.function(tf.reduce_sum, input_signature=[S(None, tf.float32)])
+    module.turned = tf.function(tf.transpose, input_signature=[S(None, tf.float32)])
     with pytest.raises(tf.errors.UnimplementedError, match="cannot be saved in a SavedModel"):
         tf.saved_model.save(module, tmp_path / "model")
 
@@ -620,3 +638,105 @@ def test_an_open_size_that_a_product_or_a_branch_determines(tmp_path):
     loaded = tf.saved_model.load(tmp_path / "m")
     for sign in (1.0, -1.0):
         np.testing.assert_array_equal(loaded.f(sign * tf.ones([4, 3])), tf.ones([4, 3]))
+
+
+def turned_once(x, y):
+    return tf.while_loop(lambda i, z: i < 2, lambda i, z: (i + 1, tf.concat([z[:, 1:3], y[:, :1]], 1)), [0, x])[1]
+
+
+def branches_apart(x, y):
+    z = tf.cond(tf.reduce_sum(x) > 0.0, lambda: (y + tf.reduce_mean(x, 1, keepdims=True)) * tf.ones([1, 3]), lambda: x)
+    return y + tf.reduce_mean(z, 0, keepdims=True)
+
+
+def never_run(x, y):
+    def goes_on(i, z):
+        return tf.logical_and(i < 2, tf.reduce_sum(z) < -100.0)
+
+    return tf.while_loop(goes_on, lambda i, z: (i + 1, z * tf.ones([1, 3]) + y), [0, x])[1]
+
+
+@pytest.mark.parametrize("function", [turned_once, branches_apart, never_run])
+def test_open_sizes_that_a_loop_or_branches_determine(tmp_path, function):
+    """Some sizes are found by shapes that a loop must keep, others by what branches, or a body that never ran, take."""
+    module = one(function, S([None, None]), S([None, None]))
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    rng = np.random.default_rng(0)
+    for rows in (2, 5):
+        x, y = (tf.constant(rng.normal(size=[rows, 3]).astype("f")) for _ in range(2))
+        for sign in (1.0, -1.0):
+            np.testing.assert_allclose(loaded.f(sign * x, y), module.f(sign * x, y), rtol=1e-6)
+
+
+def functions_of(folder):
+    """The functions in the file, by name."""
+    library = read(str(folder)).meta_graphs[0].graph_def.library
+    return {function.signature.name: function for function in library.function}
+
+
+def nodes_of(folder, *ops):
+    return [(name, node) for name, f in functions_of(folder).items() for node in f.node_def if node.op in ops]
+
+
+def test_a_branch_is_given_every_tensor_once(tmp_path):
+    """TensorFlow's gradient of the node looks its inputs up by the tensor, and fails if one is there twice."""
+    half = tf.constant(0.5)
+    module = one(lambda x: tf.cond(x[0] > 0.0, lambda: x * half + half, lambda: half * x), S([None]))
+    tf.saved_model.save(module, tmp_path / "m")
+    ((_, node),) = nodes_of(tmp_path / "m", "Case", "StatelessCase", "If", "StatelessIf")
+    assert len(set(node.input)) == len(node.input)
+
+
+def test_a_custom_gradient_captures_arguments_of_its_function_alone(tmp_path):
+    """TensorFlow finds captured tensors for the gradient of a call, but not for that of a branch or a loop's body."""
+    tf.saved_model.save(WithGradients(), tmp_path / "m")
+    graph, functions = read(str(tmp_path / "m")).meta_graphs[0], functions_of(tmp_path / "m")
+    captured = [node.captured_tensor for node in graph.object_graph_def.nodes if "captured_tensor" in node]
+    assert captured
+    for tensor in captured:
+        arguments = [argument.name for argument in functions[tensor.concrete_function].signature.input_arg]
+        assert tensor.name.partition(":")[0] in arguments
+    callers = {node.attr["f"].func.name for _, node in nodes_of(tmp_path / "m", "PartitionedCall")}
+    assert {name for name, _ in nodes_of(tmp_path / "m", "IdentityN")} <= callers
+
+
+def test_a_loop_begins_with_its_counter_and_its_limit(tmp_path):
+    """TensorFlow's gradient of a loop takes its second input for the limit: where there is none, it is -1."""
+    module = one(lambda x: tf.while_loop(lambda y: y < 100.0, lambda y: (y + x * x + 1.0,), [x])[0], S([]))
+    tf.saved_model.save(module, tmp_path / "m")
+    ((name, loop),) = nodes_of(tmp_path / "m", "While", "StatelessWhile")
+    nodes = {node.name: node for node in functions_of(tmp_path / "m")[name].node_def}
+    first, second = (nodes[reference.partition(":")[0]].attr["value"].tensor for reference in loop.input[:2])
+    assert (int(tf.io.parse_tensor(first, tf.int32)), int(tf.io.parse_tensor(second, tf.int32))) == (0, -1)
+
+
+def test_the_shape_of_a_ragged_result_stays_open(tmp_path):
+    module = one(lambda r: r * 2.0, tf.RaggedTensorSpec([None, None], tf.float32))
+    tf.saved_model.save(module, tmp_path / "m")
+    (concrete,) = tf.saved_model.load(tmp_path / "m").f.concrete_functions
+    assert concrete.structured_outputs.shape.as_list() == [None, None]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases_that_tensorflow_has_recorded(recorded, tmp_path, name):
+    """What TensorFlow saved, and what is saved here, gives what TensorFlow gives for its own SavedModel."""
+    answers = json.loads((recorded / "answers.json").read_text())["cases"][name]
+    case = CASES[name](tf, str(tmp_path))
+    tf.saved_model.save(case.root, tmp_path / "m", **case.saving)
+    live = results(tf, case.root, {call: case.calls[call] for call in case.fails_in_tensorflow})
+    for folder in (recorded / "cases" / name, tmp_path / "m"):
+        found = results(tf, tf.saved_model.load(folder), case.calls)
+        for call, values in {**answers, **live}.items():
+            assert_same(found[call], values)
+
+
+def assert_same(found, wanted):
+    if isinstance(wanted, list) and isinstance(found, list):
+        assert len(found) == len(wanted)
+        for a, b in zip(found, wanted, strict=True):
+            assert_same(a, b)
+    elif isinstance(wanted, int | float):
+        assert found == pytest.approx(wanted, rel=1e-5, abs=1e-6)
+    else:
+        assert found == wanted

@@ -8,6 +8,7 @@ not read, and is most of the file.
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,7 +17,10 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-FILE = Path(__file__).parent.parent / "tests/data/saved_models"
+TESTS = Path(__file__).parent.parent / "tests"
+FILE = TESTS / "data/saved_models"
+sys.path.insert(0, str(TESTS))
+from saved_model_cases import CASES, results  # noqa: E402  needs the path
 
 
 class Module(tf.Module):
@@ -91,7 +95,8 @@ def record(folder: Path) -> None:
             loss = tf.reduce_sum(y**2)
         slopes = [float(tf.reduce_sum(tf.abs(g))) for g in tape.gradient(loss, model.trainable_variables)]
         found[name] = {"x": given[name].tolist(), "y": y.numpy().tolist(), "slopes": slopes}
-    for path in folder.glob("*/saved_model.pb"):
+    found["cases"] = recorded_cases(folder / "cases")
+    for path in folder.glob("**/saved_model.pb"):
         saved = saved_model_pb2.SavedModel.FromString(path.read_bytes())
         for graph in saved.meta_graphs:
             graph.meta_info_def.ClearField("stripped_op_list")
@@ -102,6 +107,18 @@ def record(folder: Path) -> None:
         path.write_bytes(saved.SerializeToString(deterministic=True))
         (path.parent / "fingerprint.pb").unlink()
     (folder / "answers.json").write_text(json.dumps(found) + "\n")
+
+
+def recorded_cases(folder: Path) -> dict:
+    """Saves the objects of `saved_model_cases`; what calls of what TensorFlow loads of them give."""
+    found = {}
+    for name, build in CASES.items():
+        with tempfile.TemporaryDirectory() as files:
+            case = build(tf, files)
+            tf.saved_model.save(case.root, str(folder / name), **case.saving)
+        given = results(tf, tf.saved_model.load(str(folder / name)), case.calls)
+        found[name] = {call: values for call, values in given.items() if call not in case.fails_in_tensorflow}
+    return found
 
 
 def models() -> dict:
