@@ -42,7 +42,8 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
     try:
         return attempt()
     except (Untraceable, Changed, OpError) as reason:
-        if is_imagined() and getattr(reason, "operand_shapes", ()):
+        refused: Any = getattr(reason, "operand_shapes", None)
+        if refused and is_imagined():
             raise
         del trace.nodes[nodes:]
         trace.known_places = known
