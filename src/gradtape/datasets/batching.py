@@ -12,7 +12,7 @@ from ..core import dtypes, errors, nest
 from ..engine.run.convert import to_array, to_tensor
 from ..state.specs import SparseTensorSpec, TensorSpec
 from . import grouping
-from .calls import dataset_of
+from .calls import begin_made, dataset_of
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .sources import Sources
 from .specs import DatasetSpec
@@ -250,16 +250,18 @@ class Batching(Sources):
             raise ValueError(
                 "Either the `window_size` argument or the `window_size_func` argument must be specified, and not both."
             )
-        key_call, reduce_call = self._call(key_func), self._call(reduce_func)
-        sizes = self._call(window_size_func if window_size_func is not None else lambda key: window_size)
+        key_call, reduce_call = self._call(key_func, "key_func"), self._call(reduce_func, "reduce_func")
+        size_func = window_size_func if window_size_func is not None else lambda key: window_size
+        sizes = self._call(size_func, "window_size_func")
 
         def groups(elements: Iterator[Any]) -> Iterator[Any]:
             key_of = key_call.begin()
             reduced, size_of = reduce_call.begin_with_arguments(), sizes.begin_with_arguments()
+            begin = begin_made()
 
             def results(key: int, group: list[Any]) -> Iterator[Any]:
                 members = type(self)._of_elements(group, self._known(may_run=False))
-                return dataset_of(reduced(to_tensor(key, dtypes.int64), members), "reduce_func")._elements()
+                return begin(dataset_of(reduced(to_tensor(key, dtypes.int64), members), "reduce_func"))
 
             return grouping.grouped(
                 elements,

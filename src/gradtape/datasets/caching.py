@@ -11,6 +11,7 @@ from typing import Any
 from ..core import errors
 from ..core.tensor import Tensor
 from ..state import archive
+from .calls import input_pass
 from .steps import END, Steps
 from .structure import leaves, own_copy, packed
 
@@ -31,7 +32,7 @@ class Memory:
         if self._kept is not None:
             return map(own_copy, self._kept)
         seen: list[Any] = []
-        elements = self._make()
+        elements = input_pass(self._make)()
 
         def step() -> Any:
             element = next(elements, END)
@@ -69,20 +70,20 @@ class File:
 
     def begin(self) -> Elements:
         """A pass: through the file, or the one that writes it."""
-        return self._read() if self._path.exists() else self._written()
+        return self._read() if self._path.exists() else self._written(input_pass(self._make))
 
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
         """The element with an index, from the file if it is there."""
         return next(itertools.islice(self._read(), index, None)) if self._path.exists() else element_at(index)
 
-    def _written(self) -> Elements:
+    def _written(self, begin: Callable[[], Elements]) -> Elements:
         if not self._lock.acquire(blocking=False):
-            yield from self._make()  # another pass is writing
+            yield from begin()  # another pass is writing
             return
         try:
             with archive.replacing(self._path) as file, archive.Writer(file) as writer:
                 count = 0
-                for element in self._make():
+                for element in begin():
                     for j, leaf in enumerate(leaves(element)):
                         if not isinstance(leaf, Tensor):
                             raise TypeError(f"a file can cache tensors only, got {type(leaf).__name__}")

@@ -1,7 +1,9 @@
 """Calling the user's functions: eagerly, on the tensors of an element, with random numbers of their own.
 
 A function draws from streams that begin again with every iterator, as a traced function's do in TensorFlow: with a
-global seed every pass has the same random numbers, whatever other threads draw meanwhile.
+global seed every pass has the same random numbers, whatever other threads draw meanwhile. Within an iterator, a
+function that is begun again (by `repeat`, or by the next call of the function that makes its dataset) goes on in its
+streams.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from ..core import dtypes
 from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
-from ..engine.run.randomness import State, Streams, drawing_from, state
+from ..engine.run.randomness import State, Streams, current_streams, drawing_from, state
 from .structure import as_leaf, as_result, own_copy
 
 
@@ -25,8 +28,13 @@ class FunctionStreams(Streams):
     """The streams of a function's random ops: an op is known by its number in a call, and goes on in the next call."""
 
     def begin_call(self) -> None:
-        """Counts the ops from the first one again."""
-        self._ops = self._without_seed = 0
+        """Counts the ops, and the functions given to datasets, from the first one again."""
+        self._ops = self._without_seed = self._functions = 0
+
+    def next_function(self) -> int:
+        """The number of a function that is given to a dataset in this call."""
+        self._functions += 1
+        return self._functions - 1
 
     def next_op_seed(self) -> int:
         """The seed of an op that is given none: its number among those of the function."""
@@ -46,10 +54,31 @@ class FunctionStreams(Streams):
             return state((seeds[1] << 64) + position, seeds[0])
 
 
-class _Here(threading.local):
-    """The functions' streams of the iterator that this thread is making passes for; None outside of all."""
+class _Scope:
+    """A position in the graph of one iterator's datasets: the datasets begun there find their functions' streams by it.
 
-    streams: dict[Call, FunctionStreams] | None = None
+    TensorFlow rewrites the graph of an iterator, which copies a dataset for each path that leads to it: in
+    `zip(d, d)`, both have the same random numbers. It does not rewrite the datasets that functions make or capture:
+    there, the uses of one dataset draw from the same streams.
+
+    Args:
+      streams: the streams of all functions of the iterator.
+      path: the numbers of the inputs from the iterator down to the position; None for datasets of functions.
+    """
+
+    def __init__(self, streams: dict[Any, FunctionStreams], path: tuple[int, ...] | None) -> None:
+        self.streams = streams
+        self.path = path
+
+    def input(self, number: int) -> _Scope:
+        """The position of an input of the dataset here."""
+        return self if self.path is None else _Scope(self.streams, (*self.path, number))
+
+
+class _Here(threading.local):
+    """The position for which this thread is beginning passes; None outside of all iterators."""
+
+    scope: _Scope | None = None
 
 
 _here = _Here()
@@ -57,29 +86,55 @@ _here = _Here()
 
 def begun(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """`make()`, a pass for an iterator of its own."""
-    with holding(_here, streams={}):
+    with holding(_here, scope=_Scope({}, ())):
         return make()
 
 
-def of_one_iterator(make: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
-    """`make`, whose passes are all for the iterator that is being made now, whenever they are begun."""
-    streams = _here.streams
+def outside_of_iterators() -> AbstractContextManager[None]:
+    """A context for passes that belong to no iterator, such as those for samples: no iterator's streams move on."""
+    return holding(_here, scope=None)
+
+
+def input_pass(make: Callable[[], Iterator[Any]], number: int = 0) -> Callable[[], Iterator[Any]]:
+    """`make`, bound to an input of the dataset that is being begun now: its passes may be begun at any time."""
+    scope = _here.scope and _here.scope.input(number)
 
     def begin() -> Iterator[Any]:
-        with holding(_here, streams=streams):
+        with holding(_here, scope=scope):
             return make()
 
     return begin
 
 
-class Call:
-    """A user's function with the seed of the time when it was given; `begin` is the function for one pass."""
+def begin_made() -> Callable[[Any], Iterator[Any]]:
+    """A function that begins a pass through a dataset which a function of the dataset that is begun now has made."""
+    scope = _here.scope and _Scope(_here.scope.streams, None)
 
-    def __init__(self, function: Callable[..., Any], seed: int | None) -> None:
+    def begin(dataset: Any) -> Iterator[Any]:
+        with holding(_here, scope=scope):
+            return dataset._elements()  # type: ignore[no-any-return]
+
+    return begin
+
+
+class Call:
+    """A user's function with the seed of the time when it was given; `begin` is the function for one pass.
+
+    Args:
+      function: the user's function.
+      seed: the global seed.
+      name: tells the functions of one dataset apart.
+    """
+
+    def __init__(self, function: Callable[..., Any], seed: int | None, name: str = "") -> None:
         if not callable(function):
             raise TypeError(f"a function was expected, got {function!r}")
         self._function = function
         self._seed = seed
+        self._name = name
+        # A function that makes a dataset makes a new `Call` each time, for what is one function in TensorFlow.
+        maker = current_streams()
+        self._identity: Any = (maker, maker.next_function()) if isinstance(maker, FunctionStreams) else self
 
     def begin(self) -> Callable[[Any], Any]:
         """The function of an element, whose parts are its arguments if it is a plain tuple."""
@@ -88,8 +143,10 @@ class Call:
 
     def begin_with_arguments(self) -> Callable[..., Any]:
         """The function as it is."""
-        known, function = _here.streams, self._function
-        streams = FunctionStreams(self._seed) if known is None else known.setdefault(self, FunctionStreams(self._seed))
+        scope, function, streams = _here.scope, self._function, FunctionStreams(self._seed)
+        if scope is not None:
+            key = self._identity if scope.path is None else (scope.path, self._name)
+            streams = scope.streams.setdefault(key, streams)
 
         def call(*args: Any) -> Any:
             streams.begin_call()

@@ -23,7 +23,7 @@ from ..state.type_spec import register_type_spec_from_value_converter
 from . import caching, order, storage
 from .background import Prefetched
 from .batching import Batching, positive
-from .calls import Call, dataset_of, of_one_iterator, truth
+from .calls import Call, begin_made, dataset_of, input_pass, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merged_options
 from .resampling import resampled
 from .specs import DatasetSpec
@@ -39,9 +39,9 @@ _AHEAD = 4  # elements that AUTOTUNE prefetches
 
 def _passes(call: Call, elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
     """Passes through the datasets that a function makes of the elements."""
-    function = call.begin()
+    function, begin = call.begin(), begin_made()
     # `map` goes on after an error, as `ignore_errors` expects; a generator would have ended.
-    return map(lambda element: dataset_of(function(element), "map_func")._elements(), elements)
+    return map(lambda element: begin(dataset_of(function(element), "map_func")), elements)
 
 
 def _specs_of_datasets(call: Call, elements: Iterator[Any]) -> Iterator[Any]:
@@ -246,7 +246,7 @@ class Dataset(Batching):
             size = self._size * times if self._size >= 0 else self._size
         return Dataset(
             "_RepeatDataset",
-            lambda: order.Repeated(of_one_iterator(self._elements), times, self._kind == "_ShuffleDataset"),
+            lambda: order.Repeated(input_pass(self._elements), times, self._kind == "_ShuffleDataset"),
             self._known,
             size,
             self._samples,
@@ -329,7 +329,7 @@ class Dataset(Batching):
         sizes, parts = (self._size, dataset._size), (self._elements, dataset._elements)
         return Dataset(
             "_ConcatenateDataset",
-            lambda: Chained(map(lambda part: part(), [of_one_iterator(part) for part in parts])),
+            lambda: Chained(map(lambda begin: begin(), [input_pass(part, i) for i, part in enumerate(parts)])),
             specs,
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,
@@ -527,12 +527,13 @@ class Dataset(Batching):
 
         def elements() -> Iterator[Any]:
             if storage.is_finished(folder):
-                yield from self.load(folder, self.element_spec, kind, reader_func)._elements()
-                return
+                return self.load(folder, self.element_spec, kind, reader_func)._elements()
+            return written(input_pass(self._elements), None if call is None else call.begin())
+
+        def written(begin: Callable[[], Iterator[Any]], shard_of: Callable[[Any], Any] | None) -> Iterator[Any]:
             writer = storage.Writer(folder, self.element_spec, kind)
-            shard_of = None if call is None else call.begin()
             try:
-                for element in self._elements():
+                for element in begin():
                     writer.add(element, 0 if shard_of is None else int(shard_of(element)))
                     yield element
                 writer.finish()

@@ -13,7 +13,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
 from ..graph.trace.traced import Untraceable
-from .calls import Call, begun, of_one_iterator
+from .calls import Call, begun, input_pass, outside_of_iterators
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
@@ -104,9 +104,13 @@ class Pipeline:
             given = self._known(may_run)
             return given if given is None or specs is None else specs(given)
 
+        def elements_of() -> Elements:
+            begin = input_pass(self._elements)
+            return change(Lazy(begin) if begins_late else begin())
+
         made = type(self)(
             kind,
-            lambda: change(Lazy(of_one_iterator(self._elements)) if begins_late else self._elements()),
+            elements_of,
             specs_of,
             self._size if size is None else size,
             lambda: (sampled or change)(self._samples()),
@@ -128,7 +132,7 @@ class Pipeline:
         if self._found is None:
             self._found = self._specs(may_run)
         if self._found is None and may_run:
-            with recorded_by(()):
+            with recorded_by(()), outside_of_iterators():
                 self._found = self._sampled_specs()
         return self._found
 
@@ -171,8 +175,8 @@ class Pipeline:
             raise errors.OutOfRangeError(f"Index out of range [0, {self._size}):{index}")
         return self._find_element(index)
 
-    def _call(self, function: Callable[..., Any]) -> Call:
-        return Call(function, global_seed())
+    def _call(self, function: Callable[..., Any], name: str = "") -> Call:
+        return Call(function, global_seed(), name)
 
     @property
     def element_spec(self) -> Any:

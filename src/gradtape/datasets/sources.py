@@ -18,6 +18,7 @@ from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
+from .calls import input_pass
 from .order import Shuffles, chosen, drawn
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merged_options
 from .records import opened
@@ -227,7 +228,7 @@ class Sources(Pipeline):
 
         return cls(
             "_ZipDataset",
-            lambda: pack(zip(*[dataset._elements() for dataset in flat], strict=False)),
+            lambda: pack(zip(*_begun(flat), strict=False)),
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
@@ -254,9 +255,11 @@ class Sources(Pipeline):
                 "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
                 f"{choice_dataset.element_spec}."
             )
-        return cls._directed(
-            datasets, lambda: (int(n.array) for n in choice_dataset._elements()), stop_on_empty_dataset, choice_dataset
-        )
+
+        def choices() -> Iterator[int]:
+            return (int(n.array) for n in input_pass(choice_dataset._elements, len(datasets))())
+
+        return cls._directed(datasets, choices, stop_on_empty_dataset, choice_dataset)
 
     @classmethod
     def sample_from_datasets(
@@ -284,7 +287,7 @@ class Sources(Pipeline):
             changing = weights
 
             def logits() -> Iterator[Tensor]:
-                return (_logits(to_tensor(p)) for p in changing._elements())
+                return (_logits(to_tensor(p)) for p in input_pass(changing._elements, len(datasets))())
 
         else:
             datasets, fixed = _drawable(list(datasets), weights)
@@ -318,7 +321,7 @@ class Sources(Pipeline):
 
         return cls(
             "_DirectedInterleaveDataset",
-            lambda: chosen([dataset._elements() for dataset in datasets], choices(), stop_on_empty),
+            lambda: chosen(_begun(datasets), choices(), stop_on_empty),
             specs,
             INFINITE_CARDINALITY if any(dataset._size == INFINITE_CARDINALITY for dataset in datasets)
             else UNKNOWN_CARDINALITY,
@@ -384,6 +387,11 @@ def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:
     files: Any = type(dataset).from_tensor_slices(to_tensor(names, dtypes.string))
     dataset._reads_files = True
     return dataset._made_of([files], lambda files: files.flat_map(read))
+
+
+def _begun(datasets: Sequence[Any]) -> list[Iterator[Any]]:
+    """A pass through each input of the dataset that is being begun."""
+    return [input_pass(dataset._elements, number)() for number, dataset in enumerate(datasets)]
 
 
 def _check(dataset: Any, what: str) -> Any:

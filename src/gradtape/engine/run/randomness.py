@@ -190,6 +190,11 @@ class _Frames(threading.local):
 _thread = carried(_Frames())
 
 
+def current_streams() -> Streams | None:
+    """The streams that this thread draws from instead of the process's: see `drawing_from`."""
+    return _thread.streams
+
+
 def next_seed(take: Callable[[], State]) -> Any:
     """The state of one draw: what `take` gives, or, in a replay, what it gave when it was recorded.
 
