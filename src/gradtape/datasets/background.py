@@ -1,4 +1,4 @@
-"""`Prefetched`: elements made ahead in a thread of their own, which ends when its consumer is dropped.
+"""`PrefetchIterator`: elements made ahead in a thread of their own, which ends when its consumer is dropped.
 
 The two sides share nothing but two queues of C, whose operations are atomic: a KeyboardInterrupt may come between any
 two lines of the consumer, and neither leaves the thread waiting nor the consumer without what it waits for. (Of a
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
-from .steps import END, Failure
+from .resumable import END, Failure
 
 _NEXT = object()  # what the consumer asks for; anything else is its end
 
@@ -55,7 +55,7 @@ def _produce(channel: _Channel) -> None:
         channel.ready.put(END)
 
 
-class Prefetched(Iterator[Any]):
+class PrefetchIterator(Iterator[Any]):
     """The same elements, of which up to `size` are made before they are asked for. An error is raised at its place."""
 
     def __init__(self, elements: Iterator[Any], size: int) -> None:

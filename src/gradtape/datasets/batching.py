@@ -39,9 +39,11 @@ class Batching(Sources):
         [[0, 1], [2, 3], [4]]
         """
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
+        # TensorFlow makes one dataset of `map` and `batch`: a batch with an error in it has all its elements.
+        aligned = num_parallel_calls is None and self._kind in ("_MapDataset", "_ParallelMapDataset")
         made = self._derived(
             "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
-            lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False)),
+            lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False), aligned),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
             element_at=lambda at, index: next(
@@ -80,7 +82,7 @@ class Batching(Sources):
 
         made = self._derived(
             "_BatchDataset",
-            lambda elements: grouping.batches(elements, size, drop, parts(self._known(may_run=True))),
+            lambda elements: grouping.batches(elements, size, drop, parts(self._known(may_run=True)), aligned=True),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
         )
@@ -263,7 +265,7 @@ class Batching(Sources):
                 members = type(self)._of_elements(group, self._known(may_run=False))
                 return begin(dataset_of(reduced(to_tensor(key, dtypes.int64), members), "reduce_func"))
 
-            return grouping.grouped(
+            return grouping.GroupByWindowIterator(
                 elements,
                 lambda element: int(key_of(own_copy(element)).array),
                 lambda key: positive(size_of(to_tensor(key, dtypes.int64)), "Window size"),

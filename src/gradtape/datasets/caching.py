@@ -12,7 +12,7 @@ from ..core import errors
 from ..core.tensor import Tensor
 from ..state import archive
 from .calls import input_pass
-from .steps import END, Steps
+from .resumable import END, CallableIterator, Failure, FailureIterator, raise_failures
 from .structure import leaves, own_copy, packed
 
 Elements = Iterator[Any]
@@ -44,7 +44,7 @@ class Memory:
                 raise StopIteration
             return element
 
-        return Steps(step)
+        return CallableIterator(step)
 
     def _keep(self, seen: list[Any]) -> None:
         if self._kept is None:  # the first pass to see them all decides, as in TensorFlow
@@ -70,7 +70,7 @@ class File:
 
     def begin(self) -> Elements:
         """A pass: through the file, or the one that writes it."""
-        return self._read() if self._path.exists() else self._written(input_pass(self._make))
+        return self._read() if self._path.exists() else raise_failures(self._written(input_pass(self._make)))
 
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
         """The element with an index, from the file if it is there."""
@@ -78,12 +78,15 @@ class File:
 
     def _written(self, begin: Callable[[], Elements]) -> Elements:
         if not self._lock.acquire(blocking=False):
-            yield from begin()  # another pass is writing
+            yield from FailureIterator(begin())  # another pass is writing
             return
         try:
             with archive.replacing(self._path) as file, archive.Writer(file) as writer:
                 count = 0
-                for element in begin():
+                for element in FailureIterator(begin()):
+                    if type(element) is Failure:
+                        yield element
+                        continue
                     for j, leaf in enumerate(leaves(element)):
                         if not isinstance(leaf, Tensor):
                             raise TypeError(f"a file can cache tensors only, got {type(leaf).__name__}")

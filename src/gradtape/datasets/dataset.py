@@ -21,13 +21,21 @@ from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from ..state.type_spec import register_type_spec_from_value_converter
 from . import caching, order, storage
-from .background import Prefetched
+from .background import PrefetchIterator
 from .batching import Batching, positive
 from .calls import Call, begin_made, dataset_of, input_pass, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merged_options
 from .resampling import resampled
+from .resumable import (
+    CallableIterator,
+    ChainIterator,
+    Failure,
+    FailureIterator,
+    SkipIterator,
+    SliceIterator,
+    raise_failures,
+)
 from .specs import DatasetSpec
-from .steps import Chained, Sliced, Steps
 from .structure import as_element, as_specs, common, is_nest, own_copy
 
 logger = logging.getLogger("gradtape")
@@ -151,7 +159,7 @@ class Dataset(Batching):
                 state, output = found
                 return output
 
-            return Steps(step)
+            return CallableIterator(step)
 
         return self._derived(
             "_ScanDataset", outputs, specs_of_samples=lambda elements: map(as_specs, outputs(elements))
@@ -197,11 +205,11 @@ class Dataset(Batching):
                 f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {buffer_size}"
             )
         seeds = seeds_of_op(None if seed is None else int(seed))
-        passes = order.Shuffles(seeds, reshuffle_each_iteration is None or bool(reshuffle_each_iteration))
+        passes = order.SeedGenerator(seeds, reshuffle_each_iteration is None or bool(reshuffle_each_iteration))
         room = None if size < 0 else min(size, sys.maxsize)
         return self._derived(
             "_ShuffleDataset",
-            lambda elements: order.Shuffled(elements, room, passes.begin()),
+            lambda elements: order.ShuffleIterator(elements, room, passes.begin()),
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(passes.permutation(self._size)[index]),
             begins_late=True,  # as in TensorFlow: of a pass that nobody goes through, a shuffle below takes no seeds
@@ -246,7 +254,7 @@ class Dataset(Batching):
             size = self._size * times if self._size >= 0 else self._size
         return Dataset(
             "_RepeatDataset",
-            lambda: order.Repeated(input_pass(self._elements), times, self._kind == "_ShuffleDataset"),
+            lambda: order.RepeatIterator(input_pass(self._elements), times, self._kind == "_ShuffleDataset"),
             self._known,
             size,
             self._samples,
@@ -269,7 +277,7 @@ class Dataset(Batching):
             size = stop if self._size == INFINITE_CARDINALITY else min(stop, self._size)
         return self._derived(
             "_TakeDataset",
-            lambda elements: Sliced(elements, 0, stop),
+            lambda elements: SliceIterator(elements, 0, stop),
             size=size,
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(index),
@@ -287,7 +295,7 @@ class Dataset(Batching):
             return self.take(0)
         return self._derived(
             "_SkipDataset",
-            lambda elements: Sliced(elements, number),
+            lambda elements: SkipIterator(elements, number),
             size=max(0, self._size - number) if self._size >= 0 else self._size,
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(index + number),
@@ -305,7 +313,7 @@ class Dataset(Batching):
             raise errors.InvalidArgumentError(f"Index must be between 0 and {count - 1} (currently index = {first}).")
         return self._derived(
             "_ShardDataset",
-            lambda elements: Sliced(elements, first, None, count),
+            lambda elements: SliceIterator(elements, first, None, count),
             size=max(0, -(-(self._size - first) // count)) if self._size >= 0 else self._size,
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(first + count * index),
@@ -329,7 +337,7 @@ class Dataset(Batching):
         sizes, parts = (self._size, dataset._size), (self._elements, dataset._elements)
         return Dataset(
             "_ConcatenateDataset",
-            lambda: Chained(map(lambda begin: begin(), [input_pass(part, i) for i, part in enumerate(parts)])),
+            lambda: ChainIterator(map(lambda begin: begin(), [input_pass(part, i) for i, part in enumerate(parts)])),
             specs,
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,
@@ -347,7 +355,7 @@ class Dataset(Batching):
         call = self._call(map_func)
         made = self._derived(
             "_FlatMapDataset",
-            lambda elements: Chained(_passes(call, elements)),
+            lambda elements: ChainIterator(_passes(call, elements)),
             size=UNKNOWN_CARDINALITY,
             specs_of_samples=lambda elements: _specs_of_datasets(call, elements),
         )
@@ -384,7 +392,7 @@ class Dataset(Batching):
             )
         made = self._derived(
             "_InterleaveDataset" if num_parallel_calls is None else "_ParallelInterleaveDataset",
-            lambda elements: order.interleaved(_passes(call, elements), cycle, block),
+            lambda elements: order.InterleaveIterator(_passes(call, elements), cycle, block),
             size=UNKNOWN_CARDINALITY,
             specs_of_samples=lambda elements: _specs_of_datasets(call, elements),
         )
@@ -422,7 +430,7 @@ class Dataset(Batching):
             raise errors.InvalidArgumentError(f"buffer_size must be >= 0 or tf.data.AUTOTUNE, got {size}")
         return self._derived(
             "_PrefetchDataset",
-            lambda elements: Prefetched(elements, ahead) if ahead else elements,
+            lambda elements: PrefetchIterator(elements, ahead) if ahead else elements,
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(index),
         )
@@ -446,7 +454,7 @@ class Dataset(Batching):
                         if log_warning:
                             logger.warning("Error raised with error message %s", error.message)
 
-            return Steps(step)
+            return CallableIterator(step)
 
         return self._derived("_IgnoreErrorsDataset", errorless, size=UNKNOWN_CARDINALITY)
 
@@ -528,13 +536,15 @@ class Dataset(Batching):
         def elements() -> Iterator[Any]:
             if storage.is_finished(folder):
                 return self.load(folder, self.element_spec, kind, reader_func)._elements()
-            return written(input_pass(self._elements), None if call is None else call.begin())
+            elements = FailureIterator(input_pass(self._elements)())
+            return raise_failures(written(elements, None if call is None else call.begin()))
 
-        def written(begin: Callable[[], Iterator[Any]], shard_of: Callable[[Any], Any] | None) -> Iterator[Any]:
+        def written(elements: Iterator[Any], shard_of: Callable[[Any], Any] | None) -> Iterator[Any]:
             writer = storage.Writer(folder, self.element_spec, kind)
             try:
-                for element in begin():
-                    writer.add(element, 0 if shard_of is None else int(shard_of(element)))
+                for element in elements:
+                    if type(element) is not Failure:
+                        writer.add(element, 0 if shard_of is None else int(shard_of(element)))
                     yield element
                 writer.finish()
             finally:
@@ -565,12 +575,15 @@ class Dataset(Batching):
 
         def first_ones(elements: Iterator[Any]) -> Iterator[Any]:
             seen: set[Any] = set()
-            for element in elements:
+
+            def is_first(element: Any) -> bool:
                 check(element)
                 value = element.array[()]
-                if value not in seen:
-                    seen.add(value)
-                    yield element
+                is_new = value not in seen
+                seen.add(value)
+                return is_new
+
+            return filter(is_first, elements)
 
         return self._derived("_UniqueDataset", first_ones, size=UNKNOWN_CARDINALITY)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,36 @@ from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
 from ..state.sparse_tensor import SparseTensor
-from .steps import END, Chained, Failure, Steps
+from .resumable import END, CallableIterator, ChainIterator, Failure, FailureIterator
 from .structure import batched, is_nest, leaves, packed, row_count, rows
 
 
-def groups(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
-    """Lists of `size` elements; the last one may be shorter, or is left out."""
+def groups(elements: Iterator[Any], size: int, drop_remainder: bool, aligned: bool = False) -> Iterator[list[Any]]:
+    """Lists of `size` elements; the last one may be shorter, or is left out.
+
+    An error ends a group: the next one begins after the error, or, if they are `aligned`, where it would without it.
+    """
 
     def step() -> list[Any]:
-        group = list(itertools.islice(elements, size))
+        group: list[Any] = []
+        try:
+            group.extend(itertools.islice(elements, size))  # which keeps those before an error
+        except Exception:
+            for _ in range(size - len(group) - 1 if aligned else 0):
+                next(FailureIterator(elements), END)
+            raise
         if not group or (drop_remainder and len(group) < size):
             raise StopIteration
         return group
 
-    return Steps(step)
+    return CallableIterator(step)
 
 
-def batches(elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
+def batches(
+    elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None, aligned: bool = False
+) -> Iterator[Any]:
     """Batches of `size` elements, whose specs may be known."""
-    found = groups(elements, size, drop_remainder)
+    found = groups(elements, size, drop_remainder, aligned)
     if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
         from .ragged import batched_as, has_ragged
 
@@ -43,7 +54,7 @@ def batches(elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any
 
 def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
     """The rows of the elements."""
-    return Chained(map(_rows, elements))
+    return ChainIterator(map(_rows, elements))
 
 
 def _rows(element: Any) -> Iterator[Any]:
@@ -60,16 +71,19 @@ def _rows(element: Any) -> Iterator[Any]:
 
 def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool) -> Iterator[Any]:
     """Batches of other sizes, in turn."""
-    single = unbatched(elements)
-    for size in itertools.cycle(sizes):
-        group = list(itertools.islice(single, size))
+    rows_of_all, sizes_in_turn = unbatched(elements), itertools.cycle(sizes)
+
+    def step() -> Any:
+        size = next(sizes_in_turn)
+        group = list(itertools.islice(rows_of_all, size))
         if len(group) < size and (drop_remainder or not group):
-            return
+            raise StopIteration
         try:
-            batch = batched(group)
+            return batched(group)
         except errors.InvalidArgumentError as error:  # TensorFlow's class, for rows of different shapes
             raise errors.FailedPreconditionError(error.message) from None
-        yield batch
+
+    return CallableIterator(step)
 
 
 def padded_batches(
@@ -89,30 +103,32 @@ def padded_batches(
 
 def sparse_batches(elements: Iterator[Any], size: int, row_shape: TensorShape) -> Iterator[SparseTensor]:
     """Batches as sparse tensors, in which every entry of an element is written; an open size is the batch's largest."""
-    for group in groups(elements, size, drop_remainder=False):
-        first = group[0]
-        for tensor in group:
-            if not isinstance(tensor, Tensor):
-                raise TypeError(f"`sparse_batch` takes datasets of single tensors, got an element {tensor!r}")
-            if len(tensor.dims) != row_shape.rank:
-                raise errors.InvalidArgumentError(
-                    f"Input element had shape ({list(tensor.dims)}) that is incompatible with the row shape "
-                    f"({row_shape})."
-                )
-            if any(most is not None and n > most for n, most in zip(tensor.dims, row_shape, strict=True)):
-                raise errors.DataLossError(
-                    f"Input element had shape ({list(tensor.dims)}) that is larger than the row shape ({row_shape})."
-                )
-        largest = [max(sizes) for sizes in zip(*[tensor.dims for tensor in group], strict=True)]
-        dims = [n if most is None else most for n, most in zip(largest, row_shape, strict=True)]
-        places = [np.argwhere(np.ones(tensor.dims, bool)) for tensor in group]
-        indices = [np.insert(at, 0, row, axis=1) for row, at in enumerate(places)]
-        values = np.concatenate([np.ravel(tensor.array) for tensor in group])
-        yield SparseTensor(
-            wrap(np.concatenate(indices).astype(np.int64), dtypes.int64),
-            wrap(values, first.dtype),
-            wrap(np.array([len(group), *dims], np.int64), dtypes.int64),
-        )
+    return map(lambda group: _sparse_batch(group, row_shape), groups(elements, size, drop_remainder=False))
+
+
+def _sparse_batch(group: list[Any], row_shape: TensorShape) -> SparseTensor:
+    first = group[0]
+    for tensor in group:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"`sparse_batch` takes datasets of single tensors, got an element {tensor!r}")
+        if len(tensor.dims) != row_shape.rank:
+            raise errors.InvalidArgumentError(
+                f"Input element had shape ({list(tensor.dims)}) that is incompatible with the row shape ({row_shape})."
+            )
+        if any(most is not None and n > most for n, most in zip(tensor.dims, row_shape, strict=True)):
+            raise errors.DataLossError(
+                f"Input element had shape ({list(tensor.dims)}) that is larger than the row shape ({row_shape})."
+            )
+    largest = [max(sizes) for sizes in zip(*[tensor.dims for tensor in group], strict=True)]
+    dims = [n if most is None else most for n, most in zip(largest, row_shape, strict=True)]
+    places = [np.argwhere(np.ones(tensor.dims, bool)) for tensor in group]
+    indices = [np.insert(at, 0, row, axis=1) for row, at in enumerate(places)]
+    values = np.concatenate([np.ravel(tensor.array) for tensor in group])
+    return SparseTensor(
+        wrap(np.concatenate(indices).astype(np.int64), dtypes.int64),
+        wrap(values, first.dtype),
+        wrap(np.array([len(group), *dims], np.int64), dtypes.int64),
+    )
 
 
 def up_to(structure: Any, given: Any) -> list[Any]:
@@ -205,22 +221,37 @@ def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_re
                 raise element.error
         return window
 
-    return Steps(step)
+    return CallableIterator(step)
 
 
-def grouped(
-    elements: Iterator[Any],
-    key_of: Callable[[Any], int],
-    size_of: Callable[[int], int],
-    reduced: Callable[[int, list[Any]], Iterable[Any]],
-) -> Iterator[Any]:
+class GroupByWindowIterator(Iterator[Any]):
     """`reduced(key, elements)` for the elements of a key, whenever there are `size_of(key)`, and at the end."""
-    waiting: dict[int, list[Any]] = {}
-    for element in elements:
-        key = key_of(element)
-        group = waiting.setdefault(key, [])
-        group.append(element)
-        if len(group) >= size_of(key):
-            yield from reduced(key, waiting.pop(key))
-    for key in sorted(waiting):
-        yield from reduced(key, waiting[key])
+
+    def __init__(
+        self,
+        elements: Iterator[Any],
+        key_of: Callable[[Any], int],
+        size_of: Callable[[int], int],
+        reduced: Callable[[int, list[Any]], Iterator[Any]],
+    ) -> None:
+        self._elements, self._key_of, self._size_of, self._reduced = elements, key_of, size_of, reduced
+        self._groups: dict[int, list[Any]] = {}
+        self._results: Iterator[Any] = iter(())  # of the last group that was complete
+        self._ended = False
+
+    def __next__(self) -> Any:
+        while (result := next(self._results, END)) is END:
+            element = END if self._ended else next(self._elements, END)
+            if element is END:
+                self._ended = True
+                if not self._groups:
+                    raise StopIteration
+                key = min(self._groups)
+            else:
+                key = self._key_of(element)
+                group = self._groups.setdefault(key, [])
+                group.append(element)
+                if len(group) < self._size_of(key):
+                    continue
+            self._results = self._reduced(key, self._groups.pop(key))
+        return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import sys
 import threading
@@ -17,12 +16,12 @@ from ..core.tensor import wrap
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import state
 from ..ops.random.philox import words
-from .steps import END
+from .resumable import END
 
 Make = Callable[[], Iterator[Any]]
 
 
-class Shuffles:
+class SeedGenerator:
     """The passes through one dataset that draws, as TensorFlow has them: the words of a Philox stream for each.
 
     A pair of seeds is a stream. All passes have that stream; or it gives each pass two words, its own pair of seeds.
@@ -46,7 +45,7 @@ class Shuffles:
         if len(self._permutation) != count:
             first, second = self._seeds
             chance = words_of(first, first if self._pairs is None else second)
-            self._permutation = [int(i) for i in Shuffled(iter(range(count)), None, chance)]
+            self._permutation = [int(i) for i in ShuffleIterator(iter(range(count)), None, chance)]
         return self._permutation
 
 
@@ -58,7 +57,7 @@ def words_of(seed: int, seed2: int) -> Iterator[int]:
         first, count = first + count, min(2 * count, 1024)
 
 
-class Shuffled(Iterator[Any]):
+class ShuffleIterator(Iterator[Any]):
     """Each time one of a buffer of `size` elements, or of all of them, by chance; then the next element comes in.
 
     The first in the buffer takes the place of the one that leaves: so TensorFlow does it, and the order depends on it.
@@ -85,7 +84,7 @@ class Shuffled(Iterator[Any]):
         return leaving
 
 
-class Repeated(Iterator[Any]):
+class RepeatIterator(Iterator[Any]):
     """`count` passes, one after the other; without a count, passes without end.
 
     As in TensorFlow, passes without end stop at an empty one, or, where they are shuffled (TensorFlow makes one dataset
@@ -114,51 +113,67 @@ class Repeated(Iterator[Any]):
         raise StopIteration
 
 
-def interleaved(inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> Iterator[Any]:
+class InterleaveIterator(Iterator[Any]):
     """`block_length` elements of each of `cycle_length` inputs in turn; the next input takes a finished one's place."""
-    slots: list[Iterator[Any] | None] = [None] * cycle_length
-    exhausted = False
-    while not exhausted or any(slot is not None for slot in slots):
-        for i in range(cycle_length):
-            if slots[i] is None and not exhausted:
-                slots[i] = next(inputs, None)
-                exhausted = slots[i] is None
-            slot = slots[i]
-            if slot is not None:
-                block = 0
-                for element in itertools.islice(slot, block_length):
-                    block += 1
-                    yield element
-                if block < block_length:
-                    slots[i] = None
+
+    def __init__(self, inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> None:
+        self._inputs, self._block_length = inputs, block_length
+        self._slots: list[Iterator[Any] | None] = [None] * cycle_length
+        self._has_inputs = True
+        self._at = self._block = 0  # the slot whose turn it is, and how many elements it has given in this turn
+
+    def __next__(self) -> Any:
+        while True:
+            slot = self._slots[self._at]
+            if slot is None and self._has_inputs:
+                slot = self._slots[self._at] = next(self._inputs, None)
+                self._has_inputs = slot is not None
+            if slot is None and all(other is None for other in self._slots):
+                raise StopIteration
+            element = END if slot is None else next(slot, END)
+            if element is END:
+                self._slots[self._at] = None
+                self._turn()
+                continue
+            self._block += 1
+            if self._block == self._block_length:
+                self._turn()
+            return element
+
+    def _turn(self) -> None:
+        self._at, self._block = (self._at + 1) % len(self._slots), 0
 
 
-def chosen(inputs: Sequence[Iterator[Any]], choices: Iterator[int], stop_on_empty: bool) -> Iterator[Any]:
+class DirectedInterleaveIterator(Iterator[Any]):
     """An element of the input that is chosen, each time; one that has ended is passed over, or ends it all."""
-    open_inputs: list[Iterator[Any] | None] = list(inputs)
-    nothing = object()
-    for choice in choices:
-        if not 0 <= choice < len(open_inputs):
-            raise errors.InvalidArgumentError(
-                f"Selector index out of range: {choice} is not one of the {len(open_inputs)} datasets, counted from 0"
-            )
-        current = open_inputs[choice]
-        if current is None:
-            continue
-        element = next(current, nothing)
-        if element is not nothing:
-            yield element
-        elif stop_on_empty:
-            return
-        else:
-            open_inputs[choice] = None
-            if not any(slot is not None for slot in open_inputs):
-                return
+
+    def __init__(self, inputs: Sequence[Iterator[Any]], choices: Iterator[int], stop_on_empty: bool) -> None:
+        self._inputs: list[Iterator[Any] | None] = list(inputs)
+        self._choices, self._stop_on_empty = choices, stop_on_empty
+
+    def __next__(self) -> Any:
+        for choice in iter(lambda: next(self._choices, END), END):
+            if not 0 <= choice < len(self._inputs):
+                raise errors.InvalidArgumentError(
+                    f"Selector index out of range: {choice} is not one of the {len(self._inputs)} datasets, counted "
+                    "from 0"
+                )
+            current = self._inputs[choice]
+            element = END if current is None else next(current, END)
+            if element is not END:
+                return element
+            self._inputs[choice] = None
+            if self._stop_on_empty or all(slot is None for slot in self._inputs):
+                self._choices = iter(())
+        raise StopIteration
 
 
 def drawn(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
     """Indices by chance, each with its weight of those that come for it: the draws of `stateless_categorical`."""
-    for logits in weights:
+
+    def draw(logits: Any) -> int:
         seed = np.array([next(chance), next(chance)], np.int64)
         drawing = ops.random_scramble(wrap(seed, dtypes.int64))
-        yield int(ops.random_categorical(drawing, logits, count=1, dtype=dtypes.int64).array[0, 0])
+        return int(ops.random_categorical(drawing, logits, count=1, dtype=dtypes.int64).array[0, 0])
+
+    return map(draw, weights)

@@ -18,7 +18,7 @@ from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
 from .placeholders import placeholders
-from .steps import Lazy
+from .resumable import LazyIterator
 from .structure import as_element, as_specs, common, leaves
 
 INFINITE_CARDINALITY = -1
@@ -106,7 +106,7 @@ class Pipeline:
 
         def elements_of() -> Elements:
             begin = input_pass(self._elements)
-            return change(Lazy(begin) if begins_late else begin())
+            return change(LazyIterator(begin) if begins_late else begin())
 
         made = type(self)(
             kind,

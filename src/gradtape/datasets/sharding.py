@@ -10,6 +10,7 @@ from ..core import errors
 from ..engine.run.dispatch import recorded_by
 from .calls import dataset_of
 from .pipeline import UNKNOWN_CARDINALITY
+from .resumable import ChainIterator
 from .structure import leaves
 
 
@@ -71,7 +72,7 @@ def rebatched(dataset: Any, size: int | None, parts: int, first: int, split: Cal
     if size is None or size < parts:
         return dataset._derived(
             "_LegacyRebatchDataset",
-            lambda elements: itertools.chain.from_iterable(map(split, elements)),
+            lambda elements: ChainIterator(map(iter, map(split, elements))),
             size=UNKNOWN_CARDINALITY,
         )
     sizes = [size // parts + (i < size % parts) for i in range(parts)]

@@ -19,9 +19,10 @@ from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from .calls import input_pass
-from .order import Shuffles, chosen, drawn
+from .order import DirectedInterleaveIterator, SeedGenerator, drawn
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merged_options
 from .records import opened
+from .resumable import ZipIterator
 from .structure import (
     as_element,
     as_specs,
@@ -143,7 +144,7 @@ class Sources(Pipeline):
         ([3949691112, 1216040066, 825314089], [3949691112, 1216040066, 825314089])
         """
         seeds = seeds_of_op(_seed(seed))
-        passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
+        passes = SeedGenerator(seeds, seeds is None or bool(rerandomize_each_iteration))
 
         def numbers() -> Iterator[Tensor]:
             return (wrap(np.int64(word), dtypes.int64) for word in passes.begin())
@@ -217,7 +218,7 @@ class Sources(Pipeline):
         if type(given) is tuple and not any(map(is_nest, given)):
             pack: Any = iter
         else:
-            pack = lambda columns: (packed(given, iter(column)) for column in columns)  # noqa: E731
+            pack = lambda columns: map(lambda column: packed(given, iter(column)), columns)  # noqa: E731
         sizes = [dataset._size for dataset in flat]
         finite = [size for size in sizes if size != INFINITE_CARDINALITY]
         size = UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in sizes else min(finite, default=INFINITE_CARDINALITY)
@@ -228,7 +229,7 @@ class Sources(Pipeline):
 
         return cls(
             "_ZipDataset",
-            lambda: pack(zip(*_begun(flat), strict=False)),
+            lambda: pack(ZipIterator(_begun(flat))),
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
@@ -257,7 +258,7 @@ class Sources(Pipeline):
             )
 
         def choices() -> Iterator[int]:
-            return (int(n.array) for n in input_pass(choice_dataset._elements, len(datasets))())
+            return map(lambda n: int(n.array), input_pass(choice_dataset._elements, len(datasets))())
 
         return cls._directed(datasets, choices, stop_on_empty_dataset, choice_dataset)
 
@@ -287,7 +288,7 @@ class Sources(Pipeline):
             changing = weights
 
             def logits() -> Iterator[Tensor]:
-                return (_logits(to_tensor(p)) for p in input_pass(changing._elements, len(datasets))())
+                return map(lambda p: _logits(to_tensor(p)), input_pass(changing._elements, len(datasets))())
 
         else:
             datasets, fixed = _drawable(list(datasets), weights)
@@ -298,7 +299,7 @@ class Sources(Pipeline):
                 return itertools.repeat(fixed)
 
         seeds = seeds_of_op(_seed(seed))
-        passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
+        passes = SeedGenerator(seeds, seeds is None or bool(rerandomize_each_iteration))
         return cls._directed(datasets, lambda: drawn(logits(), passes.begin()), stop_on_empty_dataset)
 
     @classmethod
@@ -321,7 +322,7 @@ class Sources(Pipeline):
 
         return cls(
             "_DirectedInterleaveDataset",
-            lambda: chosen(_begun(datasets), choices(), stop_on_empty),
+            lambda: DirectedInterleaveIterator(_begun(datasets), choices(), stop_on_empty),
             specs,
             INFINITE_CARDINALITY if any(dataset._size == INFINITE_CARDINALITY for dataset in datasets)
             else UNKNOWN_CARDINALITY,

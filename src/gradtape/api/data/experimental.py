@@ -9,6 +9,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...datasets.iterators import Optional
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ...datasets.resumable import END, CallableIterator
 from .datasets import AUTOTUNE, Dataset
 
 NAMESPACES = ("data.experimental",)
@@ -106,19 +107,27 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
     """
 
     def counted(elements: Iterator[Any]) -> Iterator[Any]:
-        count = 0
-        for element in elements:
-            count += 1
-            if 0 <= expected_cardinality < count:
-                raise errors.FailedPreconditionError(
-                    f"Input dataset was expected to contain {expected_cardinality} elements but contained more."
-                )
-            yield element
-        if count != expected_cardinality:
+        count, ended = 0, False
+
+        def step() -> Any:
+            nonlocal count, ended
+            element = next(elements, END)
+            if element is not END:
+                count += 1
+                if 0 <= expected_cardinality < count:
+                    raise errors.FailedPreconditionError(
+                        f"Input dataset was expected to contain {expected_cardinality} elements but contained more."
+                    )
+                return element
+            if ended or count == expected_cardinality:  # the error comes once: `ignore_errors` is to find the end
+                raise StopIteration
+            ended = True
             expected = "an infinite number of" if expected_cardinality == INFINITE_CARDINALITY else expected_cardinality
             raise errors.FailedPreconditionError(
                 f"Input dataset was expected to contain {expected} elements but contained only {count}."
             )
+
+        return CallableIterator(step)
 
     return lambda dataset: dataset._derived(
         "_AssertCardinalityDataset", counted, size=int(expected_cardinality), sampled=lambda elements: elements

@@ -12,7 +12,7 @@ from ...core import dtypes as _dtypes
 from ...core import errors
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
-from ...datasets.order import Shuffles
+from ...datasets.order import SeedGenerator
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ..arrays.conversion import convert_to_tensor
@@ -323,7 +323,7 @@ class RandomShuffleQueue(QueueBase):
         kinds, room, keep = _listed(dtypes), int(capacity), int(min_after_dequeue)
         if keep < 0 or (0 <= room <= keep):
             raise errors.InvalidArgumentError(f"min_after_dequeue {keep} must be >= 0 and < capacity {room}")
-        words = Shuffles(seeds_of_op(None if seed is None else int(seed)), again_each_time=False).begin()
+        words = SeedGenerator(seeds_of_op(None if seed is None else int(seed)), again_each_time=False).begin()
         store = ShufflingStore(room, _unique(name), keep, words.__next__)
         super().__init__(kinds, _fixed(shapes, kinds), _named(names, kinds), store)
 

@@ -7,7 +7,7 @@ catches the error get what follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 END = object()
@@ -20,7 +20,7 @@ class Failure:
         self.error = error
 
 
-class Steps(Iterator[Any]):
+class CallableIterator(Iterator[Any]):
     """What `step` returns each time, until it raises `StopIteration`."""
 
     def __init__(self, step: Callable[[], Any]) -> None:
@@ -30,7 +30,7 @@ class Steps(Iterator[Any]):
         return self._step()
 
 
-class Lazy(Iterator[Any]):
+class LazyIterator(Iterator[Any]):
     """The elements of `make()`, which is called when the first of them is asked for."""
 
     def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
@@ -43,7 +43,20 @@ class Lazy(Iterator[Any]):
         return next(self._elements)
 
 
-class Sliced(Iterator[Any]):
+class SkipIterator(Iterator[Any]):
+    """The elements after the first `count`. As in TensorFlow, an error among these makes it count from one again."""
+
+    def __init__(self, elements: Iterator[Any], count: int) -> None:
+        self._elements, self._count = elements, count
+
+    def __next__(self) -> Any:
+        for _ in range(self._count):
+            next(self._elements)
+        self._count = 0
+        return next(self._elements)
+
+
+class SliceIterator(Iterator[Any]):
     """`itertools.islice`: elements number `start`, `start + stride`, ..., below `stop`."""
 
     def __init__(self, elements: Iterator[Any], start: int, stop: int | None = None, stride: int = 1) -> None:
@@ -59,7 +72,7 @@ class Sliced(Iterator[Any]):
         raise StopIteration
 
 
-class Chained(Iterator[Any]):
+class ChainIterator(Iterator[Any]):
     """`itertools.chain.from_iterable`: the elements of one iterator after the other."""
 
     def __init__(self, iterators: Iterator[Iterator[Any]]) -> None:
@@ -70,3 +83,51 @@ class Chained(Iterator[Any]):
         while (element := next(self._current, END)) is END:
             self._current = iter(next(self._iterators))
         return element
+
+
+class ZipIterator(Iterator[Any]):
+    """`zip`: tuples of one element of each input. An error in one of them advances all, so that they stay in step."""
+
+    def __init__(self, inputs: Sequence[Iterator[Any]]) -> None:
+        self._inputs = inputs
+
+    def __next__(self) -> tuple[Any, ...]:
+        found, error = [], None
+        for elements in self._inputs:
+            try:
+                element = next(elements, END)
+            except Exception as raised:
+                error = error or raised
+                continue
+            if element is END and error is None:
+                raise StopIteration
+            found.append(element)
+        if error is not None:
+            raise error
+        return tuple(found)
+
+
+class FailureIterator(Iterator[Any]):
+    """The same elements, with a `Failure` in the place of an error: a generator may take elements from it."""
+
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self._elements = elements
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._elements)
+        except StopIteration:
+            raise
+        except Exception as error:
+            return Failure(error)
+
+
+def raise_failures(elements: Iterator[Any]) -> Iterator[Any]:
+    """The elements, with an error raised in the place of a `Failure`."""
+    return map(_element_or_error, elements)
+
+
+def _element_or_error(element: Any) -> Any:
+    if type(element) is Failure:
+        raise element.error
+    return element

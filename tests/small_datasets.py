@@ -1,0 +1,16 @@
+"""What the tests of `tf.data` share."""
+
+import gradtape as tf
+
+Dataset = tf.data.Dataset
+
+
+def values(dataset):
+    """The elements of a pass, as Python's numbers and lists."""
+    return [tf.nest.map_structure(lambda x: x.tolist() if hasattr(x, "tolist") else x, e)
+            for e in dataset.as_numpy_iterator()]  # fmt: skip
+
+
+def numbers(n=5):
+    """A dataset of the first numbers."""
+    return Dataset.range(n)

@@ -1,0 +1,177 @@
+"""`tf.data`: iterators, their threads and generators, and datasets inside of functions."""
+
+import gc
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from small_datasets import Dataset, numbers, values
+
+import gradtape as tf
+
+
+def test_generators_are_closed():
+    closed = []
+
+    def generator():
+        try:
+            yield from range(100)
+        finally:
+            closed.append(True)
+
+    data = Dataset.from_generator(generator, tf.int32, [])
+    assert values(data.take(2)) == [0, 1]
+    iterator = iter(data)
+    next(iterator)
+    del iterator
+    gc.collect()
+    assert closed == [True, True]
+
+
+def prefetching():
+    return [thread for thread in threading.enumerate() if thread.name == "gradtape-prefetch"]
+
+
+def test_threads_end_with_their_iterator():
+    iterator = iter(Dataset.counter().prefetch(3))
+    assert int(next(iterator)) == 0
+    assert len(prefetching()) == 1
+    del iterator
+    gc.collect()
+    for _ in range(200):
+        if not prefetching():
+            break
+        time.sleep(0.01)
+    assert not prefetching()
+
+
+def test_prefetch_works_ahead():
+    made = []
+    iterator = iter(numbers(10).map(lambda x: made.append(int(x)) or x).prefetch(3))
+    next(iterator)
+    for _ in range(200):
+        if len(made) >= 4:
+            break
+        time.sleep(0.01)
+    assert 4 <= len(made) <= 6
+
+
+def test_no_tape_records_a_pipeline():
+    v = tf.Variable(2.0)
+    data = Dataset.from_tensor_slices([1.0, 2.0]).map(lambda x: x * v)
+    with tf.GradientTape() as tape:
+        y = sum(x for x in data)
+        z = y * v
+    assert float(tape.gradient(z, v)) == 6
+    with tf.GradientTape() as tape:
+        y = sum(data)
+    assert tape.gradient(y, v) is None
+
+
+def test_datasets_in_functions():
+    @tf.function
+    def total(data, limit):
+        s = tf.constant(0, tf.int64)
+        for x in data:
+            if x > limit:
+                break
+            s += x
+        return s
+
+    assert int(total(numbers(), tf.constant(3, tf.int64))) == 6
+    assert int(total(numbers(), tf.constant(1, tf.int64))) == 1
+    assert int(total(numbers(3), tf.constant(3, tf.int64))) == 3
+
+    @tf.function
+    def next_two(iterator):
+        return next(iterator), iterator.get_next()
+
+    iterator = iter(numbers())
+    assert [int(x) for x in next_two(iterator)] == [0, 1]
+    assert [int(x) for x in next_two(iterator)] == [2, 3]
+
+    w = tf.Variable(1.0)
+
+    @tf.function
+    def epoch(data):
+        for x in data:
+            with tf.GradientTape() as tape:
+                loss = (w * x - 1.0) ** 2
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+        return w + 0.0
+
+    expected = 1.0
+    for x in (1.0, 2.0):
+        expected -= 0.1 * 2 * (expected * x - 1) * x
+    np.testing.assert_allclose(epoch(Dataset.from_tensor_slices([1.0, 2.0])), expected, rtol=1e-6)
+
+
+def test_iterators():
+    iterator = iter(numbers(2))
+    assert iter(iterator) is iterator and iterator.element_spec == tf.TensorSpec([], tf.int64)
+    assert int(iterator.get_next_as_optional().get_value()) == 0
+    assert int(iterator.get_next()) == 1
+    nothing = iterator.get_next_as_optional()
+    assert not nothing.has_value()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
+        nothing.get_value()
+    with pytest.raises(StopIteration):
+        next(iterator)
+
+
+def test_threads_share_an_iterator():
+    iterator = iter(numbers(200).map(lambda x: (time.sleep(0), x)[1]).batch(2).unbatch())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: int(next(iterator)), range(200)))
+    assert sorted(found) == list(range(200))
+
+
+def test_many_small_elements_are_quick():
+    x, y = np.random.default_rng(0).normal(size=(10_000, 4)).astype("float32"), np.arange(10_000)
+    data = Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a * 2.0, b + 1)).shuffle(1000, seed=0).batch(32)
+    began = time.process_time()
+    seen = np.concatenate([b.numpy() for _, b in data])
+    assert time.process_time() - began < 3  # a quarter of a second on a quiet machine
+    assert sorted(seen) == list(range(1, 10_001))
+
+
+@pytest.mark.parametrize("autograph", [True, False])
+def test_the_end_of_a_dataset_in_a_function_is_an_error_of_the_function(autograph):
+    iterator = iter(Dataset.range(3))
+
+    @tf.function(autograph=autograph)
+    def inner():
+        return next(iterator)
+
+    @tf.function(autograph=autograph)
+    def step():
+        return inner() * 2
+
+    assert [int(step()) for _ in range(3)] == [0, 2, 4]
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        step()
+
+    @tf.function
+    def total(count):
+        found = tf.constant(0, tf.int64)
+        for _ in tf.range(count):
+            found += next(iterator)
+        return found
+
+    iterator = iter(Dataset.range(3))
+    assert int(total(tf.constant(2))) == 1
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        total(tf.constant(2))
+
+
+def test_functions_take_and_return_datasets():
+    doubled = tf.function(lambda n: tf.data.Dataset.range(n).map(lambda x: 2 * x))
+    assert [int(x) for x in doubled(tf.constant(3, tf.int64))] == [0, 2, 4]
+    pairs = tf.function(lambda dataset: {"pairs": dataset.batch(2)})
+    assert [x.numpy().tolist() for x in pairs(tf.data.Dataset.range(3))["pairs"]] == [[0, 1], [2]]
+
+
+def test_prefetch_takes_none():
+    assert values(numbers(3).prefetch(None)) == [0, 1, 2]
