@@ -275,3 +275,58 @@ def test_ragged_batches_of_an_empty_dataset():
     assert list(tf.data.Dataset.range(3).map(tf.range).filter(lambda x: tf.size(x) > 5).ragged_batch(2)) == []
     batches = tf.data.Dataset.range(3).map(tf.range).ragged_batch(2)
     assert [x.to_list() for x in batches] == [[[], [0]], [[0, 1]]]
+
+
+@pytest.mark.parametrize(
+    "rows", [tf.sparse.from_dense([[0, 1], [2, 0], [0, 0]]), tf.ragged.constant([[1, 2], [], [3]])]
+)
+def test_batches_of_batches_have_one_size(rows):
+    """As of dense tensors; what a function returns is a single value, whatever it was made of."""
+    batches = Dataset.from_tensor_slices(rows).batch(2)
+    for data in (batches, batches.cache(), batches.filter(lambda x: True), batches.take_while(lambda x: True),
+                 batches.concatenate(batches.map(lambda x: x)), batches.window(2).flat_map(lambda w: w)):  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"First element had shape \[2\] and element 1 had"):
+            list(data.batch(2))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2, 1\] and element 1 had shape \[1, 1\]"):
+        list(Dataset.from_tensor_slices(rows).batch(1).batch(2).batch(2))
+    signature = batches.element_spec
+    for data in (batches.map(lambda x: x), batches.scan(0, lambda s, x: (s, x)), batches.flat_map(Dataset.from_tensors),
+                 Dataset.from_generator(lambda: iter(batches), output_signature=signature)):  # fmt: skip
+        assert [x.shape[0] for x in data.batch(2)] == [2]
+    assert [x.shape[0] for x in batches.batch(1).rebatch(2)] == [2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \[2\] and element 1 had shape \[1\]"):
+        list(numbers(3).window(1).batch(2).batch(2))
+
+
+def test_unbatching_counts_the_rows_that_are_known():
+    empty_rows = Dataset.from_tensor_slices(np.zeros((3, 0)))
+    cases = {
+        6: Dataset.from_tensor_slices(np.zeros((3, 2))),
+        -1: Dataset.from_tensor_slices(np.zeros((3, 2))).repeat(),
+        -2: empty_rows,
+        0: empty_rows.take(0).batch(2, drop_remainder=True),
+    }
+    assert {int(data.unbatch().cardinality()) for data in cases.values()} == set(cases)
+    assert all(int(data.unbatch().cardinality()) == expected for expected, data in cases.items())
+
+
+def test_specs_tell_what_is_wrong_with_what_functions_make():
+    """TensorFlow, which traces the functions, refuses these when they are made."""
+    uneven = Dataset.from_tensor_slices((np.zeros((0, 1, 2)), np.zeros((0, 2)))).map(lambda x, y: (x, y)).unbatch()
+    with pytest.raises(ValueError, match=r"\[1, 2\]"):
+        repr(uneven)
+    scalars = numbers().map(lambda x: x)
+    with pytest.raises(ValueError, match="scalar components"):
+        repr(scalars.unbatch())
+    with pytest.raises(TypeError, match="only supports scalars of type"):
+        repr(scalars.map(lambda x: 1.5).unique().map(lambda x: x).unbatch())
+    with pytest.raises(TypeError, match="not a subclass of TensorSpec"):
+        repr(scalars.map(lambda x: tf.ragged.constant([[1]])).padded_batch(2))
+
+
+def test_specs_do_not_depend_on_errors_of_elements():
+    failing = numbers().map(lambda x: tf.range(x % 2)).batch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not match"):
+        list(failing.map(lambda x: tf.cast(x, tf.float32)))
+    assert failing.map(lambda x: tf.cast(x, tf.float32)).element_spec == tf.TensorSpec([None, None], tf.float32)
+    assert failing.flat_map(Dataset.from_tensors).element_spec == tf.TensorSpec([None, None], tf.int64)

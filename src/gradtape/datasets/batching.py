@@ -106,16 +106,15 @@ class Batching(Sources):
         """
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
 
-        for spec in leaves(self._known(may_run=False)):
-            if isinstance(spec, DatasetSpec):
-                raise TypeError("`padded_batch` is not supported for datasets of datasets")
-            if nest.is_composite(spec):
-                raise TypeError(
-                    "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
-                    f"elements in the input dataset is not a subclass of TensorSpec: `{spec}`."
-                )
-
         def specs(given: Any) -> Any:
+            for spec in leaves(given):
+                if isinstance(spec, DatasetSpec):
+                    raise TypeError("`padded_batch` is not supported for datasets of datasets")
+                if nest.is_composite(spec):
+                    raise TypeError(
+                        "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
+                        f"elements in the input dataset is not a subclass of TensorSpec: `{spec}`."
+                    )
             flat = [
                 batch_spec(
                     TensorSpec(spec.shape if shape is None else grouping.padded_shape(shape), spec.dtype),
@@ -125,6 +124,8 @@ class Batching(Sources):
             ]
             return packed(given, iter(flat))
 
+        if (known := self._known(may_run=False)) is not None:
+            specs(known)
         made = self._derived(
             "_PaddedBatchDataset",
             lambda elements: grouping.padded_batches(elements, size, drop, padded_shapes, padding_values),
@@ -157,21 +158,25 @@ class Batching(Sources):
         >>> [int(x) for x in tf.data.Dataset.range(5).batch(2).unbatch()]
         [0, 1, 2, 3, 4]
         """
-        known = self._known(may_run=False)
-        shapes = [] if known is None else [spec.shape for spec in leaves(known) if hasattr(spec, "shape")]
-        if any(shape.rank == 0 for shape in shapes):
-            raise ValueError(f"Cannot unbatch an input with scalar components: its elements are {known}")
-        rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
-        if len(rows) > 1:
-            raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {known}")
-        is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
-        each = shapes[0][0] if shapes and shapes[0].rank and not is_sparse else None  # TensorFlow counts no sparse rows
-        return self._derived(
-            "_UnbatchDataset",
-            grouping.unbatched,
-            size=UNKNOWN_CARDINALITY if each is None or self._size < 0 else self._size * each,
-            specs=lambda given: mapped(row_spec, given),
-        )
+
+        def specs(given: Any) -> Any:
+            shapes = [spec.shape for spec in leaves(given) if hasattr(spec, "shape")]
+            if any(shape.rank == 0 for shape in shapes):
+                raise ValueError(f"Cannot unbatch an input with scalar components: its elements are {given}")
+            rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
+            if len(rows) > 1:
+                raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {given}")
+            return mapped(row_spec, given)
+
+        total, known = self._size, self._known(may_run=False)
+        if known is not None:
+            specs(known)
+        if total >= 0:
+            shapes = [] if known is None else [getattr(spec, "shape", None) for spec in leaves(known)]
+            is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
+            each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # TensorFlow counts no sparse rows
+            total = total * each if each else UNKNOWN_CARDINALITY
+        return self._derived("_UnbatchDataset", grouping.unbatched, size=total, specs=specs)
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
         """Batches of another size, or of several sizes in turn.

@@ -561,13 +561,14 @@ class Dataset(Batching):
         [1, 37, 2]
         """
 
-        def check(spec: Any) -> None:
+        def check(spec: Any) -> Any:
             kinds = (dtypes.int32, dtypes.int64, dtypes.string)
             if is_nest(spec) or getattr(spec, "dtype", None) not in kinds or spec.shape.rank not in (None, 0):
                 raise TypeError(
                     "`tf.data.Dataset.unique` only supports scalars of type tf.int32, tf.int64 or tf.string, got "
                     f"{spec!r}"
                 )
+            return spec
 
         known = self._known(may_run=False)
         if known is not None:
@@ -585,7 +586,7 @@ class Dataset(Batching):
 
             return filter(is_first, elements)
 
-        return self._derived("_UniqueDataset", first_ones, size=UNKNOWN_CARDINALITY)
+        return self._derived("_UniqueDataset", first_ones, size=UNKNOWN_CARDINALITY, specs=check)
 
 
 DatasetSpec.value_type = Dataset

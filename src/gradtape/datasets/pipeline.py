@@ -137,7 +137,10 @@ class Pipeline:
         return self._found
 
     def _sampled_specs(self) -> Any:
-        """The specs of the first elements, or, of an empty dataset, those that its function gives for made-up ones."""
+        """The specs of the first elements, or, where there are none, those that the function gives for made-up ones.
+
+        Made-up elements also stand in for a first element that fails: errors of elements leave the specs alone.
+        """
         find = self._specs_of_samples
         if find is None:
             found, error = _first_specs(map(as_specs, self._samples()))
@@ -148,10 +151,13 @@ class Pipeline:
             found, error = _first_specs(find(before._samples()))
             if not found:  # what samples leave out may matter: a filter, or a batch that only repeating fills
                 found, error = _first_specs(find(before._elements()))
-        if not found and error is not None:
+        if not found and error is not None and (find is None or not isinstance(error, errors.OpError)):
             raise error
+        of_elements = error
         if not found and find is not None:
             found, error = _first_specs(find(iter(placeholders(before._known(may_run=True), type(self)))))
+        if not found and of_elements is not None:
+            raise of_elements
         if not found:
             raise errors.OutOfRangeError(
                 "The dataset is empty, and the specs of its elements could not be found"

@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..state.ragged.spec import RaggedTensorSpec
 from ..state.ragged.tensor import RaggedTensor
 from ..state.specs import TensorSpec
-from .structure import leaves, mapped, stacked
+from .structure import leaves, mapped, stacked, with_batch_sizes
 
 
 def ragged_spec(spec: Any, dtype: DType) -> Any:
@@ -32,7 +32,7 @@ def batched_as(specs: Any, elements: Sequence[Any]) -> Any:
     def one(spec: Any, *values: Any) -> Any:
         if not isinstance(spec, RaggedTensorSpec):
             return stacked(values)
-        return spec._stacked([_as_ragged(spec, value) for value in values], stacked)
+        return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stacked), values)
 
     return mapped(one, specs, *elements)
 

@@ -25,6 +25,7 @@ from .records import opened
 from .resumable import ZipIterator
 from .structure import (
     as_element,
+    as_leaf,
     as_specs,
     common,
     is_nest,
@@ -482,7 +483,7 @@ def _fitted_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         if not spec.is_compatible_with(value):
             raise TypeError(f"`generator` yielded {value!r} where a value of {spec} was expected.")
-        return value
+        return as_leaf(value)
     try:
         if (isinstance(value, Tensor) and value.dtype is spec.dtype) or spec.dtype is dtypes.string:
             tensor = to_tensor(value, spec.dtype)

@@ -17,6 +17,7 @@ from ..engine.registry.devices import REAL, staying
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
+from ..state.ragged.tensor import RaggedTensor
 from ..state.sparse_tensor import SparseTensor
 from ..state.specs import TypeSpec
 from ..state.tensor_array import TensorArray
@@ -194,6 +195,7 @@ def stacked(values: Sequence[Any]) -> Any:
     if isinstance(first, CompositeTensor):
         return _stacked_composites(values)
     if hasattr(first, "element_spec"):
+        stack_batch_sizes(values)
         return DatasetBatch(values)
     if not isinstance(first, Tensor):
         raise TypeError(f"A {type(first).__name__} cannot be batched. Stack it before: .map(lambda x: x.stack())")
@@ -225,7 +227,34 @@ def _stacked_composites(values: Sequence[Any]) -> Any:
         other = next(spec for spec in specs if specs[0].most_specific_common_supertype([spec]) is None)
         raise errors.InvalidArgumentError(f"Cannot add tensor to the batch: {specs[0]} and {other} do not go together")
     _batchable(both)
-    return both._stacked(values, stacked)
+    return with_batch_sizes(both._stacked(values, stacked), values)
+
+
+def stack_batch_sizes(values: Sequence[Any]) -> tuple[int, ...]:
+    """The sizes of a batch of these values, and of the batches that they are: `InvalidArgumentError` if those differ.
+
+    In TensorFlow, a batch of sparse or ragged tensors is a tensor of variants, which cannot be stacked with one of
+    another size, until a function of the user takes it for a single value.
+    """
+    sizes = [
+        tuple(value.shape) if isinstance(value, DatasetBatch) else getattr(value, "_batch_sizes", ())
+        for value in values
+    ]
+    other = next((i for i, found in enumerate(sizes) if found != sizes[0]), None)
+    if other is not None:
+        raise errors.InvalidArgumentError(
+            "Cannot batch tensors with different shapes in component 0. First element had shape "
+            f"{list(sizes[0])} and element {other} had shape {list(sizes[other])}. Use "
+            "drop_remainder=True for the inner batches"
+        )
+    return len(values), *sizes[0]
+
+
+def with_batch_sizes(batch: Any, values: Sequence[Any]) -> Any:
+    """A batch of these values, which notes its sizes where it is sparse or ragged."""
+    if isinstance(batch, SparseTensor | RaggedTensor):
+        batch._batch_sizes = stack_batch_sizes(values)
+    return batch
 
 
 def batched(elements: Sequence[Any]) -> Any:

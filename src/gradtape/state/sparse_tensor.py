@@ -42,7 +42,7 @@ class SparseTensor(CompositeTensor):
     [[1, 0, 0], [0, 0, 2]]
     """
 
-    __slots__ = ("__weakref__", "_dense_shape", "_indices", "_shape", "_values")
+    __slots__ = ("__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
     _is_native = True
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
