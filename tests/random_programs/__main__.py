@@ -12,7 +12,7 @@ import time
 from .comparison import disagreements
 from .generator import generate
 from .shrinking import shrunk
-from .under_tensorflow import TensorFlow
+from .under_tensorflow import interpreter
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="failures are not made smaller")
     parser.add_argument("--tensorflow", help="an interpreter that has TensorFlow, to compare with as well")
     given = parser.parse_args()
-    tensorflow = TensorFlow(given.tensorflow) if given.tensorflow else None
+    tensorflow = interpreter(given.tensorflow) if given.tensorflow else None
     failures, start = 0, time.monotonic()
     for seed in range(given.seed, given.seed + given.count):
         program = generate(seed)

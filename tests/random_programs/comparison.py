@@ -15,11 +15,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from tensorflow_process import TensorFlow
 
 import gradtape as tf
 
 from .program import Program
-from .under_tensorflow import TensorFlow
+from .under_tensorflow import outcome as outcome_under_tensorflow
 
 _RELATIVE = {"float64": 1e-9, "complex128": 1e-9, "float32": 3e-5, "complex64": 3e-5, "float16": 5e-3, "bfloat16": 5e-2}
 _AMPLIFIED = 60  # times what moving values by a few units in the last place does
@@ -101,7 +102,7 @@ def disagreements(
     found = []
     for way in ways:
         if way == "tensorflow":
-            got = (tensorflow.outcome(program.source()) if tensorflow else None) or []
+            got = (outcome_under_tensorflow(tensorflow, program.source()) if tensorflow else None) or []
             # What TensorFlow has no kernel or no gradient for, it has no say in.
             got = got[:-1] if got and isinstance(got[-1], Exception) else got
             results = expected[: len(got)]

@@ -1,4 +1,7 @@
-"""Programs under TensorFlow, in a process of its own that stays alive; this file needs nothing of gradtape."""
+"""Programs under TensorFlow, in a process of its own that stays alive; this file needs nothing of gradtape.
+
+The process runs this very file, by the interpreter that has TensorFlow.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,19 @@ import subprocess
 import sys
 from typing import Any
 
-START_SECONDS, PROGRAM_SECONDS = 300, 20
+_START_SECONDS = 300
 
 
 class TensorFlow:
-    """An interpreter that has TensorFlow. It is started for the first program, and again when one has ended it."""
+    """An interpreter that has TensorFlow. It is started for the first program, and again when one has ended it.
 
-    def __init__(self, python: str) -> None:
-        self._python = python
+    Args:
+      python: the path of the interpreter.
+      program_seconds: how long a program may take.
+    """
+
+    def __init__(self, python: str, program_seconds: float = 20) -> None:
+        self._python, self._program_seconds = python, program_seconds
         self._process: Any = None
 
     def result(self, source: str) -> Any:
@@ -28,8 +36,8 @@ class TensorFlow:
                 [self._python, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 env=quiet,
             )  # fmt: skip
-            self._run("result = None", START_SECONDS)
-        return self._run(source, PROGRAM_SECONDS)
+            self._run("result = None", _START_SECONDS)
+        return self._run(source, self._program_seconds)
 
     def _run(self, source: str, seconds: float) -> Any:
         try:
