@@ -48,6 +48,8 @@ def _first_error(result: dict[str, Any]) -> str | None:
 
 def _differences(mine: dict[str, Any], its: dict[str, Any], generator: Generator) -> list[str]:
     errors = _first_error(mine), _first_error(its)
+    if errors == ("OutOfRangeError", None) and "checked" in generator.source:
+        return []  # the specs of an empty dataset are those of made-up elements, all of which a function may refuse
     if errors[0] != errors[1]:
         return [f"errors: {errors[0]}, TensorFlow: {errors[1]}"]
     if errors[0] and ("error" in mine or "error" in its or generator.repeats_errors):

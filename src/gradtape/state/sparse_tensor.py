@@ -45,6 +45,8 @@ class SparseTensor(CompositeTensor):
     __slots__ = ("__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
     _is_native = True
 
+    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` made this of; not set otherwise
+
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = to_tensor(indices, dtypes.int64)
         self._values = to_tensor(values)

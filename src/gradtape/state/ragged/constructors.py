@@ -18,6 +18,7 @@ class MadeOfRows(CompositeTensor):
 
     __slots__ = ("__weakref__", "_batch_sizes", "_row_partition", "_values")
 
+    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` made this of; not set otherwise
     _row_partition: RowPartition
     _values: Any
 
