@@ -152,7 +152,8 @@ class DirectedInterleaveIterator(Iterator[Any]):
         self._choices, self._stop_on_empty = choices, stop_on_empty
 
     def __next__(self) -> Any:
-        for choice in iter(lambda: next(self._choices, END), END):
+        while True:
+            choice = next(self._choices)
             if not 0 <= choice < len(self._inputs):
                 raise errors.InvalidArgumentError(
                     f"Selector index out of range: {choice} is not one of the {len(self._inputs)} datasets, counted "
@@ -165,7 +166,6 @@ class DirectedInterleaveIterator(Iterator[Any]):
             self._inputs[choice] = None
             if self._stop_on_empty or all(slot is None for slot in self._inputs):
                 self._choices = iter(())
-        raise StopIteration
 
 
 def drawn(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
