@@ -208,5 +208,8 @@ def test_wrong_transformations_are_refused_when_they_are_made():
             change(uneven)
     with pytest.raises(ValueError, match="scalar components"):
         numbers().rebatch(2)
+    for data in (Dataset.zip(numbers(), numbers()), Dataset.from_tensor_slices(tf.ragged.constant([[1]]))):
+        with pytest.raises(TypeError, match="a single component, a tensor"):
+            data.sparse_batch(2, [])
     with pytest.raises(tf.errors.InvalidArgumentError, match="at least one axis"):
         list(Dataset.from_tensors(tf.sparse.from_dense([0, 1])).unbatch())

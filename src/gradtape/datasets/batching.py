@@ -144,11 +144,22 @@ class Batching(Sources):
         [[2, 5], [1, 5]]
         """
         size, shape = positive(batch_size, "Batch size"), grouping.padded_shape(row_shape)
+
+        def specs(given: Any) -> Any:
+            if not isinstance(given, TensorSpec):
+                raise TypeError(
+                    "`sparse_batch` requires an input dataset whose elements have a single component, a tensor, but "
+                    f"they are {given}"
+                )
+            return SparseTensorSpec([None, *shape], given.dtype)
+
+        if (known := self._known(may_run=False)) is not None:
+            specs(known)
         return self._derived(
             "_DenseToSparseBatchDataset",
             lambda elements: grouping.sparse_batches(elements, size, shape),
             size=_divided(self._size, size, False),
-            specs=lambda given: mapped(lambda spec: SparseTensorSpec([None, *shape], spec.dtype), given),
+            specs=specs,
         )
 
     def unbatch(self, name: str | None = None) -> Any:

@@ -18,7 +18,7 @@ from .structure import leaves, own_copy, packed
 Elements = Iterator[Any]
 
 
-class Memory:
+class MemoryCache:
     """The elements of a dataset, once a pass has seen them all: as many as the dataset has, or up to its end."""
 
     def __init__(self, make: Callable[[], Elements], count: int) -> None:
@@ -59,7 +59,7 @@ class Memory:
         return own_copy(self._by_index[index])
 
 
-class File:
+class FileCache:
     """The elements of a dataset in `<name>.npz`, once one pass has seen them all."""
 
     def __init__(self, make: Callable[[], Elements], name: str, structure: Callable[[], Any]) -> None:

@@ -75,32 +75,32 @@ class _Scope:
         return self if self.path is None else _Scope(self.streams, (*self.path, number))
 
 
-class _Here(threading.local):
+class _ThreadScope(threading.local):
     """The position for which this thread is beginning passes; None outside of all iterators."""
 
     scope: _Scope | None = None
 
 
-_here = _Here()
+_thread = _ThreadScope()
 
 
 def begun(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """`make()`, a pass for an iterator of its own."""
-    with holding(_here, scope=_Scope({}, ())):
+    with holding(_thread, scope=_Scope({}, ())):
         return make()
 
 
 def outside_of_iterators() -> AbstractContextManager[None]:
     """A context for passes that belong to no iterator, such as those for samples: no iterator's streams move on."""
-    return holding(_here, scope=None)
+    return holding(_thread, scope=None)
 
 
 def input_pass(make: Callable[[], Iterator[Any]], number: int = 0) -> Callable[[], Iterator[Any]]:
     """`make`, bound to an input of the dataset that is being begun now: its passes may be begun at any time."""
-    scope = _here.scope and _here.scope.input(number)
+    scope = _thread.scope and _thread.scope.input(number)
 
     def begin() -> Iterator[Any]:
-        with holding(_here, scope=scope):
+        with holding(_thread, scope=scope):
             return make()
 
     return begin
@@ -108,10 +108,10 @@ def input_pass(make: Callable[[], Iterator[Any]], number: int = 0) -> Callable[[
 
 def begin_made() -> Callable[[Any], Iterator[Any]]:
     """A function that begins a pass through a dataset which a function of the dataset that is begun now has made."""
-    scope = _here.scope and _Scope(_here.scope.streams, None)
+    scope = _thread.scope and _Scope(_thread.scope.streams, None)
 
     def begin(dataset: Any) -> Iterator[Any]:
-        with holding(_here, scope=scope):
+        with holding(_thread, scope=scope):
             return dataset._elements()  # type: ignore[no-any-return]
 
     return begin
@@ -143,7 +143,7 @@ class Call:
 
     def begin_with_arguments(self) -> Callable[..., Any]:
         """The function as it is."""
-        scope, function, streams = _here.scope, self._function, FunctionStreams(self._seed)
+        scope, function, streams = _thread.scope, self._function, FunctionStreams(self._seed)
         if scope is not None:
             key = self._identity if scope.path is None else (scope.path, self._name)
             streams = scope.streams.setdefault(key, streams)

@@ -408,9 +408,9 @@ class Dataset(Batching):
         ([0, 1, 4], [0, 1, 4])
         """
         path = to_tensor(filename).array[()].decode() if isinstance(filename, Tensor | bytes) else str(filename)
-        store: Any = caching.Memory(self._elements, self._size)
+        store: Any = caching.MemoryCache(self._elements, self._size)
         if path:
-            store = caching.File(self._elements, path, lambda: self.element_spec)
+            store = caching.FileCache(self._elements, path, lambda: self.element_spec)
         made = Dataset(
             "CacheDataset", store.begin, self._known, self._size, self._samples, self._options,
             lambda index: store.element_at(self._element_at, index),

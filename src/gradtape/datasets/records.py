@@ -49,10 +49,10 @@ def _opened(path: str, compression: str | None) -> Any:
     if compression == "GZIP":
         return gzip.open(path)
     file = open(path, "rb")
-    return io.BufferedReader(_Inflated(file)) if compression == "ZLIB" else file
+    return io.BufferedReader(_InflateReader(file)) if compression == "ZLIB" else file
 
 
-class _Inflated(io.RawIOBase):
+class _InflateReader(io.RawIOBase):
     """A file of zlib's, read piece by piece."""
 
     def __init__(self, file: Any) -> None:
