@@ -161,12 +161,11 @@ class Lists:
         return Lists(found, reduce_func(np.int64(0), Lists([self.sample], self.sample)).sample)
 
     def unique(self) -> Lists:
-        like = np.asarray(self.sample)
-        is_scalar = not isinstance(self.sample, tuple | dict) and like.ndim == 0
-        if not is_scalar or not (like.dtype.kind in "OS" or like.dtype in (np.int32, np.int64)):
+        parts = [np.asarray(part) for part in NumpyFunctions.nest.flatten(self.sample)]
+        if len(parts) > 1 or not (parts[0].dtype.kind in "OS" or parts[0].dtype in (np.int32, np.int64)):
             raise TypeError("neither integers nor strings")
-        values = [x[()] if isinstance(x, np.ndarray) else x for x in self.elements]
-        return Lists([x for i, x in enumerate(values) if x not in values[:i]], self.sample)
+        values = [repr(np.asarray(element).tolist()) for element in self.elements]
+        return Lists([x for i, x in enumerate(self.elements) if values[i] not in values[:i]], self.sample)
 
 
 def _called(function: Any, element: Any) -> Any:

@@ -281,6 +281,7 @@ class Generator:
 
     def ragged_batch(self, d: str) -> str:
         self.composite = self.by_chance = True
+        self.scalar, self.rank = False, self.rank + 1
         self.keeps_specs = False  # documented: what has one size in the first elements is taken for a tensor
         return f"{d}.ragged_batch({self.positive()})"
 
@@ -341,8 +342,8 @@ class Generator:
         return f"{d}.ignore_errors()"
 
     def unique(self, d: str) -> str | None:
-        is_wrong = self.nested or self.rank  # which is an error, and the end of the pipeline: seldom
-        return None if is_wrong and self.draw.random() < 0.9 else f"{d}.unique()"
+        # Of nests it is an error, and the end of the pipeline: seldom.
+        return None if self.nested and self.draw.random() < 0.9 else f"{d}.unique()"
 
     def cardinality(self, d: str) -> str:
         self.by_chance = self.repeats_errors = True
@@ -369,7 +370,7 @@ class Generator:
         return f"{d}.shuffle({self.positive() * 2}, seed={self.number()}{again})"
 
     def concatenate(self, d: str) -> str | None:
-        if self.rank and any("sample_from" in line for line in self.lines):
+        if self.rank and any("sample" in line or "choose" in line for line in self.lines):
             return None  # TensorFlow itself fails there: "Incompatible shapes at component 0"
         return f"{d}.concatenate({d}.take({self.positive()}))"
 

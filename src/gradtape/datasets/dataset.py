@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy.threads import CORES
-from ..core import dtypes, errors
+from ..core import dtypes, errors, nest
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from ..engine.run.randomness import seeds_of_op
@@ -36,7 +36,7 @@ from .resumable import (
     raise_failures,
 )
 from .specs import DatasetSpec
-from .structure import as_element, as_specs, common, is_nest, own_copy
+from .structure import as_element, as_specs, common, leaves, own_copy
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
@@ -554,21 +554,27 @@ class Dataset(Batching):
         return made._made_of([self], lambda of: of.snapshot(path, compression, reader_func, shard_func), self._rows)
 
     def unique(self, name: str | None = None) -> Dataset:
-        """Each element where it comes first: scalars of integers or strings.
+        """Each element where it comes first: tensors of integers or strings.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()]
         [1, 37, 2]
         """
 
-        def check(spec: Any) -> Any:
-            kinds = (dtypes.int32, dtypes.int64, dtypes.string)
-            if is_nest(spec) or getattr(spec, "dtype", None) not in kinds or spec.shape.rank not in (None, 0):
+        def check(specs: Any) -> Any:
+            parts, kinds = leaves(specs), (dtypes.int32, dtypes.int64, dtypes.string)
+            wrong = next((part for part in parts if getattr(part, "dtype", None) not in kinds), None)
+            if wrong is not None:
                 raise TypeError(
-                    "`tf.data.Dataset.unique` only supports scalars of type tf.int32, tf.int64 or tf.string, got "
-                    f"{spec!r}"
+                    f"`tf.data.Dataset.unique` does not support {wrong!r} -- only `tf.int32`, `tf.int64`, and "
+                    "`tf.string` are supported."
                 )
-            return spec
+            if len(parts) > 1 or nest.is_composite(parts[0]):
+                raise errors.InvalidArgumentError(
+                    f"UniqueDataset only supports inputs with a single component, a tensor, but the elements are "
+                    f"{specs!r}"
+                )
+            return specs
 
         known = self._known(may_run=False)
         if known is not None:
@@ -578,8 +584,8 @@ class Dataset(Batching):
             seen: set[Any] = set()
 
             def is_first(element: Any) -> bool:
-                check(element)
-                value = element.array[()]
+                (tensor,) = leaves(check(element))
+                value = tensor.dims, *np.ravel(tensor.array).tolist()
                 is_new = value not in seen
                 seen.add(value)
                 return is_new
