@@ -338,3 +338,8 @@ def test_unique_compares_whole_tensors():
     assert values(numbers(5).map(lambda x: x * 0).batch(2).unique()) == [[0, 0], [0]]
     assert values(Dataset.from_tensor_slices([["a"], ["b"], ["a"]]).unique()) == [[b"a"], [b"b"]]
     assert values(Dataset.from_tensor_slices({"x": [1, 1, 2]}).unique()) == [{"x": 1}, {"x": 2}]
+
+
+def test_entries_of_ragged_rows_are_batched():
+    rows = Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]]))
+    assert values(rows.unbatch().batch(2)) == [[1, 2], [3]]

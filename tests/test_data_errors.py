@@ -172,6 +172,7 @@ def in_turn(first, second, choices):
      [(0, 0, 0), "!", (2, 2, 2), "!", (4, 4, 4), (5, 5, 5), (6, 6, 6)]),
     (lambda: Dataset.zip(numbers(7), failing(7, [1, 3]), failing(7, [2])),
      [(0, 0, 0), "!", "!", "!", (4, 4, 4), (5, 5, 5), (6, 6, 6)]),
+    (lambda: Dataset.zip(failing(5, [2, 3, 4]), numbers(3)), [(0, 0), (1, 1), "!", "!"]),
     (lambda: failing().skip(2), ["!", "!", 5, 6]),
     (lambda: failing(5, [3]).batch(3), [[0, 1, 2], "!"]),
     (lambda: failing(5, [3]).take(5).batch(3), [[0, 1, 2], "!", [4]]),

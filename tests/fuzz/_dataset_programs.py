@@ -294,7 +294,9 @@ class Generator:
     def unbatch(self, d: str) -> str:
         return f"{d}.unbatch()"
 
-    def rebatch(self, d: str) -> str:
+    def rebatch(self, d: str) -> str | None:
+        if self.composite and any("ragged" in line for line in self.lines):
+            return None  # TensorFlow fails to batch these: "Inferred input_ragged_rank must be >= 0"
         return f"{d}.rebatch({self.positive()}{self.draw.choice(['', ', drop_remainder=True'])})"
 
     def window(self, d: str) -> str | None:

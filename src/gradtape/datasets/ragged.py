@@ -30,7 +30,7 @@ def batched_as(specs: Any, elements: Sequence[Any]) -> Any:
     """Several elements as one; what is ragged by its spec in rows of any length, though a row is a plain tensor."""
 
     def one(spec: Any, *values: Any) -> Any:
-        if not isinstance(spec, RaggedTensorSpec):
+        if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank < 0:  # -1: the entries of what was a vector
             return stacked(values)
         return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stacked), values)
 

@@ -90,8 +90,11 @@ class ZipIterator(Iterator[Any]):
 
     def __init__(self, inputs: Sequence[Iterator[Any]]) -> None:
         self._inputs = inputs
+        self._ended = False
 
     def __next__(self) -> tuple[Any, ...]:
+        if self._ended:
+            raise StopIteration
         found, error = [], None
         for elements in self._inputs:
             try:
@@ -99,7 +102,8 @@ class ZipIterator(Iterator[Any]):
             except Exception as raised:
                 error = error or raised
                 continue
-            if element is END and error is None:
+            self._ended |= element is END
+            if self._ended and error is None:
                 raise StopIteration
             found.append(element)
         if error is not None:
