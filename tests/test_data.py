@@ -343,3 +343,4 @@ def test_unique_compares_whole_tensors():
 def test_entries_of_ragged_rows_are_batched():
     rows = Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]]))
     assert values(rows.unbatch().batch(2)) == [[1, 2], [3]]
+    assert [x.to_list() for x in rows.batch(1).rebatch(2)] == [[[1, 2], []], [[3]]]

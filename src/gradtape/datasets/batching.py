@@ -211,9 +211,10 @@ class Batching(Sources):
 
         if (known := self._known(may_run=False)) is not None:
             specs(known)
+        rows = None if known is None else mapped(row_spec, known)
         return self._derived(
             "_RebatchDataset",
-            lambda elements: grouping.rebatched(elements, sizes, drop_remainder),
+            lambda elements: grouping.rebatched(elements, sizes, drop_remainder, rows),
             size=UNKNOWN_CARDINALITY,
             specs=specs,
         )

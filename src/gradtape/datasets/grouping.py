@@ -43,13 +43,17 @@ def batches(
     elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None, aligned: bool = False
 ) -> Iterator[Any]:
     """Batches of `size` elements, whose specs may be known."""
-    found = groups(elements, size, drop_remainder, aligned)
+    return map(_batching(specs), groups(elements, size, drop_remainder, aligned))
+
+
+def _batching(specs: Any) -> Callable[[list[Any]], Any]:
+    """How several elements, whose specs may be known, become one."""
     if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
         from .ragged import batched_as, has_ragged
 
         if has_ragged(specs):
-            return map(lambda group: batched_as(specs, group), found)
-    return map(batched, found)
+            return lambda group: batched_as(specs, group)
+    return batched
 
 
 def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
@@ -69,9 +73,9 @@ def _rows(element: Any) -> Iterator[Any]:
     return (packed(element, iter(row)) for row in zip(*map(rows, flat), strict=True))
 
 
-def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool) -> Iterator[Any]:
-    """Batches of other sizes, in turn."""
-    rows_of_all, sizes_in_turn = unbatched(elements), itertools.cycle(sizes)
+def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
+    """Batches of other sizes, in turn, of rows whose specs may be known."""
+    rows_of_all, sizes_in_turn, batch = unbatched(elements), itertools.cycle(sizes), _batching(specs)
 
     def step() -> Any:
         size = next(sizes_in_turn)
@@ -79,7 +83,7 @@ def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: boo
         if len(group) < size and (drop_remainder or not group):
             raise StopIteration
         try:
-            return batched(group)
+            return batch(group)
         except errors.InvalidArgumentError as error:  # TensorFlow's class, for rows of different shapes
             raise errors.FailedPreconditionError(error.message) from None
 
