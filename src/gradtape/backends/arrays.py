@@ -57,6 +57,15 @@ class ArrayModule:
         self.by_way_of_host: set[str] = set()
 
 
+def host_only(xp: Any) -> None:
+    """Raises in a kernel that only NumPy can run, so that the caller computes it on the host.
+
+    To have NumPy try and convert another library's array would end in whatever error, or warning, the two agree on.
+    """
+    if xp is not np:
+        raise NotImplementedError("this kernel is NumPy's")
+
+
 def put(array: Any, key: Any, values: Any) -> Any:
     """`array` with `array[key] = values`; the array is one the caller has just made."""
     if hasattr(array, "at"):
@@ -206,6 +215,13 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
         return (x.view(bits) * mask).view(x.dtype)
     kept = mask.astype(bits)  # which NumPy would do too, in small pieces
     return np.multiply(kept, x.view(bits), kept).view(x.dtype)
+
+
+def join_parts(xp: Any, real: Any, imag: Any) -> Any:
+    """The complex numbers of these parts, of one shape: `real + 1j * imag` is NaN where the imaginary part is inf."""
+    if hasattr(real, "at"):
+        return importlib.import_module("jax.lax").complex(real, imag)
+    return xp.stack([real, imag], axis=-1).view(xp.complex128 if real.dtype == xp.float64 else xp.complex64)[..., 0]
 
 
 @functools.cache

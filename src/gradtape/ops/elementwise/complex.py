@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...backends.arrays import join_parts
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import opaque, unbroadcast
 from ...engine.registry.op import sample
@@ -20,8 +21,7 @@ def _elementwise(name):
 
 
 def _complex(xp, a, b):
-    a, b = xp.broadcast_arrays(a, b)
-    return xp.stack([a, b], axis=-1).view(xp.complex128 if a.dtype == xp.float64 else xp.complex64)[..., 0]
+    return join_parts(xp, *xp.broadcast_arrays(a, b))
 
 
 def _complex_tangent(m, inputs, y, attrs, ts):

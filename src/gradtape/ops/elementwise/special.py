@@ -18,6 +18,11 @@ def _scipy(name):
     return lambda xp, x: getattr(special(xp), name)(x).astype(x.dtype)
 
 
+def _in_double(kernel):
+    """A kernel with less than float64 computed in it: between its steps float32 has no digits left, or underflows."""
+    return lambda xp, *xs: kernel(xp, *[x.astype(xp.float64) for x in xs]).astype(xs[-1].dtype)
+
+
 def _real(name, kernel, **record):
     return elementwise(name, _scipy(kernel) if isinstance(kernel, str) else kernel, on=REAL_FLOATING, **record)
 
@@ -49,9 +54,11 @@ erf = _real(
 def ndtr_of(xp, x):
     """The probability that a normal number is less than `x`.
 
-    It is accurate in relation to itself where it is computed eagerly, and to 1 where it is a formula of a graph.
+    It is accurate in relation to itself, but for float32 in a graph that NumPy runs: to 1 there, as TensorFlow's is.
     """
-    if xp is np and (x.dtype != np.float32 or x.size < FEW):
+    if xp is not np:
+        return (0.5 * special(xp).erfc(x * -math.sqrt(0.5))).astype(x.dtype)
+    if x.dtype != np.float32 or x.size < FEW:
         return special(xp).ndtr(x).astype(x.dtype)
     y = 0.5 * (1 + erf_of(xp, x * math.sqrt(0.5)))
     if type(x) is np.ndarray:
@@ -80,22 +87,33 @@ lgamma = _real("lgamma", _lgamma, domain=(0.5, 4), dx=lambda m, x: m.digamma(x))
 digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygamma(m.ones_like(x), x))
 
 
+def _hurwitz(xp, s, q):
+    """Hurwitz' zeta function; JAX's underflows where q is large, which here has the first terms of its series."""
+    y = special(xp).zeta(s, q)
+    if xp is np:
+        return y
+    far = (q > 1e7) & (s > 1) & (q < np.inf)
+    base, power = xp.where(far, q, 1.0), xp.where(far, s, 2.0)
+    half = base ** (0.5 - 0.5 * power)  # of a number that may be as small as the square of the least one
+    return xp.where(far, half * (half * (1 / (power - 1) + 0.5 / base)), y)
+
+
 def _polygamma(xp, n, x):
     functions = special(xp)
-    higher = xp.where(n % 2 == 1, 1, -1) * functions.gamma(n + 1) * functions.zeta(n + 1, x)
+    higher = xp.where(n % 2 == 1, 1, -1) * functions.gamma(n + 1) * _hurwitz(xp, n + 1, x)
     y = xp.where(n == 0, functions.digamma(x), higher)
     return xp.where((n < 0) | (n != xp.floor(n)), math.nan, y).astype(x.dtype)
 
 
 polygamma = _real(
-    "polygamma", _polygamma, domain=(0.5, 4), samples=[sample(np.array([0.0, 1.0, 2.0]), (2, 3))],
-    dn=None, dx=lambda m, n, x: m.polygamma(n + 1, x),
+    "polygamma", _in_double(_polygamma), args="n x", domain=(0.5, 4),
+    samples=[sample(np.array([0.0, 1.0, 2.0]), (2, 3))], dn=None, dx=lambda m, n, x: m.polygamma(n + 1, x),
 )  # fmt: skip
 
 
 def _zeta(xp, x, q):
     """SciPy's, which is NaN where x is inf and every term of the sum is 0."""
-    return xp.where((x == np.inf) & (q > 1), 0, special(xp).zeta(x, q).astype(x.dtype))
+    return xp.where((x == np.inf) & (q > 1), 0, _hurwitz(xp, x, q).astype(x.dtype))
 
 
 zeta = _real(
@@ -104,9 +122,31 @@ zeta = _real(
 )  # fmt: skip
 
 
-def _gamma_density(m, a, x):
-    """x**(a-1) exp(-x) / gamma(a): the derivative of `igamma` by x."""
-    return m.exp(m.xlogy(a - 1, x) - m.where(x < 0, math.nan, x) - m.lgamma(a))
+def _gamma_density(xp, a, x):
+    """x**(a-1) exp(-x) / gamma(a): the derivative of `igamma` by x.
+
+    For large a its logarithm is a difference of numbers of the size of a log a. Near its peak it is computed by the
+    distance from the peak and Stirling's series instead (Loader, Fast and accurate computation of binomial
+    probabilities, 2000).
+    """
+    near = (a > 10) & (x > 0.1 * a) & (x < 10 * a)
+    center, place = xp.where(near, a, 10.0), xp.where(near, x, 10.0)
+    distance = (place - center) / center
+    r = 1 / (center * center)
+    rest = (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))) / center
+    peaked = xp.exp(center * (xp.log1p(distance) - distance) - rest) * xp.sqrt(center / (2 * math.pi)) / place
+    known = (x > 0) & (x < np.inf) & ~near
+    power = xp.where(a == 1, 0.0, (a - 1) * xp.log(xp.where(known, x, xp.where(x == 0, 0.0, 1.0))))
+    plain = xp.exp(power - xp.where(known, x, 0.0) - special(xp).gammaln(a))
+    y = xp.where(near, peaked, xp.where(x == np.inf, 0.0, plain))
+    return xp.where(x >= 0, y, math.nan)
+
+
+gamma_density = _real(
+    "gamma_density", _in_double(_gamma_density), args="a x", domain=(0.5, 3),
+    samples=[sample((2, 3), (3,)), sample((2,), (2,), domain=(11, 20)), sample((), ())],
+    da=lambda m, a, x, y: y * (m.log(x) - m.digamma(a)), dx=lambda m, a, x, y: y * (m.xdivy(a - 1, x) - 1),
+)  # fmt: skip
 
 
 def _bell(c):
@@ -151,7 +191,7 @@ def _igamma_by_a(xp, a, x, *, order):
 
 def _igamma_by_a_and_x(m, a, x, order):
     constants = [-m.polygamma(k * m.ones_like(a), a) for k in range(1, order)]
-    return _gamma_density(m, a, x) * _bell([m.log(x) - m.digamma(a), *constants])
+    return m.gamma_density(a, x) * _bell([m.log(x) - m.digamma(a), *constants])
 
 
 igamma_by_a = _real(
@@ -160,24 +200,31 @@ igamma_by_a = _real(
     da=lambda m, a, x, order: m.igamma_by_a(a, x, order=order + 1), dx=_igamma_by_a_and_x,
 )  # fmt: skip
 igamma = _real(
-    "igamma", lambda xp, a, x: special(xp).gammainc(a, x).astype(x.dtype), domain=(0.5, 3),
-    da=lambda m, a, x: m.igamma_by_a(a, x, order=1), dx=_gamma_density,
+    "igamma", _in_double(lambda xp, a, x: special(xp).gammainc(a, x)), args="a x", domain=(0.5, 3),
+    da=lambda m, a, x: m.igamma_by_a(a, x, order=1), dx=lambda m, a, x: m.gamma_density(a, x),
 )  # fmt: skip
 igammac = _real(
-    "igammac", lambda xp, a, x: special(xp).gammaincc(a, x).astype(x.dtype), domain=(0.5, 3),
-    da=lambda m, a, x: -m.igamma_by_a(a, x, order=1), dx=lambda m, a, x: -_gamma_density(m, a, x),
+    "igammac", _in_double(lambda xp, a, x: special(xp).gammaincc(a, x)), args="a x", domain=(0.5, 3),
+    da=lambda m, a, x: -m.igamma_by_a(a, x, order=1), dx=lambda m, a, x: -m.gamma_density(a, x),
 )  # fmt: skip
 
 
-def _beta_density(m, a, b, x):
-    """x**(a-1) (1-x)**(b-1) / beta(a, b)."""
-    log_beta = m.lgamma(a) + m.lgamma(b) - m.lgamma(a + b)
-    return m.exp(m.xlog1py(b - 1, -x) + m.xlogy(a - 1, x) - log_beta)
+def _beta_density(xp, a, b, x):
+    """x**(a-1) (1-x)**(b-1) / beta(a, b): the derivative of `betainc` by x."""
+    functions = special(xp)
+    powers = functions.xlog1py(b - 1, -x) + functions.xlogy(a - 1, x)
+    return xp.exp(powers - functions.betaln(a, b))
 
 
+beta_density = _real(
+    "beta_density", _in_double(_beta_density), args="a b x", domain=(0.2, 0.8),
+    da=lambda m, a, b, x, y: y * (m.log(x) - m.digamma(a) + m.digamma(a + b)),
+    db=lambda m, a, b, x, y: y * (m.log1p(-x) - m.digamma(b) + m.digamma(a + b)),
+    dx=lambda m, a, b, x, y: y * (m.xdivy(a - 1, x) - m.xdivy(b - 1, 1 - x)),
+)  # fmt: skip
 betainc = _real(
-    "betainc", lambda xp, a, b, x: special(xp).betainc(a, b, x).astype(x.dtype), domain=(0.2, 0.8),
-    da=None, db=None, dx=_beta_density,
+    "betainc", _in_double(lambda xp, a, b, x: special(xp).betainc(a, b, x)), args="a b x", domain=(0.2, 0.8),
+    da=None, db=None, dx=lambda m, a, b, x: m.beta_density(a, b, x),
 )  # fmt: skip
 
 
@@ -195,6 +242,8 @@ def _of_positive(name, pole):
 
     def kernel(xp, x):
         y = getattr(special(xp), name)(x).astype(x.dtype)
+        if name in ("k0", "k0e"):  # SciPy's is inf at the least number
+            y = xp.where((y == pole) & (x > 0), math.log(2) - np.euler_gamma - xp.log(xp.where(x > 0, x, 1)), y)
         return xp.where((x < 0) | xp.isnan(y) & (x < 1), pole, y)  # SciPy's k1 is NaN at subnormal numbers
 
     return kernel

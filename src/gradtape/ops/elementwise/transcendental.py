@@ -6,14 +6,29 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import into
+from ...backends.arrays import into, join_parts
 from ...engine.registry.families import elementwise
 from .arithmetic import REAL_FLOATING
 
 exp = elementwise("exp", "exp", args="x", dx=lambda y: y)
 expm1 = elementwise("expm1", "expm1", args="x", dx=lambda m, x: m.exp(x))
 log = elementwise("log", "log", args="x", domain=(0.2, 3), dx=lambda x: 1 / x)
-log1p = elementwise("log1p", "log1p", args="x", domain=(-0.8, 3), dx=lambda x: 1 / (1 + x))
+
+
+def _log1p(xp, x):
+    """log(1 + x), which is all that NumPy's is for complex numbers: 0 for small ones."""
+    if x.dtype.kind != "c":
+        return xp.log1p(x)
+    a, b = x.real, x.imag
+    near = xp.maximum(abs(a), abs(b)) < 0.5
+    small, beside = xp.where(near, a, 0), xp.where(near, b, 0)
+    # log |1 + x| is log1p(|1 + x|² - 1) / 2 near 0; elsewhere by half of 1 + x, which does not overflow.
+    size = xp.hypot(0.5 * xp.where(near, 0, a) + 0.5, 0.5 * b)
+    real = xp.where(near, 0.5 * xp.log1p(small * (2 + small) + beside * beside), xp.log(size) + math.log(2))
+    return join_parts(xp, real, xp.arctan2(b, 1 + a))
+
+
+log1p = elementwise("log1p", _log1p, domain=(-0.8, 3), dx=lambda x: 1 / (1 + x))
 exp2 = elementwise("exp2", "exp2", args="x", on=REAL_FLOATING, dx=lambda y: y * math.log(2))
 log2 = elementwise("log2", "log2", args="x", on=REAL_FLOATING, domain=(0.2, 3), dx=lambda x: (1 / math.log(2)) / x)
 log10 = elementwise("log10", "log10", args="x", on=REAL_FLOATING, domain=(0.2, 3), dx=lambda x: (1 / math.log(10)) / x)
@@ -30,24 +45,67 @@ hypot = elementwise(
 sin = elementwise("sin", "sin", args="x", dx=lambda m, x: m.cos(x))
 cos = elementwise("cos", "cos", args="x", dx=lambda m, x: -m.sin(x))
 tan = elementwise("tan", "tan", args="x", domain=(-1, 1), dx=lambda y: 1 + y * y)
-asin = elementwise("asin", "arcsin", args="x", domain=(-0.9, 0.9), dx=lambda m, x: 1 / m.sqrt(1 - x * x))
-acos = elementwise("acos", "arccos", args="x", domain=(-0.9, 0.9), dx=lambda m, x: -1 / m.sqrt(1 - x * x))
-atan = elementwise("atan", "arctan", args="x", dx=lambda x: 1 / (1 + x * x))
+
+
+# The derivatives of the inverse functions are ops, whose own derivatives do not cancel near 0. They do without x²,
+# which overflows for half of the complex numbers, where the derivative is not 0.
+
+
+def _turned(xp, x):
+    """i times complex numbers."""
+    return join_parts(xp, -x.imag, x.real)
+
+
+def _asin_slope(xp, x):
+    """1 / √(1 - x²)."""
+    if x.dtype.kind != "c":
+        return 1 / xp.sqrt((1 - x) * (1 + x))
+    return (1 / xp.sqrt(1 - x)) * (1 / xp.sqrt(1 + x))
+
+
+asin_slope = elementwise("asin_slope", _asin_slope, domain=(-0.9, 0.9), dx=lambda x, y: x * y * y * y)
+asin = elementwise("asin", "arcsin", args="x", domain=(-0.9, 0.9), dx=lambda m, x: m.asin_slope(x))
+acos = elementwise("acos", "arccos", args="x", domain=(-0.9, 0.9), dx=lambda m, x: -m.asin_slope(x))
+
+
+def _atan_slope(xp, x):
+    """1 / (1 + x²), of complex numbers as the product of 1 / (1 + ix) and 1 / (1 - ix)."""
+    if x.dtype.kind != "c":
+        return 1 / (1 + x * x)
+    turned = _turned(xp, x)
+    return (1 / (1 + turned)) * (1 / (1 - turned))
+
+
+atan_slope = elementwise("atan_slope", _atan_slope, dx=lambda x, y: x * y * y * -2)
+atan = elementwise("atan", "arctan", args="x", dx=lambda m, x: m.atan_slope(x))
 atan2 = elementwise(
     "atan2", "arctan2", args="a b", on=REAL_FLOATING, domain=(0.5, 2),
-    # Not by a² + b², which overflows, or is 0, for half of the exponents.
-    da=lambda m, a, b: b / (r := m.hypot(a, b)) / r, db=lambda m, a, b: -a / (r := m.hypot(a, b)) / r,
+    # Not by a² + b², which overflows, or is 0, for half of the exponents; XLA would make r² of two divisions by r.
+    da=lambda m, a, b: b / (r := m.hypot(a, b)) * (1 / r), db=lambda m, a, b: -a / (r := m.hypot(a, b)) * (1 / r),
 )  # fmt: skip
 
 sinh = elementwise("sinh", "sinh", args="x", dx=lambda m, x: m.cosh(x))
 cosh = elementwise("cosh", "cosh", args="x", dx=lambda m, x: m.sinh(x))
 tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: 1 - y * y)
-# 1 / cosh(y) by half of y: at the largest x, cosh(y) overflows, and the second derivative is NaN.
-asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, y: 0.5 / (m.square(m.cosh(0.5 * y)) - 0.5))
+
+
+def _asinh_slope(xp, x):
+    """1 / √(1 + x²), of complex numbers as the product of the inverse roots of 1 + ix and 1 - ix."""
+    if x.dtype.kind != "c":
+        return 1 / xp.hypot(x, 1)
+    turned = _turned(xp, x)
+    return (1 / xp.sqrt(1 + turned)) * (1 / xp.sqrt(1 - turned))
+
+
+asinh_slope = elementwise("asinh_slope", _asinh_slope, dx=lambda x, y: -x * y * y * y)
+asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, x: m.asinh_slope(x))
 acosh = elementwise(
     "acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, x: m.rsqrt(x - 1) * m.rsqrt(x + 1)
 )
-atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
+atanh_slope = elementwise(
+    "atanh_slope", lambda xp, x: (1 / (1 - x)) * (1 / (1 + x)), domain=(-0.8, 0.8), dx=lambda x, y: x * y * y * 2
+)
+atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda m, x: m.atanh_slope(x))
 
 _ONE = np.array(1, np.float32)  # of which NumPy need not find out the dtype first
 
@@ -99,7 +157,8 @@ xlog1py = elementwise(
 )  # fmt: skip
 xdivy = elementwise(
     "xdivy", lambda xp, a, b: a / xp.where(a == 0, xp.asarray(1, b.dtype), b), domain=(0.5, 2),
-    da=lambda m, a, b: m.xdivy(_is_not_zero(m, a), b), db=lambda m, y, b: -m.xdivy(y, b),
+    # The sign comes between the two divisions by b, of which XLA would make one by b².
+    da=lambda m, a, b: m.xdivy(_is_not_zero(m, a), b), db=lambda m, y, b: m.xdivy(-y, b),
 )  # fmt: skip
 
 

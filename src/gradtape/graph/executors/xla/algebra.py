@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
@@ -55,11 +56,6 @@ def _expm(x: Any) -> Any:
     return expm(x) if x.size else x
 
 
-@lowering("complex")
-def _complex(a: Any, b: Any) -> Any:
-    return jax.lax.complex(*jnp.broadcast_arrays(a, b))
-
-
 @lowering("bitcast")
 def _bitcast(x: Any, *, dtype: Any) -> Any:
     return jax.lax.bitcast_convert_type(x, dtype.numpy)
@@ -67,7 +63,52 @@ def _bitcast(x: Any, *, dtype: Any) -> Any:
 
 @lowering("erfcinv")
 def _erfcinv(x: Any) -> Any:
-    return ndtri(x / 2) * -math.sqrt(0.5)
+    """-ndtri(x / 2) / √2. Half of the smallest numbers is taken for 0: there by Newton's method on log erfc.
+
+    It starts from twice the argument. erfc(y) is exp(-y²) / (√π y) times an asymptotic series in 1 / (2 y²).
+    """
+    tiny = x < 4 * float(np.finfo(x.dtype).tiny)
+    y = ndtri(jnp.where(tiny, 2 * x, x) / 2) * -math.sqrt(0.5)
+    start, target = jnp.where(tiny, y, 30.0), jnp.log(jnp.where(tiny & (x > 0), x, 1.0))
+    found = start
+    for _ in range(3):
+        term = 0.5 / (found * found)
+        series: Any = 1.0
+        for k in (17, 15, 13, 11, 9, 7, 5, 3, 1):
+            series = 1 - series * term * k
+        logarithm = jnp.log(series / found) - found * found - 0.5 * math.log(math.pi)
+        found = found + (logarithm - target) * series / (2 * found)
+    return jnp.where(tiny & jnp.isfinite(start) & (x > 0), found, y)
+
+
+@lowering("sinh")
+def _sinh(x: Any) -> Any:
+    """JAX's loses the real part of small complex numbers: there -i sin(ix)."""
+    if x.dtype.kind != "c":
+        return jnp.sinh(x)
+    y = jnp.sin(jax.lax.complex(-x.imag, x.real))
+    return jax.lax.complex(y.imag, -y.real)
+
+
+@lowering("atanh")
+def _atanh(x: Any) -> Any:
+    """JAX's is infinite for complex numbers near ±1 whose distance has a square that underflows."""
+    if x.dtype.kind != "c":
+        return jnp.arctanh(x)
+    a, b = abs(x.real), x.imag
+    distance = jnp.hypot(1 - a, b)
+    near = distance < 0.5
+    inverse = 1 / jnp.where(near, 1, distance)
+    far_real = 0.25 * jnp.log1p(4 * (a * inverse) * inverse)
+    near_real = 0.5 * (jnp.log(jnp.hypot(1 + a, b)) - jnp.log(jnp.where(near, distance, 1)))
+    real = jnp.copysign(jnp.where(near, near_real, far_real), x.real)
+    return jax.lax.complex(real, 0.5 * jnp.arctan2(b, 0.5 * ((1 - a) * (1 + a) - b * b)))
+
+
+@lowering("expint")
+def _expint(x: Any) -> Any:
+    """JAX's does not return for some numbers of the range."""
+    raise NotImplementedError
 
 
 @lowering("cumulative_logsumexp")
