@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import host_only
 from ...engine.registry.families import constant
 from ...engine.registry.op import sample
 
@@ -83,6 +84,7 @@ def _combined(
 
 def _drawn(xp: Any, images: Any, boxes: Any, colors: Any) -> Any:
     """The images with the borders of the boxes, a pixel wide, in the colors one after the other."""
+    host_only(xp)
     out = np.array(images)
     height, width, depth = images.shape[1:]
     sizes = np.array([height - 1, width - 1] * 2, np.float32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import add_at
+from ...backends.arrays import add_at, host_only
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
@@ -27,6 +27,7 @@ def _runs(row):
 
 
 def _isotonic(xp, x):
+    host_only(xp)
     rows = np.asarray(x, np.float64).reshape(-1, x.shape[-1]) if x.size else np.zeros((0, 1))
     segments = np.array([_runs(row) for row in rows.tolist()], np.int32).reshape(x.shape)
     return _run_means(xp, x, xp.asarray(segments)), xp.asarray(segments)
