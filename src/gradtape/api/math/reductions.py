@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -166,6 +167,13 @@ def reduce_euclidean_norm(
     return ops.euclidean_norm(x, axis=axes, keepdims=bool(keepdims))
 
 
+def _in_single(x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
+    """`f(x)`; of float16 in float32, since the squares of numbers from 256 on overflow, which their root does not."""
+    if x.dtype is not dtypes.float16:
+        return f(x)
+    return ops.cast(f(ops.cast(x, dtype=dtypes.float32)), dtype=dtypes.float16)
+
+
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean of |x - mean|² along `axis`.
 
@@ -173,7 +181,10 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.25)
     """
-    x = to_tensor(input_tensor)
+    return _in_single(to_tensor(input_tensor), lambda x: _variance(x, axis, bool(keepdims)))
+
+
+def _variance(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
     axes = reduced_axes(x, axis)
     mean = ops.mean(x, axis=axes, keepdims=True)
     if x.dtype.is_integer:
@@ -182,7 +193,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         )
     deviation = x - mean
     squares = ops.real(deviation * ops.conj(deviation)) if x.dtype.is_complex else ops.square(deviation)
-    return ops.mean(squares, axis=axes, keepdims=bool(keepdims))
+    return ops.mean(squares, axis=axes, keepdims=keepdims)
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -192,7 +203,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> tf.math.reduce_std([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.118034)
     """
-    return ops.sqrt(reduce_variance(input_tensor, axis, keepdims))
+    return _in_single(to_tensor(input_tensor), lambda x: ops.sqrt(_variance(x, axis, bool(keepdims))))
 
 
 def count_nonzero(
@@ -275,7 +286,11 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
         squares = ops.sum(ops.square(ops.real(x)) + ops.square(ops.imag(x)), axis=axes, keepdims=True)
         scale = ops.rsqrt(ops.maximum(squares, epsilon))
         return ops.complex(ops.real(x) * scale, ops.imag(x) * scale)
-    return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axis=axes, keepdims=True), epsilon))
+
+    def scaled(x: Tensor) -> Tensor:
+        return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axis=axes, keepdims=True), epsilon))
+
+    return _in_single(x, scaled)
 
 
 def norm(
@@ -291,8 +306,7 @@ def norm(
     >>> tf.norm([[3.0, 4.0], [0.0, 12.0]]).numpy()
     np.float32(13.0)
     """
-    x = to_tensor(tensor)
-    return _norm(x, ord, axis, bool(keepdims))
+    return _in_single(to_tensor(tensor), lambda x: _norm(x, ord, axis, bool(keepdims)))
 
 
 def _norm(x: Tensor, order: Any, axis: Any, keepdims: bool) -> Tensor:
@@ -347,7 +361,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
     """
     x = to_tensor(tensor)
-    length = _norm(x, ord, axis, True)
+    length = _in_single(x, lambda x: _norm(x, ord, axis, True))
     length = ops.cast(length, dtype=x.dtype) if x.dtype.is_complex else length
     return x / length, length
 

@@ -141,8 +141,27 @@ euclidean_norm = reduction(
 
 
 def _euclidean_norm(xp, x, axis, keepdims):
-    y = xp.sqrt((x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims))
-    return y.astype(x.dtype)
+    """√Σx². Where the squares overflow, or lose digits to underflow, the numbers are divided by their largest first.
+
+    NumPy looks whether they do; elsewhere every row is divided.
+    """
+    if x.dtype.char == "e":
+        return _euclidean_norm(xp, x.astype(np.float32), axis, keepdims).astype(x.dtype)
+    if xp is np or x.dtype.kind != "f" or any(x.shape[i] == 0 for i in axis):
+        squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
+        y = xp.sqrt(squares).astype(x.dtype)
+        if xp is not np or x.dtype.kind != "f":
+            return y
+        limits = np.finfo(x.dtype)
+        usual = (squares > limits.tiny / limits.eps) & (squares < np.inf)
+        if usual.all() or not x.size:
+            return y
+    top = abs(x).max(axis=axis, keepdims=True)
+    # XLA multiplies by 1 / unit, and takes that for 0 if it is subnormal.
+    unit = xp.where((top > 0) & (top < np.inf), xp.where(top > 1, 0.125 * top, top), 1)
+    shares = x / unit
+    scaled = xp.sqrt((shares * shares).sum(axis=axis, keepdims=True)) * unit
+    return scaled if keepdims else scaled.reshape([n for i, n in enumerate(x.shape) if i not in axis])
 
 
 _BOOLS = np.array([[True, False], [True, True]])

@@ -32,6 +32,8 @@ def _shifted(xp, logits):
 
 
 def _dense(xp, labels, logits):
+    if logits.dtype.char == "e":  # logits of float16 that are masked by its least number: -inf, less the largest
+        return _dense(xp, labels.astype(np.float32), logits.astype(np.float32)).astype(logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
 
