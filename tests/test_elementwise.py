@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.special
-from fuzz import range_ends
+from fuzz import range_ends, range_ends_composites
 
 import gradtape as tf
 from gradtape.backends.tuning import LARGE
@@ -242,12 +242,12 @@ def test_the_ends_of_the_range_of_every_dtype(kind, name):
         assert range_ends.compare(kind, name, dtype, "eager", random.Random(0)) == []
 
 
-# Straight lines, masks and slopes of other ops; functions of several arguments, whose ends TensorFlow has recorded; and
-# bessel_y, which mpmath does not compute in the time for a point.
+# Straight lines, masks, and the derivatives of other ops, which are compared as those.
 WITHOUT_ENDS = {
-    "abs", "add", "bessel_y0", "bessel_y1", "betainc", "gelu_slope", "gelu_tanh_slope", "igamma", "igamma_by_a",
-    "igammac", "leaky_relu", "leaky_slope", "masked", "maximum", "minimum", "mod", "mul", "neg", "nextafter",
-    "polygamma", "power_0", "power_1", "power_2", "sign", "sub", "truncatemod", "where", "where_positive", "zeta",
+    "abs", "add", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "beta_density", "gamma_density",
+    "gelu_slope", "gelu_tanh_slope", "igamma_by_a", "leaky_relu", "leaky_slope", "masked", "maximum", "minimum", "mod",
+    "mul", "neg", "nextafter", "power_0", "power_1", "power_2", "sign", "sub", "truncatemod", "where",
+    "where_positive",
 }  # fmt: skip
 SMOOTH = {
     name for name, op in registry.items()
@@ -257,6 +257,51 @@ SMOOTH = {
 
 def test_every_smooth_op_has_references_for_its_ends():
     assert {*SMOOTH} - {name for _, name in range_ends.references()} == WITHOUT_ENDS
+
+
+@pytest.mark.parametrize("name", sorted(range_ends_composites.FUNCTIONS))
+def test_composites_at_the_ends_of_the_range(name):
+    for each, dtype in range_ends_composites.cases():
+        if each == name:
+            assert range_ends_composites.compare(name, dtype, "eager", random.Random(0)) == []
+
+
+# What XLA's own functions, and rules that XLA rearranges, had wrong.
+@pytest.mark.parametrize(
+    ("kind", "name", "dtype"),
+    [
+        ("real", "erfcinv", "bfloat16"), ("real", "expint", "float16"), ("real", "digamma", "float32"),
+        ("binary", "atan2", "float16"), ("binary", "xdivy", "float32"), ("binary", "igamma", "float32"),
+        ("complex", "sinh", "complex64"), ("complex", "atanh", "complex64"), ("complex", "log1p", "complex64"),
+    ],
+)  # fmt: skip
+def test_the_ends_of_the_range_under_xla(kind, name, dtype):
+    assert range_ends.compare(kind, name, dtype, "xla", random.Random(0)) == []
+
+
+@pytest.mark.parametrize("f", [tf.norm, tf.math.reduce_std, tf.math.reduce_euclidean_norm, tf.math.l2_normalize])
+def test_squares_of_float16_do_not_overflow(f):
+    x = np.float16([11, 2048, 100])
+    wide = f(tf.constant(x, tf.float32)).numpy()
+    np.testing.assert_allclose(f(tf.constant(x)).numpy(), wide, rtol=1e-3)
+
+
+def test_a_masked_logit_of_float16_costs_nothing():
+    labels, logits = tf.constant([[1, 0]], tf.float16), tf.constant([[60000, -65504]], tf.float16)
+    assert tf.nn.softmax_cross_entropy_with_logits(labels, logits).numpy().tolist() == [0.0]
+
+
+def test_densities_of_half_precision():
+    """The derivatives of the incomplete gamma and beta functions are exponentials of differences of large numbers."""
+    a = tf.constant([2048.0], tf.float16)
+    for f in (lambda x: tf.math.igamma(a, x), lambda x: tf.math.betainc(a, a, x / 4096)):
+        x = tf.constant([2048.0], tf.float16)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        np.testing.assert_allclose(tape.gradient(y, x).numpy(), 1 / np.sqrt(2 * np.pi * 2048) * (
+            1.0 if f(x).numpy()[0] > 0.5 else np.sqrt(2)
+        ), rtol=5e-3)
 
 
 @pytest.mark.parametrize("mode", ["eager", "function", "xla"])

@@ -3,9 +3,10 @@
     python tests/fuzz/_range_end_references.py tests/data/range_ends.txt.gz [OP ...]
 
 A line of a function of one real argument is `real OP x f f' f'' |x f'''|`; of two, `binary OP a b f f_a f_b`, then
-`|a f_aa| + |b f_ab|` and `|a f_ab| + |b f_bb|`; of a complex one, `complex OP z f f' |z f''|`, a complex number as two.
-Derivatives are central differences in a precision that leaves dozens of digits. The last numbers say how much an error
-of one rounding in the arguments changes the derivatives.
+`|a f_aa| + |b f_ab|` and `|a f_ab| + |b f_bb|`; three arguments (`ternary`) likewise; of a complex one, `complex OP z f
+f' |z f''|`, a complex number as two; of vectors, see `vector_line`. A derivative that the op does not have is `-`.
+Derivatives are closed forms, or central differences in a precision that leaves dozens of digits. The last numbers say
+how much an error of one rounding in the arguments changes the derivatives.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 import mpmath as mp
 
-SECONDS_PER_POINT = 2
+SECONDS_PER_POINT = 8
 
 
 def _erfcinv(p: Any) -> Any:
@@ -124,8 +125,6 @@ REAL: dict[str, Callable[[Any], Any]] = {
     "erfinv": _erfinv,
     "erfcinv": _erfcinv,
     "ndtri": lambda p: -mp.sqrt(2) * _erfcinv(2 * p),
-    "lgamma": _log_gamma,
-    "digamma": mp.digamma,
     "dawsn": lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
     "expint": mp.ei,
     "fresnel_sin": mp.fresnels,
@@ -137,12 +136,131 @@ REAL: dict[str, Callable[[Any], Any]] = {
     "bessel_i1e": lambda x: mp.besseli(1, x) * mp.exp(-abs(x)),
     "bessel_j0": lambda x: mp.besselj(0, x),
     "bessel_j1": lambda x: mp.besselj(1, x),
-    "bessel_k0": _positive(lambda x: mp.besselk(0, x)),
-    "bessel_k0e": _positive(lambda x: mp.besselk(0, x) * mp.exp(x)),
-    "bessel_k1": _positive(lambda x: mp.besselk(1, x)),
-    "bessel_k1e": _positive(lambda x: mp.besselk(1, x) * mp.exp(x)),
-    "bessel_y0": _positive(lambda x: mp.bessely(0, x)),
-    "bessel_y1": _positive(lambda x: mp.bessely(1, x)),
+}
+
+
+def _polygammas(first: int) -> Callable[[Any], list[Any]]:
+    def derivatives(x: Any) -> list[Any]:
+        if x <= 0 and x == mp.floor(x):
+            raise ValueError  # a pole
+        return [mp.psi(n, x) if n >= 0 else _log_gamma(x) for n in range(first, first + 4)]
+
+    return derivatives
+
+
+def _bessel(order: int, kind: str, scaled: bool = False) -> Callable[[Any], list[Any]]:
+    """`K` or `Y` of order 0 or 1, and its derivatives, by F0' = -F1 and F1' = ±F0 - F1 / x, once, twice and thrice."""
+    sign = 1 if kind == "y" else -1
+
+    def derivatives(x: Any) -> list[Any]:
+        if x <= 0:
+            raise ValueError
+        f0, f1 = _bessel_pair(kind, x)
+        if scaled:
+            f0, f1 = f0 * mp.exp(x), f1 * mp.exp(x)
+        # A derivative is p f0 + q f1, with polynomials p and q of 1 / x, each a list of coefficients.
+        p, q = ([mp.mpf(1)], [mp.mpf(0)]) if order == 0 else ([mp.mpf(0)], [mp.mpf(1)])
+        found = []
+        for _ in range(4):
+            found.append(f0 * mp.polyval(p[::-1], 1 / x) + f1 * mp.polyval(q[::-1], 1 / x))
+            p, q = _sum(_slope(p), [sign * c for c in q], p if scaled else []), _sum(
+                _slope(q), [-c for c in p], [0, *[-c for c in q]], q if scaled else []
+            )
+        return found
+
+    return derivatives
+
+
+def _bessel_pair(kind: str, x: Any) -> tuple[Any, Any]:
+    """K or Y of order 0 and 1; far from 1 by the series, for which mpmath takes minutes."""
+    if x < mp.mpf(2) ** -20:
+        sign, half, log = (1 if kind == "k" else -1), x / 2, mp.log(x / 2)
+        terms = [(sign * half**2) ** k / mp.factorial(k) ** 2 for k in range(20)]
+        first = sum(t * (mp.psi(0, k + 1) - log) for k, t in enumerate(terms))
+        second = sum(
+            t / (k + 1) * half * (2 * log - mp.psi(0, k + 1) - mp.psi(0, k + 2)) for k, t in enumerate(terms)
+        )
+        return (first, 1 / x + second / 2) if kind == "k" else (-2 / mp.pi * first, (second - 2 / x) / mp.pi)
+    if x < 1e5:
+        function = mp.bessely if kind == "y" else mp.besselk
+        return function(0, x), function(1, x)
+    found = []
+    for order in (0, 1):
+        terms = [mp.mpf(1)]
+        for k in range(1, 60):
+            terms.append(terms[-1] * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k * x))
+        if kind == "k":
+            found.append(mp.sqrt(mp.pi / (2 * x)) * mp.exp(-x) * sum(terms))
+        else:
+            angle = x - (2 * order + 1) * mp.pi / 4
+            even, odd = (sum((-1) ** k * t for k, t in enumerate(terms[i::2])) for i in (0, 1))
+            found.append(mp.sqrt(2 / (mp.pi * x)) * (mp.sin(angle) * even + mp.cos(angle) * odd))
+    return found[0], found[1]
+
+
+def _slope(coefficients: list[Any]) -> list[Any]:
+    """Of a polynomial of 1 / x, by x."""
+    return [0, *[-k * c for k, c in enumerate(coefficients)]]
+
+
+def _sum(*polynomials: list[Any]) -> list[Any]:
+    return [sum(terms) for terms in itertools.zip_longest(*polynomials, fillvalue=mp.mpf(0))]
+
+
+# The function and its first three derivatives.
+WITH_DERIVATIVES: dict[str, Callable[[Any], list[Any]]] = {
+    "lgamma": _polygammas(-1),
+    "digamma": _polygammas(0),
+    "bessel_k0": _bessel(0, "k"),
+    "bessel_k0e": _bessel(0, "k", scaled=True),
+    "bessel_k1": _bessel(1, "k"),
+    "bessel_k1e": _bessel(1, "k", scaled=True),
+    "bessel_y0": _bessel(0, "y"),
+    "bessel_y1": _bessel(1, "y"),
+}
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a))
+
+
+def _igamma(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def _igammac(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, x, mp.inf, regularized=True)
+
+
+def _zeta(x: Any, q: Any) -> Any:
+    """Hurwitz' function, for large q by the formula of Euler and Maclaurin, which needs no sum then."""
+    if q < 1e6:
+        return mp.zeta(x, q)
+    total = q ** (1 - x) / (x - 1) + q**-x / 2
+    for k in range(1, 40):
+        total += mp.bernoulli(2 * k) / mp.factorial(2 * k) * mp.rf(x, 2 * k - 1) * q ** (-x - 2 * k + 1)
+    return total
+
+
+def _igamma_by_a(a: Any, x: Any) -> Any:
+    """The derivative by a, by central differences of the function that is not next to 1."""
+    h = a * mp.mpf(2) ** -60
+    f, sign = (_igamma, 1) if x < a else (_igammac, -1)
+    return sign * (f(a + h, x) - f(a - h, x)) / (2 * h)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    log_beta = mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
+    return mp.exp((a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x) - log_beta)
+
+
+# Functions of several arguments with their derivatives, None for one that the op does not have.
+WITH_PARTIALS: dict[str, tuple[Callable[..., Any], tuple[Callable[..., Any] | None, ...]]] = {
+    "igamma": (_igamma, (_igamma_by_a, _gamma_density)),
+    "igammac": (_igammac, (lambda a, x: -_igamma_by_a(a, x), lambda a, x: -_gamma_density(a, x))),
+    "zeta": (_zeta, (None, lambda x, q: -x * _zeta(x + 1, q))),
+    "polygamma": (lambda n, x: mp.psi(int(n), x), (None, lambda n, x: mp.psi(int(n) + 1, x))),
+    "betainc": (lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True), (None, None, _beta_density)),
 }
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "div": lambda a, b: a / b,
@@ -164,6 +282,92 @@ _COMPLEX_NAMES = (
 )
 _OF_ANY = {"sqrt": mp.sqrt, "rsqrt": lambda z: 1 / mp.sqrt(z), "log": mp.log}
 COMPLEX: dict[str, Callable[[Any], Any]] = {name: _OF_ANY.get(name, REAL.get(name)) for name in _COMPLEX_NAMES.split()}
+
+
+
+def _shares(xs: list[Any]) -> tuple[Any, list[Any]]:
+    """log Σ exp(x), and its gradient, which is the softmax."""
+    top = max(xs)
+    powers = [mp.exp(x - top) for x in xs]
+    return top + mp.log(sum(powers)), [power / sum(powers) for power in powers]
+
+
+def _curved(shares: list[Any]) -> list[Any]:
+    """The second derivative of log Σ exp(x) times (1, 2, 3)."""
+    mean = sum(p * (i + 1) for i, p in enumerate(shares))
+    return [p * (i + 1 - mean) for i, p in enumerate(shares)]
+
+
+def _softmax(xs: list[Any]) -> list[list[Any]]:
+    p = _shares(xs)[1]
+    mean, square = (sum(share * (i + 1) ** k for i, share in enumerate(p)) for k in (1, 2))
+    second = [
+        share * ((i + 1) ** 2 - square) - 2 * mean * change
+        for i, (share, change) in enumerate(zip(p, _curved(p), strict=True))
+    ]
+    return [p, _curved(p), second]
+
+
+def _log_softmax(xs: list[Any]) -> list[list[Any]]:
+    total, p = _shares(xs)
+    return [[x - total for x in xs], [i + 1 - 6 * share for i, share in enumerate(p)], [-6 * c for c in _curved(p)]]
+
+
+def _cross_entropy(*labels: Any) -> Callable[[list[Any]], list[list[Any]]]:
+    def loss(xs: list[Any]) -> list[list[Any]]:
+        total, p = _shares(xs)
+        value = total - sum(label * x for label, x in zip(labels, xs, strict=True))
+        return [[value], [share - label for share, label in zip(p, labels, strict=True)], _curved(p)]
+
+    return loss
+
+
+def _running(xs: list[Any]) -> list[list[Any]]:
+    parts = [_shares(xs[: i + 1]) for i in range(3)]
+    padded = [[*p, *[mp.mpf(0)] * (3 - len(p))] for _, p in parts]
+    curves = [[*_curved(p), *[mp.mpf(0)] * (3 - len(p))] for _, p in parts]
+    slopes, seconds = ([sum((k + 1) * row[i] for k, row in enumerate(m)) for i in range(3)] for m in (padded, curves))
+    return [[total for total, _ in parts], slopes, seconds]
+
+
+# Functions of three logits with both derivatives, as `vector_line` has them.
+LOGITS: dict[str, Callable[[list[Any]], list[list[Any]]]] = {
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "logsumexp": _cross_entropy(0, 0, 0),
+    "cumulative_logsumexp": _running,
+    "softmax_cross_entropy": _cross_entropy(mp.mpf(1) / 4, mp.mpf(3) / 4, 0),
+    "sparse_softmax_cross_entropy": _cross_entropy(0, 1, 0),
+}
+
+
+def _variance(xs: list[Any]) -> Any:
+    mean = sum(xs) / len(xs)
+    return sum((x - mean) ** 2 for x in xs) / len(xs)
+
+
+def _norm(xs: list[Any]) -> Any:
+    return mp.sqrt(sum(x * x for x in xs))
+
+
+def _parts(z: Any) -> list[Any]:
+    return [mp.re(z), mp.im(z)]
+
+
+# Functions from vectors to vectors, by the names that `range_ends_composites.py` has for them, and their arity.
+VECTOR: dict[str, tuple[int, Callable[[list[Any]], list[Any]]]] = {
+    "euclidean_norm": (3, lambda xs: [_norm(xs)]),
+    "norm": (3, lambda xs: [_norm(xs)]),
+    "l2_normalize": (3, lambda xs: [x / max(_norm(xs), mp.mpf(10) ** -6) for x in xs]),
+    "variance": (3, lambda xs: [_variance(xs)]),
+    "std": (3, lambda xs: [mp.sqrt(_variance(xs))]),
+    "complex_abs": (2, lambda xs: [abs(mp.mpc(*xs))]),
+    "complex_angle": (2, lambda xs: [mp.arg(mp.mpc(*xs))]),
+    "complex_sqrt": (2, lambda xs: _parts(mp.sqrt(mp.mpc(*xs)))),
+    "complex_log": (2, lambda xs: _parts(mp.log(mp.mpc(*xs)))),
+    "complex_div": (4, lambda xs: _parts(mp.mpc(*xs[:2]) / mp.mpc(*xs[2:]))),
+    "complex_pow": (4, lambda xs: _parts(mp.exp(mp.mpc(*xs[2:]) * mp.log(mp.mpc(*xs[:2]))))),
+}
 
 FORMATS = {10: (-14, 15), 7: (-126, 127), 23: (-126, 127), 52: (-1022, 1023)}  # bits of a fraction: exponents
 
@@ -194,7 +398,76 @@ def complex_points() -> list[complex]:
     """Numbers of all four quadrants whose parts are far apart in size."""
     parts = [2.0**-100, 2.0**-10, 0.5, 1.0, 3.0, 30.0, 60.0, 100.0, 2.0**33, 2.0**66, 2.0**100]
     pairs = random.Random(0).sample(list(itertools.product(parts, repeat=2)), 60)
-    return [complex(a * sign, b * other) for a, b in pairs for sign in (1, -1) for other in (1, -1)]
+    points = [complex(a * sign, b * other) for a, b in pairs for sign in (1, -1) for other in (1, -1)]
+    # The ends, and what is next to the singularities, beside parts of all sizes, with random signs.
+    ends = [2.0**-1022, 2.0**-126, 2.0**-60, 1 - 2.0**-24, 1 + 2.0**-23, 2.0**60, 2.0**127, 2.0**600, 2.0**1023]
+    rng = random.Random(1)
+    for a, b in itertools.product([*ends, *parts[::2]], repeat=2):
+        if a in ends or b in ends:
+            points.append(complex(a * rng.choice([-1, 1]), b * rng.choice([-1, 1])))
+    return points
+
+
+def points_of_partials() -> dict[str, list[tuple[float, ...]]]:
+    """Numbers of all sizes in the domain of each function of several arguments."""
+    ends = [2.0**lowest for lowest, _ in FORMATS.values()]
+    ends += [2.0**highest * (2 - 2.0**-bits) for bits, (_, highest) in FORMATS.items()]
+    positive = sorted({*ends, 2.0**-10, 0.5, 1.0, 2.0, 3.5, 11.0, 100.0, 2048.0, 2.0**24, 2.0**64, 1e200})
+    orders = [2.0**-20, 2.0**-10, 0.5, 1.0, 1 + 2.0**-10, 3.5, 11.0, 100.0, 104.0, 2048.0]
+    near = [(a, a * (1 + shift)) for a in (11.0, 100.0, 2048.0, 4096.0) for shift in (-0.25, -(2.0**-5), 0.0, 2.0**-5)]
+    shares = [*ends[:4:2], 2.0**-24, 2.0**-10, 0.25, 0.5, 1 - 2.0**-10, 1 - 2.0**-7, 1 - 2.0**-24]
+    powers = [1 + 2.0**-23, 1 + 2.0**-10, 1.5, 2.0, 3.5, 11.0, 100.0, 2048.0]
+    degrees = [0.0, 1.0, 2.0, 3.0, 5.0, 11.0, 20.0]
+    gammas: list[tuple[float, ...]] = [*itertools.product(orders, positive), *near]
+    pairs = [*itertools.product([2.0**-10, 0.5, 1.0, 3.5, 100.0, 2048.0], repeat=2)]
+    return {
+        "igamma": gammas, "igammac": gammas, "zeta": [*itertools.product(powers, positive)],
+        "polygamma": [*itertools.product(degrees, positive)], "betainc": [(*pair, x) for pair in pairs for x in shares],
+    }  # fmt: skip
+
+
+def vector_points(arity: int) -> list[tuple[float, ...]]:
+    """Vectors of numbers of all sizes: mixed, of one size, and next to one another."""
+    rng = random.Random(arity)
+    sizes = [2.0**-1022, 2.0**-126, 2.0**-14, 2.0**-10, 0.5, 1.0, 11.0, 100.0, 2048.0, 65504.0, 2.0**70, 2.0**127]
+    sizes += [2.0**600, 2.0**1023]
+    found: list[tuple[float, ...]] = []
+    for size in sizes:
+        found += [tuple([size * rng.choice([-1, -0.5, 0.25, 0.75, 1]) for _ in range(arity)]) for _ in range(3)]
+        found.append(tuple([size] * arity))
+    found += [tuple([rng.choice(sizes) * rng.choice([-1, 1]) for _ in range(arity)]) for _ in range(60)]
+    return found
+
+
+def vector_line(name: str, *xs: float) -> str:
+    """One line: `vector NAME x y g h`, lists joined by commas.
+
+    With w = (1, 2, 3, ...), g is the gradient of w·y, and h that of w·g.
+    """
+    at = list(map(mp.mpf, xs))
+    if name in LOGITS:
+        mp.mp.prec = 600 + max(abs(math.frexp(x)[1]) for x in xs)
+        results = LOGITS[name](at)
+        return " ".join(["vector", name, ",".join(x.hex() for x in xs), *[",".join(map(_text, r)) for r in results]])
+    mp.mp.prec = 1200 + 3 * max(abs(math.frexp(x)[1]) for x in xs)
+    function, steps = VECTOR[name][1], [abs(x) * mp.mpf(2) ** -100 for x in at]
+
+    def slopes(f: Callable[[list[Any]], Any], point: list[Any]) -> list[Any]:
+        found = []
+        for i, h in enumerate(steps):
+            above, below = (f([*point[:i], point[i] + d, *point[i + 1 :]]) for d in (h, -h))
+            found.append((above - below) / (2 * h))
+        return found
+
+    def weighted(ys: list[Any]) -> Any:
+        return sum((i + 1) * y for i, y in enumerate(ys))
+
+    values = function(at)
+    gradient = slopes(lambda xs: weighted(function(xs)), at)
+    second = slopes(lambda xs: weighted(slopes(lambda xs: weighted(function(xs)), xs)), at)
+    _finite([*values, *gradient, *second], mp.mpf)
+    lists = [",".join(map(_text, numbers)) for numbers in (values, gradient, second)]
+    return " ".join(["vector", name, ",".join(x.hex() for x in xs), *lists])
 
 
 class TooLong(Exception):
@@ -206,6 +479,9 @@ def _interrupt(*_: Any) -> None:
 
 
 def _text(value: Any, digits: int = 20) -> str:
+    """Decimal digits; 0 or inf beyond the range of a long double, where mpmath would take very long for them."""
+    if value and abs(mp.mag(value)) > 17000:
+        return ("inf" if value > 0 else "-inf") if mp.mag(value) > 0 else "0.0"
     return mp.nstr(value, digits, min_fixed=0, max_fixed=0)
 
 
@@ -239,6 +515,11 @@ def _smooth(low: Any, middle: Any, high: Any) -> None:
 
 def real_line(name: str, x: float) -> str:
     """One line of the file."""
+    if name in WITH_DERIVATIVES:
+        mp.mp.prec = 300 + 4 * max(math.frexp(x)[1], 0)
+        values = WITH_DERIVATIVES[name](mp.mpf(x))
+        _finite(values, mp.mpf)
+        return " ".join(["real", name, x.hex(), *map(_text, values[:3]), _text(abs(x * values[3]), 4)])
     mp.mp.prec = _precision(name, x)
     at, h = mp.mpf(x), _step(mp.mpf(x))
     a, b, c, d, e = values = [REAL[name](at + k * h) for k in (-2, -1, 0, 1, 2)]
@@ -267,6 +548,29 @@ def binary_line(name: str, first: float, second: float) -> str:
     ])
 
 
+def partials_line(name: str, *point: float) -> str:
+    """One line of the file."""
+    mp.mp.prec = 600
+    function, partials = WITH_PARTIALS[name]
+    xs = list(map(mp.mpf, point))
+    numbers = [mp.mpf(function(*xs)), *[None if f is None else mp.mpf(f(*xs)) for f in partials]]
+    condition: list[Any] = []
+    for f in partials:
+        if f is None:
+            condition.append(None)
+            continue
+        total = mp.mpf(0)
+        for i, x in enumerate(xs):
+            if not (name == "polygamma" and i == 0):  # an integer
+                above, below = ([*xs[:i], x * (1 + h), *xs[i + 1 :]] for h in (mp.mpf(2) ** -50, -(mp.mpf(2) ** -50)))
+                total += abs(f(*above) - f(*below)) * mp.mpf(2) ** 49
+        condition.append(total)
+    _finite([x for x in [*numbers, *condition] if x is not None], mp.mpf)
+    kind = "binary" if len(xs) == 2 else "ternary"
+    texts = ["-" if x is None else _text(x) for x in numbers] + ["-" if x is None else _text(x, 4) for x in condition]
+    return " ".join([kind, name, *[x.hex() for x in point], *texts])
+
+
 def complex_line(name: str, z: complex) -> str:
     """One line of the file."""
     mp.mp.prec = _precision(name, z.real, z.imag)
@@ -284,18 +588,21 @@ def main() -> None:
     """Writes the lines of the ops named, or of all."""
     path, *names = sys.argv[1:]
     signal.signal(signal.SIGALRM, _interrupt)
-    makers: list[tuple[Any, Any, Any]] = [
-        (REAL, real_line, [(x,) for x in real_points()]),
-        (BINARY, binary_line, pair_points()),
-        (COMPLEX, complex_line, [(z,) for z in complex_points()]),
+    makers: list[tuple[Any, dict[str, Any]]] = [
+        (real_line, {name: [(x,) for x in real_points()] for name in [*REAL, *WITH_DERIVATIVES]}),
+        (binary_line, dict.fromkeys(BINARY, pair_points())),
+        (partials_line, points_of_partials()),
+        (complex_line, {name: [(z,) for z in complex_points()] for name in COMPLEX}),
+        (vector_line, dict.fromkeys(LOGITS, vector_points(3))),
+        (vector_line, {name: vector_points(arity) for name, (arity, _) in VECTOR.items()}),
     ]
     with gzip.GzipFile(path, "wb", mtime=0) as file:
-        for functions, line, points in makers:
-            for name in names or functions:
-                if name not in functions:
+        for line, points_of in makers:
+            for name in names or points_of:
+                if name not in points_of:
                     continue
                 start, missing = time.monotonic(), 0
-                for point in points:
+                for point in points_of[name]:
                     signal.alarm(SECONDS_PER_POINT)
                     try:
                         file.write(line(name, *point).encode() + b"\n")
