@@ -75,7 +75,8 @@ def _as_integers(xp, x, target):
 
 
 def _cast_back(m, g, x_dtype):
-    return m.cast(g, dtype=x_dtype)
+    # Integers have a position on a tape as one of several outputs (the indices of `top_k`), but no cotangent.
+    return m.cast(g, dtype=x_dtype) if _numpy_dtype(x_dtype).kind not in "biu" else None
 
 
 cast = linear(
