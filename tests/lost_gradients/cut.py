@@ -379,3 +379,11 @@ with tf.GradientTape() as tape:
     loss = square()
 print(tape.gradient(loss, w))
 """)
+
+lost("the_indices_of_top_k_as_numbers", "None", "integer", ("`scores`", "tf.math.top_k", "indices"), """
+scores = tf.Variable([0.3, 0.9, 0.5], name="scores")
+with tf.GradientTape() as tape:
+    values, best = tf.math.top_k(scores, k=2)  # here
+    loss = tf.reduce_mean(tf.cast(best, tf.float32))
+tape.gradient(loss, scores)
+""")

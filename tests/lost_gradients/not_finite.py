@@ -428,3 +428,20 @@ model = tf.keras.Model(x, tf.keras.layers.Dense(1)(logs))
 model.compile("sgd", "mse")
 model.fit(np.ones((4, 3), "float32"), np.ones((4, 1), "float32"), verbose=0)
 """)
+
+lost("an_overflow_that_a_quotient_hides", "not finite", "not finite", ("`x`", "tf.exp", "tf.nn.softmax"), """
+x = tf.Variable([10.0, 95.0], name="x")
+with tf.GradientTape() as tape:
+    e = tf.exp(x)  # here
+    p = e / tf.reduce_sum(e)
+    loss = -tf.math.log(p[0])
+tape.gradient(loss, x)
+""")
+
+lost("an_overflow_of_the_loss_and_then_of_the_gradient", "finite", "not finite", ("`w`", "learning rate"), """
+w = tf.Variable(1.0, name="w")
+for _ in range(60):
+    with tf.GradientTape() as tape:
+        loss = (w * 10.0 - 3.0) ** 2  # here
+    w.assign_sub(tape.gradient(loss, w))
+""")

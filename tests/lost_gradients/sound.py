@@ -516,3 +516,22 @@ try:
 finally:
     tf.keras.mixed_precision.set_global_policy("float32")
 """)
+
+healthy("one_triplet_that_is_told_apart", """
+points = tf.Variable([[0.0, 1.0], [0.1, 1.0], [5.0, -4.0]], name="points")
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        near = tf.reduce_sum((points[0] - points[1]) ** 2)
+        far = tf.reduce_sum((points[0] - points[2]) ** 2)
+        loss = tf.maximum(near - far + 0.2, 0.0)
+    tape.gradient(loss, points)
+""")
+
+healthy("a_bias_whose_gradient_adds_up_to_zero", """
+w = tf.Variable([[0.5], [2.0]], name="w")
+b = tf.Variable([0.0], name="b")
+x = tf.constant([[1.0, 1.0], [-1.0, -1.0], [2.0, 0.5], [-2.0, -0.5]])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((x @ w + b) ** 2)
+tape.gradient(loss, [w, b])
+""")

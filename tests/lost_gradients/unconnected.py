@@ -449,3 +449,15 @@ for _ in range(2):
         loss = tf.reduce_mean(net(tf.ones((4, 2))) ** 2)
     gradients = tape.gradient(loss, params)
 """)
+
+lost("the_slope_of_an_earlier_tape", "None", "gradient outside the block", ("`x`", "first.gradient(y, x)", "nest"), """
+x = tf.constant(1.5)
+with tf.GradientTape() as first:
+    first.watch(x)
+    y = tf.sin(x)
+slope = first.gradient(y, x)  # here
+with tf.GradientTape() as second:
+    second.watch(x)
+    z = slope * 2.0
+second.gradient(z, x)
+""")

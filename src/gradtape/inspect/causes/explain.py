@@ -394,9 +394,11 @@ class _Question:
     def _by_stale_value(self) -> Reason | None:
         """The target was computed from a value that an earlier tape has recorded, which depends on the source."""
         marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
-        for other, at in elsewhere(self.log, marks):
+        for other, at, user in elsewhere(self.log, marks):
             (start,) = other.positions([self.source])
             if start is not None and start in ancestors(other, at) and other.ended_before(self.log):
+                if user is not None and user.op is Gradient and self.log.key not in user.recording:
+                    return self._not_recording(user)
                 where = other.reference(at)
                 return self._say(
                     Cause.BEFORE_TAPE,

@@ -118,7 +118,8 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
                 argument = _argument_names(op, len(inputs))[i]
                 name = f"argument {argument} of {public_name(op.name)}, which is not on the tape,"
                 return _given(reading, symptom, at, x, name)
-        return _made(reading, symptom, at, inputs)
+        hidden = _hidden_overflow(reading, at)
+        return _made(reading, symptom, at, inputs) if hidden is None else _made(reading, symptom, *hidden)
     return Diagnosis(False, symptom)
 
 
@@ -142,6 +143,41 @@ def _first_nan(reading: Reading, symptom: str) -> Diagnosis | None:
             inputs = reading.inputs(reading.first(at))
             if not any(x is not None and _has_nan(x) for x in inputs):
                 return _made(reading, symptom, at, inputs)
+    return None
+
+
+_QUOTIENTS = ("div", "reciprocal", "rsqrt", "xdivy", "divide_no_nan")
+_FROM_ZERO = ("log", "log2", "log10", *_QUOTIENTS)  # whose infinities are those of a zero, and may be meant
+
+
+def _hidden_overflow(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
+    """An op behind `at` that overflowed, and what it was given, if a division has made zeros of its infinities."""
+    values, seen, stack = reading.values, {at}, [at]
+    while stack:
+        here = stack.pop()
+        op = reading.operation(here)
+        for p in reading.parents(here):
+            if p in seen or p not in values:
+                continue
+            seen.add(p)
+            if _sound(values[p]) or getattr(op, "moves_data", False):  # which takes some of the elements
+                stack.append(p)
+            elif op is not None and op.name in _QUOTIENTS and not _has_nan(values[p]):
+                first = _overflowed(reading, p)
+                if first is not None:
+                    return first
+    return None
+
+
+def _overflowed(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
+    """The op that made the infinities at a position out of finite numbers, all on the tape, and what it was given."""
+    while reading.records[at] is not None:
+        inputs = reading.inputs(reading.first(at))
+        behind = [p for p in reading.parents(at) if p in reading.values and not _sound(reading.values[p])]
+        if not behind:
+            is_made = reading.operation(at).name not in _FROM_ZERO
+            return (at, inputs) if is_made and all(x is not None and _sound(x) for x in inputs) else None
+        at = behind[0]
     return None
 
 

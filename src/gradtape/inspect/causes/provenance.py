@@ -64,30 +64,31 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
     return None
 
 
-def elsewhere(log: Log, marks: Iterable[Any]) -> Iterator[tuple[TracingLog, int]]:
+def elsewhere(log: Log, marks: Iterable[Any]) -> Iterator[tuple[TracingLog, int, Event | None]]:
     """The values that other tapes have recorded, and what has these marks was computed from: their logs and positions.
 
-    Only the tapes of the last few steps are still known: see `TracingLog`.
+    With each goes the event that used the value, if it is known. Only the tapes of the last few steps are still known:
+    see `TracingLog`.
     """
-    queue = deque(marks)
+    queue: deque[tuple[Any, Event | None]] = deque((mark, None) for mark in marks)
     seen: set[int] = set()
     while queue:
-        mark = queue.popleft()
+        mark, user = queue.popleft()
         if mark is None or id(mark) in seen:
             continue
         seen.add(id(mark))
         for other, at in positions_in(mark):
             if other is not log and isinstance(other, TracingLog):
-                yield other, at
+                yield other, at, user
         event: Event | None = note(mark, witness.key)
         if event is not None:
-            queue.extend(event.inputs)
+            queue.extend((before, event) for before in event.inputs)
         if (position := note(mark, log.key)) is None:
             continue
         for before in ancestors(log, position):
             noted = log.notes.get(before)
             if noted is not None:
-                queue.extend(x.marks for x in noted[3] if note(x.marks, log.key) is None)
+                queue.extend((x.marks, None) for x in noted[3] if note(x.marks, log.key) is None)
 
 
 def _identity(step: Step) -> int:

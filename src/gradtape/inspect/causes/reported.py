@@ -378,6 +378,8 @@ def _not_finite(
     if found.ok or (found.direction in ("given", None) and spread):  # what was told of has spread by now
         return []
     sentence, line = _in_one_line(tape, found)
+    if line is not None and any(r.cause is Cause.NOT_FINITE and r.line == line for r in before):
+        return []  # the same op, with the numbers of another step
     return [Reason(name, Cause.NOT_FINITE, sentence.rstrip("."), line) for name in names]
 
 

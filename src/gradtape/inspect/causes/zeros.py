@@ -234,7 +234,7 @@ class _Search:
                     return self.ended(user, at, reached)
                 alive = [(user + i, t != 0) for i, t in enumerate(tangents) if np.any(t)]
                 if any(np.any(self.cotangent(p)[reaches]) for p, reaches in alive):
-                    return self.cancelled(user)
+                    return self.cancelled(user, at)
                 waiting += alive
         return None
 
@@ -344,7 +344,9 @@ class _Search:
         if names.isdisjoint(("sub", "squared_difference")) and not names.issuperset(("neg", "add")):
             return False
         after = [self.reading.operation(each).name for each in self.after(user)]
-        return all(name in _SUMS for name in after) and not {"sum", "mean"}.isdisjoint(after)
+        # Of a single margin nothing is summed; `relu` of one number may as well be a unit.
+        is_loss = not {"sum", "mean"}.isdisjoint(after) or (name == "maximum" and not y.ndim)
+        return is_loss and all(name in _SUMS for name in after)
 
     def after(self, at: int) -> list[int]:
         """The records on the way from a position to the targets."""
@@ -452,7 +454,7 @@ class _Search:
         noise = self.rng.uniform(-1e-3, 1e-3, value.shape)
         return Tensor(np.asarray(value + noise * (1 + np.abs(value))).astype(value.dtype))
 
-    def cancelled(self, user: int) -> Found:
+    def cancelled(self, user: int, at: int) -> Found:
         """Something arrives at the op at `user`, its derivative is not zero, and nothing goes on."""
         name = self.reading.operation(user).name
         g = self.cotangent(user)
@@ -461,7 +463,8 @@ class _Search:
             return Found(str(_BECAUSE["imag" if taken == user else self.reading.operation(taken).name]), taken)
         if name == "softmax" and np.all(g == g.flat[0]):
             return Found("the target depends on all outputs of the softmax alike, and they always add up to 1", user)
-        if any(given is not None and np.any(given) for given in self.reading.vjp(user, scale=_MUCH)):
+        scaled = zip(self.reading.records[user][1], self.reading.vjp(user, scale=_MUCH), strict=True)
+        if any(p == at and given is not None and np.any(given) for p, given in scaled):
             return Found(
                 f"the gradient that arrives and the derivative are not zero, but their product is too small for "
                 f"{g.dtype}. Scale the loss, as tf.keras.mixed_precision.LossScaleOptimizer does, or use float32",
