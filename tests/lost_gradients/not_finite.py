@@ -445,3 +445,10 @@ for _ in range(60):
         loss = (w * 10.0 - 3.0) ** 2  # here
     w.assign_sub(tape.gradient(loss, w))
 """)
+
+lost("a_variable_that_begins_as_nan", "not finite", "not finite", ("`w`", "w holds 1 NaN", "Unless it began"), """
+w = tf.Variable([1.0, np.nan], name="w")
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w ** 2)  # here
+tape.gradient(loss, w)
+""")

@@ -461,3 +461,23 @@ with tf.GradientTape() as second:
     z = slope * 2.0
 second.gradient(z, x)
 """)
+
+lost("the_loss_of_the_other_network_with_two_tapes", "None", "no path", ("`g`", "depends on `d`"), """
+g, d = tf.Variable([0.3], name="g"), tf.Variable([0.5], name="d")
+with tf.GradientTape() as of_generator, tf.GradientTape() as of_critic:
+    fake = g * 2.0
+    real_score = tf.reduce_mean(d * 3.0)
+    g_loss = -real_score  # here
+    d_loss = tf.reduce_mean(fake * d) - real_score
+of_generator.gradient(g_loss, g)
+of_critic.gradient(d_loss, d)
+""")
+
+lost("a_second_tensor_of_one_array", "None", "no path", ("`t`", "`y` does not depend on it"), """
+image = np.ones([1, 4], np.float32)
+t = tf.convert_to_tensor(image)
+with tf.GradientTape() as tape:
+    tape.watch(t)
+    y = tf.reduce_sum(tf.convert_to_tensor(image) ** 2)  # here
+tape.gradient(y, t)
+""")

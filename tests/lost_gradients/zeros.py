@@ -360,3 +360,11 @@ for _ in range(3):
         loss = tf.reduce_mean((net(tf.ones((8, 2))) - 1.0) ** 2)  # here
     gradients = tape.gradient(loss, net.trainable_variables)
 """)
+
+lost("singular_vectors_of_the_identity", "zero", "zero", ("`a`", "equal singular values"), """
+a = tf.Variable(tf.eye(3), name="a")
+with tf.GradientTape() as tape:
+    s, u, v = tf.linalg.svd(a)  # here
+    loss = tf.reduce_sum(u)
+tape.gradient(loss, a)
+""")

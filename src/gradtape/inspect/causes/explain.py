@@ -278,6 +278,11 @@ class _Question:
         """The targets that are on the tape, by position."""
         return {at: target for target in self.targets if (at := self.log.position(target)) is not None}
 
+    def _is_target_of_block(self) -> bool:
+        """Whether a target was computed while the tape was recording, from values that are not on it."""
+        made = [note(target.marks, witness.key) for target in self.targets if isinstance(target, Tensor)]
+        return any(event is not None and self.log.key in event.recording for event in made)
+
     def _connected(self, at: int) -> Reason:
         if self.tape._log is None and not self.log.traces:
             return self._say(
@@ -382,7 +387,7 @@ class _Question:
         """The target was recorded by a tape that is not asked."""
         marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
         log, at = next((found for mark in marks for found in positions_in(mark)), (self.log, 0))
-        if log is self.log:
+        if log is self.log or self._ends():  # several tapes may record one target
             return None
         return self._say(
             Cause.OTHER_TAPE,
@@ -572,6 +577,8 @@ class _Question:
         if not self._ends():
             if (foreign := self._on_another_tape() or self._by_stale_value()) is not None:
                 return foreign
+            if self._is_target_of_block():
+                return None  # it was computed there, from something else
             used = "what was computed from it" if len(below) > 1 else "it"
             return self._say(
                 Cause.OUTSIDE_BLOCK,

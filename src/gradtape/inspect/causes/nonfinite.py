@@ -224,14 +224,16 @@ _STEPS_BACK = 8
 def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
     is_variable = reading.records[at] is None and any(at == place for _, place in reading.log.variable_positions())
     remedy = (
-        "An earlier update of the variable made it so: lower the learning rate, clip gradients, or use check='nan' in "
-        "every step to see the first one."
+        "Unless it began with that value, an earlier update of the variable made it so: lower the learning rate, clip "
+        "gradients, or use check='nan' in every step to see the first one."
         if is_variable
         else "Clean the data: tf.debugging.check_numerics finds it at the door."
     )
     index = _first_bad(value)
     numbers = {"value": value[index].item()}
-    return Diagnosis(False, symptom, "given", name, at, reading.line(at), index, numbers, _count(value), remedy)
+    # A variable has no line of its own: that of the first op that uses it.
+    line = reading.line(next(reading.users(at), None) if is_variable else at)
+    return Diagnosis(False, symptom, "given", name, at, line, index, numbers, _count(value), remedy)
 
 
 def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:

@@ -116,6 +116,8 @@ def _why(reading: Reading, at: int) -> Found:
     if culprit is None:
         return Found("the gradient that arrives at it is zero already", None)
     name = reading.operation(culprit).name
+    if isinstance(said := _BECAUSE.get(name), str):
+        return Found(said, culprit)
     return Found(f"a gradient that is not zero arrives at {name}, and what its rule hands on is", culprit)
 
 
@@ -197,6 +199,8 @@ _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "through",
     "imag": "the imaginary part of numbers that are real is 0 whatever they are. Take tf.math.real or tf.abs",
     "angle": "the angle of numbers that are real is 0 or pi whatever they are. Take tf.math.real or tf.abs",
+    "svd": "singular vectors of equal singular values have no derivative, and zeros are given instead. Use the "
+    "singular values alone, or add a small random matrix, which tells them apart",
     "max": "another element is the maximum",
     "min": "another element is the minimum",
     "slice": "only other elements are used",
