@@ -74,6 +74,15 @@ class Concrete:
         self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> Any:
         """Runs that of the graphs that fits, or makes one."""
+        result = self._run_fitting(variants, tensors, variables, may_make_variables)
+        witness = dispatch.witness
+        if witness is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
+            witness.called(self.name, tensors, [v for v, _ in variants[0].graph.variables], result)
+        return result
+
+    def _run_fitting(
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Any:
         if inspection.block is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
             if len(seen) < len(variants):

@@ -167,7 +167,8 @@ class Graph:
         return "\n".join(_lines(self))
 
 
-when_replayed: Callable[[Node], None] | None = None  # is told of each node that is replayed outside of a trace
+# Is told of each node that is replayed outside of a trace, and by None that a graph has ended.
+when_replayed: Callable[[Node | None], None] | None = None
 
 
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -184,29 +185,33 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     trace = dispatch.thread.trace
     tracing = [recorder for recorder in dispatch.thread.recorders if recorder.traces]
     streams: dict[int, Stream] = {}
-    for node, unneeded in zip(graph.nodes, graph.unneeded, strict=True):
-        inputs = [tensor(v) for v in node.inputs]
-        if trace is None:
-            if when_replayed is not None:
-                when_replayed(node)
-            unrolled = getattr(node.op, "unrolled", None)
-            if unrolled is None:
-                result = dispatch.run(node.op, inputs, node.attrs)
-                for recorder in tracing if node.effect and not node.outputs else ():
-                    recorder.note_check(node.op, inputs, node.attrs)
+    try:
+        for node, unneeded in zip(graph.nodes, graph.unneeded, strict=True):
+            inputs = [tensor(v) for v in node.inputs]
+            if trace is None:
+                if when_replayed is not None:
+                    when_replayed(node)
+                unrolled = getattr(node.op, "unrolled", None)
+                if unrolled is None:
+                    result = dispatch.run(node.op, inputs, node.attrs)
+                    for recorder in tracing if node.effect and not node.outputs else ():
+                        recorder.note_check(node.op, inputs, node.attrs)
+                else:
+                    outputs = unrolled(inputs, node.attrs)
+                    result = tuple([_tied(y, inputs) for y in (_distinct(outputs, inputs) if tracing else outputs)])
             else:
-                outputs = unrolled(inputs, node.attrs)
-                result = tuple([_tied(y, inputs) for y in (_distinct(outputs, inputs) if tracing else outputs)])
-        else:
-            trace.line = node.line
-            if node.effect:
-                result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams, trace))
-            else:
-                result = dispatch.run(node.op, inputs, node.attrs)
-            trace.line = None
-        made.update(zip(node.outputs, result if node.several else (result,), strict=True))
-        for value in unneeded:
-            del made[value]
+                trace.line = node.line
+                if node.effect:
+                    result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams, trace))
+                else:
+                    result = dispatch.run(node.op, inputs, node.attrs)
+                trace.line = None
+            made.update(zip(node.outputs, result if node.several else (result,), strict=True))
+            for value in unneeded:
+                del made[value]
+    finally:
+        if trace is None and when_replayed is not None:
+            when_replayed(None)
     return [tensor(value) for value in graph.all_outputs]
 
 

@@ -72,7 +72,7 @@ class Trace(dispatch.Recorder):
         self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
         self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
         self.written: dict[int, Any] = {}
-        self.written_at: dict[int, Line] = {}  # where, of a trace inside another, if somebody explains
+        self.written_at: dict[int, Line] = {}  # where, if somebody explains
         self.own_variables: dict[int, Any] = {}  # those that are made and forgotten in every run
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
@@ -379,8 +379,12 @@ class Trace(dispatch.Recorder):
         """What was assigned to a variable, as a read of the variable, where its gradient goes."""
         found = self._later_reads.get(id(variable))
         if found is None or found[0] is not held:
-            with dispatch.recorded_by(()):
-                found = (held, self.run(assigned, (held, self.first_reads[id(variable)]), {}))
+            before, self.line = self.line, self.written_at.get(id(variable), self.line)
+            try:
+                with dispatch.recorded_by(()):
+                    found = (held, self.run(assigned, (held, self.first_reads[id(variable)]), {}))
+            finally:
+                self.line = before
             self._later_reads[id(variable)] = found
         return found[1]
 
@@ -394,7 +398,7 @@ class Trace(dispatch.Recorder):
         self.values[id(variable)] = (variable, value)
         if id(variable) not in self.own_variables:
             self.written[id(variable)] = variable
-            if self.outer is not None and dispatch.witness is not None:
+            if dispatch.witness is not None:
                 self.written_at[id(variable)] = self.line or caller()
 
     def write_from_inside(self, variable: Any, value: Tensor, inner: Sequence[Trace]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine.run.source_lines import Line
 from ...graph.ir.graph import Graph, Node, Value, all_nodes
+from ...graph.trace.assigned import assigned
 
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
@@ -34,8 +35,12 @@ def _first_constant(graph: Graph, start: Value) -> Node | None:
     for node in graph.nodes:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
             continue
-        integers = not any(y.dtype.differentiable for y in node.outputs)
-        if integers or getattr(node.op, "vjp", None) is None:
+        # Of several outputs those count that lead on: the indices of `top_k` may, and its values not.
+        used = [y for y in node.outputs if y in leading]
+        if not any(y.dtype.differentiable for y in used) or getattr(node.op, "vjp", None) is None:
             return node
-        reached.update(node.outputs)
+        if node.op is assigned:
+            if node.inputs[0] in reached:  # what is assigned gets nothing: the variable gets it all
+                return node
+        reached.update(used)
     return None

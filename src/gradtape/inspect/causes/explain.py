@@ -8,8 +8,11 @@ followed, and the first step on it that was not recorded is the cause.
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ...core import nest
 from ...core.composites import tensors_for_gradients
@@ -19,7 +22,9 @@ from ...engine.run.dispatch import note
 from ...engine.run.source_lines import users_frame
 from ...engine.tape.log import Log, positions_in
 from ...engine.tape.questions import differentiable
-from ..records.reading import Reading, short
+from ...graph.trace.assigned import assigned
+from ..records.again import RepeatedLog
+from ..records.reading import Reading, known_array, short
 from ..records.witness import Event, Gradient, Sweep, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, elsewhere, first_node_between, path_between, step_of
@@ -38,7 +43,7 @@ from .wording import (
     phrase,
     user_of,
 )
-from .zeros import why_zero
+from .zeros import ASSIGNED, why_zero
 
 
 def explain(tape: Any, target: Any, sources: Any) -> Explanation:
@@ -103,7 +108,7 @@ class _Question:
         (at,) = self.log.positions([source])
         if at is not None and any(at in ancestors(self.log, end) for end in self._ends()):
             return self._connected(at)
-        for look in (self._by_overwriting, self._by_path, self._by_graph, self._by_reset, self._by_kind):
+        for look in (self._by_overwriting, self._by_path, self._by_reset, self._by_graph, self._by_kind):
             reason = look(at)
             if reason is not None:
                 return reason
@@ -264,13 +269,15 @@ class _Question:
         """What was computed from the source was recorded before `tape.reset()`."""
         if not isinstance(self.log, TracingLog):
             return None
-        for before, where in self.log.before_reset:
-            start = before.position(self.source)
-            if start is not None and self._path(start, before) is not None:
+        resets = {id(before): where for before, where in self.log.before_reset}
+        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
+        for other, position, _ in elsewhere(self.log, marks) if resets else ():
+            (start,) = other.positions([self.source])
+            if id(other) in resets and start is not None and start in ancestors(other, position):
                 return self._say(
                     Cause.RESET,
                     "tape.reset() made the tape forget what had been computed from it. Compute it after the reset",
-                    where,
+                    resets[id(other)],
                 )
         return None
 
@@ -325,7 +332,12 @@ class _Question:
             return self._before_tape(title, node.line)
         if len(spans[-1]) > 1 and number >= spans[-1][1]:
             return self._after_block(title, node.line)
+        if not any(start <= number < (stop[0] if stop else len(trace.nodes)) for start, *stop in spans):
+            return self._stopped(title, node.line)
         return None
+
+    def _stopped(self, title: str, where: Where) -> Reason:
+        return self._say(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", where)
 
     def _before_tape(self, title: str, where: Where) -> Reason:
         return self._say(
@@ -461,7 +473,7 @@ class _Question:
             return self._before_tape(title, line)
         if spans and len(spans[-1]) == 2 and step.clock > spans[-1][1]:
             return self._after_block(title, line)
-        return self._say(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", line)
+        return self._stopped(title, line)
 
     def _at_constant(self, op: Any, line: Where) -> Reason:
         """A value on the tape went into an op that the tape was told of and did not record."""
@@ -475,6 +487,8 @@ class _Question:
                 "tf.convert_to_tensor",
                 line,
             )
+        if op is assigned:
+            return self._say(Cause.ASSIGN, ASSIGNED.format("a variable"), line)
         if op.vjp is not None:
             return self._say(
                 Cause.INTEGER,
@@ -570,8 +584,9 @@ class _Question:
         log = self.log
         below = descendants(log, at)
         exits = [(i, by) for i, (where, by) in enumerate(log.exits) if where in below]
+        reached = set().union(*(ancestors(log, end) for end in self._ends()))
+        exits = [(i, by) for i, by in exits if self._may_return(i, by, reached)]
         if exits:
-            reached = set().union(*(ancestors(log, end) for end in self._ends()))
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
             return self._at_exit(by, log.exit_lines.get(i) if isinstance(log, TracingLog) else None)
         if not self._ends():
@@ -587,6 +602,28 @@ class _Question:
                 f"{_TRACE_HINT if not log.traces else ''}",
             )
         return None
+
+    def _may_return(self, i: int, by: Any, reached: set[int]) -> bool:
+        """Whether what left the tape at exit `i` may have come back on the way to the targets: a logged number has not.
+
+        The witness has seen ops, and no way to the targets through them. What NumPy gives back is a constant that an op
+        on the way uses, and none has used before; no literal of that op's line.
+        """
+        log = self.log
+        if not reached or not isinstance(log, TracingLog) or isinstance(log, RepeatedLog):
+            return True
+        if not isinstance(by, str):
+            return not hasattr(by, "vjp")
+        if by == "tf.Variable":
+            return True
+        left_at = log.exit_positions.get(i, 0)
+        used: set[int] = set()
+        for at, noted in log.notes.items():
+            for x, parent in zip(noted[3], log.records[at][1], strict=False):
+                if parent < 0 and at in reached and at >= left_at and id(x) not in used and not _is_literal(x, noted[0]):
+                    return True
+                used.add(id(x))
+        return False
 
     def _by_earlier_records(self, at: int) -> Reason | None:
         """From records on the way to the target that were made before the source was watched: one may have used it."""
@@ -652,13 +689,7 @@ class _Question:
             )
         if not hasattr(by, "vjp"):
             name = by.name.partition(":")[0]
-            return self._say(
-                Cause.ASSIGN,
-                f"its value was assigned to the variable {name!r}, and a variable starts anew: gradients go to the "
-                "variable, not to what was assigned. Use the value itself, or GradientTape(track_assign=True), which "
-                "follows assignments",
-                line,
-            )
+            return self._say(Cause.ASSIGN, ASSIGNED.format(f"the variable {name!r}"), line)
         return self._at_constant(by, where)
 
 
@@ -671,6 +702,15 @@ def _is_same_value(x: Any, source: Any) -> bool:
     """Whether two tensors of a function that is being traced are the same one."""
     place = getattr(x, "place", None)
     return place is not None and place is getattr(source, "place", None)
+
+
+def _is_literal(x: Any, where: Where) -> bool:
+    """Whether a constant is a number that stands in the line that uses it."""
+    value, line = known_array(x), line_of(where)
+    if value.ndim or value.dtype.kind not in "fiu" or line is None:
+        return False
+    texts = re.findall(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?", linecache.getline(line[0], line[1]), re.IGNORECASE)
+    return any(value == np.asarray(float(text)).astype(value.dtype) for text in texts)
 
 
 def _linear_use(sweep: Sweep, source: Any) -> tuple[Any, Where] | None:

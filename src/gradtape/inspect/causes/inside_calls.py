@@ -42,8 +42,9 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTa
             lines.update(dict.fromkeys(range(now[0], len(log.records)), now[1]))
 
         def at_node(node: Any) -> None:
-            note()
-            now[:] = len(log.records), node.line
+            if node is not None:
+                note()
+                now[:] = len(log.records), node.line
 
         before, graphs.when_replayed = graphs.when_replayed, at_node
         try:

@@ -7,7 +7,7 @@ finite for a finite cotangent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,21 +163,20 @@ def _hidden_overflow(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
             if _sound(values[p]) or getattr(op, "moves_data", False):  # which takes some of the elements
                 stack.append(p)
             elif op is not None and op.name in _QUOTIENTS and not _has_nan(values[p]):
-                first = _overflowed(reading, p)
-                if first is not None:
+                first = _origin_of_infinities(reading, (p,))
+                if first is not None and reading.operation(first[0]).name not in _FROM_ZERO:
                     return first
     return None
 
 
-def _overflowed(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
-    """The op that made the infinities at a position out of finite numbers, all on the tape, and what it was given."""
-    while reading.records[at] is not None:
-        inputs = reading.inputs(reading.first(at))
+def _origin_of_infinities(reading: Reading, positions: Iterable[int]) -> tuple[int, list[Any]] | None:
+    """The op that made the infinities at one of the positions out of finite numbers, and what it was given."""
+    behind = [p for p in positions if p in reading.values and not _sound(reading.values[p])]
+    while behind and reading.records[at := behind[0]] is not None:
         behind = [p for p in reading.parents(at) if p in reading.values and not _sound(reading.values[p])]
         if not behind:
-            is_made = reading.operation(at).name not in _FROM_ZERO
-            return (at, inputs) if is_made and all(x is not None and _sound(x) for x in inputs) else None
-        at = behind[0]
+            inputs = reading.inputs(reading.first(at))
+            return (at, inputs) if all(x is not None and _sound(x) for x in inputs) else None
     return None
 
 
@@ -266,6 +265,8 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
             continue
         for i, contribution in enumerate(reading.vjp(at)):
             if contribution is not None and not _sound(contribution):
+                if (origin := _origin_of_infinities(reading, reading.parents(at))) is not None:
+                    return _made(reading, symptom, *origin)  # which the rule has only met
                 inside = _inside(record, incoming, symptom) if record[0].family in OPENED else None
                 return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
     return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")

@@ -20,9 +20,16 @@ from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
+from ...graph.trace.assigned import assigned
 from ..records.reading import Reading, known_array
 from ..records.witness import ForwardOp, TracingLog
 from .wording import phrase
+
+
+ASSIGNED = (
+    "its value was assigned to {}, and a variable starts anew: gradients go to the variable, not to what was assigned. "
+    "Use the value itself, or GradientTape(track_assign=True), which follows assignments"
+)
 
 
 class Stays(Enum):
@@ -67,6 +74,8 @@ def why_zero(reading: Reading, at: int) -> Lost:
             )
             return Lost("integer", sentence, integers)
         culprit = _last_with(reading, at, state)
+        if culprit is not None and reading.operation(culprit) is assigned:
+            return Lost("assign", ASSIGNED.format("a variable"), culprit)
         name = "an op" if culprit is None else phrase(reading.operation(culprit), reading.reference(culprit))
         sentence = f"{name} is on the way to the target, and its rule gives no gradient for this argument"
         return Lost("the rule gives none", sentence, culprit)

@@ -79,7 +79,7 @@ class RepeatedLog(TracingLog):
 
     def at_node(self, node: Any) -> None:
         """A node inside a branch or a loop is run."""
-        if node.line is not None and threading.get_ident() == self.thread:
+        if node is not None and node.line is not None and threading.get_ident() == self.thread:
             self.now = node.line
 
 

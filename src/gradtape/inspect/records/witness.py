@@ -19,7 +19,7 @@ from sys import is_finalizing
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from ...core import scopes
+from ...core import nest, scopes
 from ...core.tensor import Tensor, when_made
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
@@ -27,6 +27,7 @@ from ...engine.run.dispatch import note
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
 from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
+from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
 from .noting import NotingLog
 from .unobtrusive import say_once, unobtrusive
@@ -40,11 +41,26 @@ _lock = threading.RLock()  # the collector may end a traced tape while it is hel
 _holders = 0
 
 
+class _Replayed(threading.local):
+    """The line of the node that this thread replays outside of a trace: of a function that several tapes record."""
+
+    line: Line | None = None
+
+
+_replayed = _Replayed()
+
+
+def _at_node(node: Any) -> None:
+    _replayed.line = None if node is None else node.line
+
+
 def _here(depth: int) -> LineReference | Line:
-    """Where something happens: where a graph has it from, if it is one that is run again in a trace."""
+    """Where something happens: where a graph has it from, if it is one that is run again, in a trace or op by op."""
     trace = dispatch.thread.trace
     if trace is not None and trace.line is not None:
         return trace.line
+    if _replayed.line is not None:
+        return _replayed.line
     frame = users_frame(depth + 1)
     return frame.f_code, frame.f_lasti
 
@@ -81,6 +97,16 @@ class Gradient:
 
     name = "gradient"
     vjp = None
+
+
+class FunctionCall(NamedTuple):
+    """Stands for an op in the event of a call of a traced function that no tape recorded."""
+
+    name: str
+    moves_data: bool = False
+
+    def vjp(self) -> None:
+        """It has a derivative, as far as is known here."""
 
 
 _new = tuple.__new__
@@ -139,6 +165,19 @@ class Witness(dispatch.Recorder):
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """The same for an op without a derivative."""
         self.record(op, inputs, outputs)
+
+    @unobtrusive()
+    def called(self, name: str, tensors: Sequence[Tensor], variables: Sequence[Any], result: Any) -> None:
+        """Marks what a call of a function has given, if no tape has recorded it, as computed from all it was given."""
+        made = [y for y in nest.flatten(result, expand_composites=True) if isinstance(y, Tensor) and y.mark is None]
+        if made:
+            for x in tensors:
+                if x.mark is None:
+                    x.mark = self.made(x)
+            marks = [x.marks for x in tensors] + [self.mark_of(variable, None) for variable in variables]
+            event = self._event(FunctionCall(name), tuple(marks), None)
+            for y in made:
+                y.mark = (self.key, event, None)
 
     def made(self, x: Tensor) -> Any:
         """The mark of a tensor that is made from what is none."""
@@ -211,6 +250,7 @@ def start(of_all: bool = False) -> None:
             inspection.when_asked = _answered
             when_made(witness.made)
             scopes.when_changed(_scope_changed)
+            graph.when_replayed = _at_node
 
 
 def stop(of_all: bool = False) -> None:
@@ -226,6 +266,7 @@ def stop(of_all: bool = False) -> None:
             witness.recent.clear()
             when_made(None)
             scopes.when_changed(None)
+            graph.when_replayed = None
 
 
 class Stay:
@@ -315,6 +356,7 @@ class TracingLog(NotingLog):
         super().__init__(watch_accessed_variables)
         self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
         self.exit_lines: dict[int, LineReference | Line] = {}  # of `exits`, by index
+        self.exit_positions: dict[int, int] = {}  # of the same: how much had been recorded before
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
@@ -429,11 +471,10 @@ class TracingLog(NotingLog):
                 first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
             if at is not None:
                 trace = dispatch.thread.trace  # as `_here` does
-                if trace is None or trace.line is None:
+                where: Any = _replayed.line if trace is None or trace.line is None else trace.line
+                if where is None:
                     frame = users_frame(3)
                     where = (frame.f_code, frame.f_lasti)
-                else:
-                    where = trace.line
                 self.notes[at] = (where, outputs, perf_counter_ns(), inputs, attrs)
             else:
                 if (made := note(first.marks, witness.key)) is None or made.op is None:
@@ -557,4 +598,5 @@ class TracingLog(NotingLog):
     @unobtrusive()
     def _note_exit_line(self, i: int) -> None:
         self.exit_lines[i] = _here(4)
+        self.exit_positions[i] = len(self.ops)
 
