@@ -387,3 +387,51 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.cast(best, tf.float32))
 tape.gradient(loss, scores)
 """)
+
+lost("an_assignment_in_a_function", "None", "assign", ("`w`", "a variable starts anew"), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+total = tf.Variable(0.0, trainable=False, name="total")
+@tf.function
+def part(h):
+    h = tf.sin(h)
+    total.assign(tf.reduce_sum(h))  # here
+    return 2.0 * total
+with tf.GradientTape() as tape:
+    loss = part(w) * v
+tape.gradient(loss, w)
+""")
+
+lost("the_indices_of_top_k_in_a_function", "None", "integer", ("`w`", "tf.math.top_k"), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+@tf.function
+def part(h):
+    return tf.cast(tf.math.top_k(h, 2)[1], tf.float32)  # here
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(part(w) * v)
+tape.gradient(loss, w)
+""")
+
+lost("a_custom_gradient_of_nothing_before_a_comparison", "None", "the rule gives none", ("`w`", "cut_off"), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+@tf.custom_gradient
+def cut_off(a):
+    return 2.0 * a, lambda g: None
+@tf.function
+def part(h):
+    h = cut_off(h)  # here
+    return tf.where(tf.abs(h) > 1e-3, h, 2.0 * h)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(part(w) * v)
+tape.gradient(loss, w)
+""")
+
+lost("stop_gradient_in_a_function_under_two_tapes", "None", "stop_gradient", ("`w`",), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+@tf.function
+def part(h):
+    h = tf.stop_gradient(2.0 * h)  # here
+    return tf.reduce_sum(h * v)
+with tf.GradientTape() as first, tf.GradientTape() as second:
+    loss = part(w)
+first.gradient(loss, w)
+""")

@@ -452,3 +452,12 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_sum(w ** 2)  # here
 tape.gradient(loss, w)
 """)
+
+lost("an_infinity_that_only_a_later_rule_meets", "not finite", "not finite", ("`w`", "tf.math.log"), """
+w = tf.Variable([1.0, 2.0], name="w")
+with tf.GradientTape() as tape:
+    h = -tf.math.log(w - w)  # here
+    h = tf.tanh(tf.exp(0.2 * h))
+    loss = tf.reduce_sum(h * w)
+tape.gradient(loss, w)
+""")

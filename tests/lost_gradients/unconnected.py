@@ -481,3 +481,86 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.convert_to_tensor(image) ** 2)  # here
 tape.gradient(y, t)
 """)
+
+lost("a_forward_pass_in_a_function_before_the_block", "None", "before the tape", ("`w`", "forward(x)"), """
+w, head = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="head")
+x = tf.constant(3.0)
+@tf.function
+def forward(x):
+    return tf.tanh(w * x)
+features = forward(x)  # here
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(features * head)
+tape.gradient(loss, [w, head])
+""")
+
+lost("a_loss_in_a_function_after_the_block", "None", "after the block", ("`w`", "loss_of(h)"), """
+w = tf.Variable([1.0, 2.0], name="w")
+@tf.function
+def loss_of(h):
+    return tf.reduce_sum(h**2)
+with tf.GradientTape() as tape:
+    h = w * 2.0
+loss = loss_of(h)  # here
+tape.gradient(loss, w)
+""")
+
+lost("a_compiled_function_of_a_tensor_watched_late", "None", "watched after use", ("`x`", "f(x)"), """
+x = tf.constant([1.0, 2.0])
+@tf.function(jit_compile=True)
+def f(a):
+    return tf.sin(a) * a
+with tf.GradientTape() as tape:
+    y = f(x)  # here
+    tape.watch(x)
+    z = tf.reduce_sum(y)
+tape.gradient(z, x)
+""")
+
+lost("an_update_in_a_function", "None", "rebound", ("`w`", "update(w, g)", "assign"), """
+w = tf.Variable([1.0, 2.0], name="w")
+@tf.function
+def update(p, g):
+    return p - 0.1 * g
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(w**2)
+    if (g := tape.gradient(y, w)) is not None:
+        w = update(w, g)  # here
+""")
+
+lost("a_reset_before_a_function_is_called", "None", "tape.reset", ("`w`",), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+f = tf.function(lambda h: tf.tanh(h))
+with tf.GradientTape() as tape:
+    h = w * 2.0
+    tape.reset()  # here
+    loss = tf.reduce_sum(f(h) * v)
+tape.gradient(loss, w)
+""")
+
+lost("recording_is_stopped_in_a_function", "None", "while recording was stopped", ("`w`", "2.0 * h"), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        h = tf.sin(w)
+        with tape.stop_recording():
+            h = 2.0 * h  # here
+        loss = tf.reduce_sum(h * v)
+    return tape.gradient(loss, [w, v])
+step()
+""")
+
+for _decoy in ("print(float(tf.reduce_sum(h)))", "words = tf.strings.as_string(h)", "best = tf.argmax(h)",
+               "kept.assign(tf.reduce_sum(h))", "base = tf.stop_gradient(h)"):
+    lost(f"a_loss_of_something_else_beside_{_decoy.partition('(')[0].replace(' ', '_')}", "None", "no path",
+         ("`w`", "depends on `v`"), f"""
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
+kept = tf.Variable(0.0, trainable=False, name="kept")
+with tf.GradientTape() as tape:
+    h = tf.sin(w)
+    {_decoy}
+    loss = 0.5 * v * v  # here
+tape.gradient(loss, w)
+""")

@@ -26,21 +26,24 @@ def python_inside(op: Any) -> Line | None:
 
 
 def _first_constant(graph: Graph, start: Value) -> Node | None:
-    """The first node, computed from `start`, that has no derivative and leads on to an output."""
+    """The first node, computed from `start`, that has no derivative and leads on to an output.
+
+    None if another way from `start` to an output has derivatives throughout: one of its rules gives none then.
+    """
     leading = set(graph.outputs)
     for node in reversed(graph.nodes):
         if not leading.isdisjoint(node.outputs):
             leading.update(node.inputs)
     reached = {start}
+    first: Node | None = None
     for node in graph.nodes:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
             continue
         # Of several outputs those count that lead on: the indices of `top_k` may, and its values not.
-        used = [y for y in node.outputs if y in leading]
-        if not any(y.dtype.differentiable for y in used) or getattr(node.op, "vjp", None) is None:
-            return node
-        if node.op is assigned:
-            if node.inputs[0] in reached:  # what is assigned gets nothing: the variable gets it all
-                return node
-        reached.update(used)
-    return None
+        followed = [y for y in node.outputs if y in leading and y.dtype.differentiable]
+        is_written = node.op is assigned and node.inputs[0] in reached  # the variable gets it all
+        if not followed or is_written or getattr(node.op, "vjp", None) is None:
+            first = first or node
+        else:
+            reached.update(followed)
+    return first if reached.isdisjoint(graph.outputs) else None

@@ -23,7 +23,7 @@ from ...engine.run.source_lines import users_frame
 from ...engine.tape.log import Log, positions_in
 from ...engine.tape.questions import differentiable
 from ...graph.trace.assigned import assigned
-from ..records.again import RepeatedLog
+from ..records.again import Question, RepeatedLog
 from ..records.reading import Reading, known_array, short
 from ..records.witness import Event, Gradient, Sweep, TracingLog, witness
 from .calls import cut_inside
@@ -305,8 +305,23 @@ class _Question:
                 cut = cut_inside(op, argument) if parent >= 0 and at in ancestors(self.log, parent) else None
                 if cut is not None:
                     return self._at_constant(*cut)
+            if getattr(op, "family", None) == "call" and (inside := self._inside_call()) is not None:
+                return inside
         line = self.log.blamed(where) if where is not None and isinstance(self.log, TracingLog) else None
         return self._say(Cause(cause), sentence, line)
+
+    def _inside_call(self) -> Reason | None:
+        """Why the gradient is None or zero, from the tape with its calls of functions opened, if they can run again."""
+        try:
+            question = Question(self.tape, self.targets, [self.source])
+        except RuntimeError:
+            return None
+        reading = Reading(question.again([known_array(x) for x in question.tensors]))
+        ((_, _, at),) = reading.sources
+        lost = None if at is None else why_zero(reading, at)
+        if lost is None or lost.at is None:
+            return None
+        return self._say(Cause(lost.cause), lost.sentence, reading.log.blamed(lost.at))  # type: ignore[attr-defined]
 
     def _by_path(self, at: int | None) -> Reason | None:
         """From the way to the target that the witness saw: its first step that was not recorded."""
@@ -613,17 +628,29 @@ class _Question:
         if not reached or not isinstance(log, TracingLog) or isinstance(log, RepeatedLog):
             return True
         if not isinstance(by, str):
-            return not hasattr(by, "vjp")
+            return not hasattr(by, "vjp") and self._leads_to_target(by, reached)
         if by == "tf.Variable":
             return True
         left_at = log.exit_positions.get(i, 0)
         used: set[int] = set()
         for at, noted in log.notes.items():
+            is_later = at in reached and at >= left_at
             for x, parent in zip(noted[3], log.records[at][1], strict=False):
-                if parent < 0 and at in reached and at >= left_at and id(x) not in used and not _is_literal(x, noted[0]):
+                if is_later and parent < 0 and id(x) not in used and not _is_literal(x, noted[0]):
                     return True
                 used.add(id(x))
         return False
+
+    def _leads_to_target(self, variable: Any, reached: set[int]) -> bool:
+        """Whether a target was computed from a variable, be it one that the tape does not watch."""
+        if self.log.position(variable) in reached:
+            return True
+        ends = [step_of(self.log, target.marks) for target in self.targets if isinstance(target, Tensor)]
+        return any(
+            path_between(self.log, end, lambda s: isinstance(s, Event) and s.variable is variable) is not None
+            for end in ends
+            if end is not None
+        )
 
     def _by_earlier_records(self, at: int) -> Reason | None:
         """From records on the way to the target that were made before the source was watched: one may have used it."""

@@ -204,6 +204,7 @@ class _Look:
         wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
         zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
         lost = [] if wrong or zero or self.scaled or all(map(_is_sound_target, targets)) else which
+        has_infinities = bool(wrong)
         zero = reporter._zeros.that_matter(asked, which, zero) if self.zeros else []
         reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
         wrong, zero = reporter._new(asked, "not finite", wrong), reporter._new(asked, "zero", zero)
@@ -220,7 +221,7 @@ class _Look:
             if zero:
                 places = {which.index(at): asked.names[at] for at in zero}
                 learned = any(reporter._zeros.was_alive(asked, at) for at in zero)
-                for reason, patience in _zero(tape, places, reporter.found, learned, again):
+                for reason, patience in _zero(tape, places, reporter.found, learned, again, has_infinities):
                     reporter._zeros.wait(asked, reason, patience)
                 reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
 
@@ -297,6 +298,10 @@ def _is_sound_target(value: Any) -> bool:
     if value.dtype.kind not in "fcV":
         return True
     return not np.isnan(value).any() and (value.size != 1 or bool(np.isfinite(value).all()))
+
+
+def _is_finite(x: Any) -> bool:
+    return x is None or x.dtype.kind not in "fc" or bool(np.isfinite(x).all())
 
 
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
@@ -412,9 +417,13 @@ class _Named:
 
 
 def _zero(
-    tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool, again: Callable[[], list[Any] | None]
-) -> list[tuple[Reason, int]]:
-    """The reasons for sources at these places of the last question, and how many zeros in a row confirm each."""
+    tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool, again: Callable[[], list[Any] | None],
+    has_infinities: bool = False,
+) -> list[tuple[Reason, int]]:  # fmt: skip
+    """The reasons for sources at these places of the last question, and how many zeros in a row confirm each.
+
+    If other gradients of that question are not finite, zeros that an op made of infinities have the same cause.
+    """
     reading = Reading(tape)
     if learned and not any(np.any(value) for value in reading.target_values):
         return []  # the loss has become zero: there is nothing more to learn
@@ -426,6 +435,8 @@ def _zero(
         _, source, at = reading.sources[i]
         lost = None if at is None else why_zero(reading, at)
         if lost is None or at is None:
+            continue
+        if has_infinities and lost.at is not None and not all(map(_is_finite, reading.inputs(reading.first(lost.at)))):
             continue
         if lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
             (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)

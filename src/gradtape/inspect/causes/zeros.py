@@ -25,7 +25,6 @@ from ..records.reading import Reading, known_array
 from ..records.witness import ForwardOp, TracingLog
 from .wording import phrase
 
-
 ASSIGNED = (
     "its value was assigned to {}, and a variable starts anew: gradients go to the variable, not to what was assigned. "
     "Use the value itself, or GradientTape(track_assign=True), which follows assignments"
