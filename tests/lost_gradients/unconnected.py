@@ -564,3 +564,12 @@ with tf.GradientTape() as tape:
     loss = 0.5 * v * v  # here
 tape.gradient(loss, w)
 """)
+
+lost("all_parameters_of_a_list_are_rebound", "None", "rebound", ("`params[0]` and `params[1]`", "assign_sub"), """
+params = [tf.Variable([0.3, 0.1], name="k"), tf.Variable([0.5], name="b")]
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((params[0] * 2.0 + params[1]) ** 2)
+    grads = tape.gradient(loss, params)
+    params = [p if g is None else p - 0.05 * g for p, g in zip(params, grads)]  # here
+""")

@@ -8,6 +8,7 @@ leaves a node there that looks at them.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -36,6 +37,7 @@ from .reasons import Cause, Reason
 from .wording import known_name, line_of, listed, names_of_sources, phrase, written_sources
 from .zeros import NEVER_BEGINS, OF_ONE_ELEMENT, Stays, why_zero
 
+_QUOTED = re.compile("'[^']*'")  # the name of a variable, in which sentences on several sources of one line may differ
 _LOOKS = 3  # at something that is wrong and turns out not to deserve words
 _PATIENCE = 10  # zeros in a row, of a gradient that was something before, or is zero by the data
 _IN_PYTHON = (
@@ -163,7 +165,8 @@ class Reporter:
         for reason in reasons:
             self._looks[asked.place, kind, reason.source] = math.inf
             line = reason.line or lines.get((reason.cause, reason.sentence))
-            alike.setdefault((kind, reason.cause, line, reason.sentence.replace(reason.source, "")), []).append(reason)
+            said = _QUOTED.sub("", reason.sentence.replace(reason.source, ""))
+            alike.setdefault((kind, reason.cause, line, said), []).append(reason)
         for key, group in alike.items():
             names = listed([reason.source for reason in group])
             _, cause, line, _ = key
