@@ -8,13 +8,18 @@ from ...engine.run.source_lines import Line
 from ...graph.ir.graph import Graph, Node, Value, all_nodes
 from ...graph.trace.assigned import assigned
 
+COMPARISONS = {
+    "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "is_nan", "is_inf", "is_finite",
+    "zeros_like", "ones_like", "all", "any", "logical_and", "logical_or", "logical_not",
+}  # fmt: skip
+
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
     """The op without a derivative that an argument of a call goes through on its way to the results, and its line."""
     if getattr(op, "family", None) != "call":
         return None
     graph: Graph = op.forward
-    node = _first_constant(graph, graph.all_inputs[argument])
+    node = _blocking_node(graph, graph.all_inputs[argument])
     return None if node is None else (node.op, node.line)
 
 
@@ -25,17 +30,18 @@ def python_inside(op: Any) -> Line | None:
     return next((node.line for node in all_nodes(op.forward) if node.op.name == "py_function"), None)
 
 
-def _first_constant(graph: Graph, start: Value) -> Node | None:
-    """The first node, computed from `start`, that has no derivative and leads on to an output.
+def _blocking_node(graph: Graph, start: Value) -> Node | None:
+    """The node, computed from `start` with derivatives, that has none and leads on to an output.
 
-    None if another way from `start` to an output has derivatives throughout: one of its rules gives none then.
+    Of several it is the last, as ways with derivatives lead past the others; a comparison only if there is nothing
+    else. None if a way from `start` to an output has derivatives throughout: one of its rules gives none then.
     """
     leading = set(graph.outputs)
     for node in reversed(graph.nodes):
         if not leading.isdisjoint(node.outputs):
             leading.update(node.inputs)
     reached = {start}
-    first: Node | None = None
+    cuts: list[Node] = []
     for node in graph.nodes:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
             continue
@@ -43,7 +49,10 @@ def _first_constant(graph: Graph, start: Value) -> Node | None:
         followed = [y for y in node.outputs if y in leading and y.dtype.differentiable]
         is_written = node.op is assigned and node.inputs[0] in reached  # the variable gets it all
         if not followed or is_written or getattr(node.op, "vjp", None) is None:
-            first = first or node
+            cuts.append(node)
         else:
             reached.update(followed)
-    return first if reached.isdisjoint(graph.outputs) else None
+    if not reached.isdisjoint(graph.outputs):
+        return None
+    others = [node for node in cuts if node.op.name not in COMPARISONS]
+    return (others or cuts or [None])[-1]

@@ -26,7 +26,7 @@ from ...graph.trace.assigned import assigned
 from ..records.again import Question, RepeatedLog
 from ..records.reading import Reading, known_array, short
 from ..records.witness import Event, Gradient, Sweep, TracingLog, witness
-from .calls import cut_inside
+from .calls import COMPARISONS, cut_inside
 from .provenance import Step, ancestors, descendants, elsewhere, first_node_between, path_between, step_of
 from .reasons import Cause as Cause
 from .reasons import Explanation, Reason
@@ -675,7 +675,7 @@ class _Question:
             return 5 if self.log.position(by) in reached else 2
         if by.name == "stop_gradient":
             return 4
-        return 0 if by.name in _COMPARISONS else 1
+        return 0 if by.name in COMPARISONS else 1
 
     def _at_exit(self, by: Any, where: Where) -> Reason:
         line = line_of(where)
@@ -759,10 +759,6 @@ _KINKS = {
     "relu", "relu6", "leaky_relu", "maximum", "minimum", "abs", "where", "max", "min", "max_pool", "sign", "masked",
 }  # fmt: skip
 _TRACE_HINT = ". GradientTape(trace=True) or gradtape.inspect.tracing() tells which, and where"
-_COMPARISONS = {
-    "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "is_nan", "is_inf", "is_finite",
-    "zeros_like", "ones_like", "all", "any", "logical_and", "logical_or", "logical_not",
-}  # fmt: skip
 _INSTEAD = {
     "argmax": " A softmax is a smooth argmax",
     "argmin": " A softmax of the negative values is a smooth argmin",

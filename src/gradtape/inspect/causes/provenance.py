@@ -5,6 +5,8 @@ A step is a position on the tape or an `Event` of the witness.
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -44,12 +46,20 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
 
 
 def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[Step] | None:
-    """The shortest way from a step that `is_start` to `end`, in order of execution; None if there is none."""
+    """The way from a step that `is_start` to `end` with the fewest events, and of these the shortest; None if none.
+
+    It is in order of execution. What all ways have in common is on it: a comparison beside a way on the tape is not.
+    """
     later: dict[int, Step] = {}  # by its identity: the step that each was reached from
-    queue = deque([end])
-    seen = {_identity(end)}
+    costs = {_identity(end): (0, 0)}
+    queue: list[tuple[int, int, int, Step]] = [(0, 0, 0, end)]
+    done: set[int] = set()
+    number = itertools.count()  # steps are not compared
     while queue:
-        step = queue.popleft()
+        events, length, _, step = heapq.heappop(queue)
+        if _identity(step) in done:
+            continue
+        done.add(_identity(step))
         if is_start(step):
             path = [step]
             while _identity(path[-1]) in later:
@@ -57,10 +67,11 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
             return path
         for before in steps_before(log, step):
             identity = _identity(before)
-            if identity not in seen:
-                seen.add(identity)
+            cost = (events + isinstance(before, Event), length + 1)
+            if identity not in costs or cost < costs[identity]:
+                costs[identity] = cost
                 later[identity] = step
-                queue.append(before)
+                heapq.heappush(queue, (*cost, next(number), before))
     return None
 
 

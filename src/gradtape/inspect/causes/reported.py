@@ -289,7 +289,7 @@ class _Zeros:
 def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
     """Whether a target is a loss times a large power of two, as an optimizer scales it that skips what overflows."""
     log = tape._log or tape._past
-    noted = log.notes.get(log.position(targets[0])) if len(targets) == 1 else None
+    noted = log.note_at(log.position(targets[0])) if len(targets) == 1 else None
     if noted is None or len(noted[3]) != 2:
         return False
     factors = [known_array(x) for x in noted[3]]

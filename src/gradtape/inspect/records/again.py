@@ -20,6 +20,7 @@ from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
+from .noting import NotingLog
 from .reading import Reading
 from .repeated import Key, Step, steps_of
 from .unobtrusive import unobtrusive
@@ -51,6 +52,7 @@ class RepeatedLog(TracingLog):
     """The log of what is run again: the lines are those of the first time."""
 
     now: LineReference | Line | None = None
+    unary, binary = NotingLog.unary, NotingLog.binary  # which notes no line of the user's frame
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)

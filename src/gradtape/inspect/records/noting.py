@@ -8,7 +8,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...engine.tape.log import Log
 
-_NO_ATTRIBUTES: dict[str, Any] = {}
+NO_ATTRIBUTES: dict[str, Any] = {}
 
 
 class NotingLog(Log):
@@ -17,12 +17,12 @@ class NotingLog(Log):
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
         _record(self, op, x, y)
-        self._note(op, (x,), y, _NO_ATTRIBUTES)
+        self._note(op, (x,), y, NO_ATTRIBUTES)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
         """Records `y = op(a, b)` for plain tensors."""
         _record(self, op, a, b, y)
-        self._note(op, (a, b), y, _NO_ATTRIBUTES)
+        self._note(op, (a, b), y, NO_ATTRIBUTES)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""

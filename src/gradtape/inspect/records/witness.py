@@ -29,7 +29,7 @@ from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
 from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
-from .noting import NotingLog
+from .noting import NO_ATTRIBUTES, NotingLog
 from .unobtrusive import say_once, unobtrusive
 from .variable_reads import UpdateByCall, VariableVersions
 
@@ -50,8 +50,15 @@ class _Replayed(threading.local):
 _replayed = _Replayed()
 
 
+_replays = 0  # how many graphs are replayed, in all threads: whether `_replayed` has to be looked at
+
+
 def _at_node(node: Any) -> None:
-    _replayed.line = None if node is None else node.line
+    global _replays
+    line = None if node is None else node.line
+    with _lock:
+        _replays += (line is not None) - (_replayed.line is not None)
+    _replayed.line = line
 
 
 def _here(depth: int) -> LineReference | Line:
@@ -298,6 +305,14 @@ def witnessed() -> Iterator[None]:
 
 # Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
 Note = tuple[LineReference | Line, Any, int, Sequence[Tensor], dict[str, Any]]
+_NOTE_SIZE = 7  # entries of `TracingLog._pending`
+
+
+def _note_from(where: Any, instruction: int | None, outputs: Any, clock: int, first: Any, second: Any) -> Note:
+    """A note as a tuple: of an op on one or two tensors, or (without an instruction) of inputs and attributes."""
+    if instruction is None:
+        return where, outputs, clock, first, second
+    return (where, instruction), outputs, clock, (first,) if second is None else (first, second), NO_ATTRIBUTES
 
 
 class Unrecorded(NamedTuple):
@@ -354,7 +369,9 @@ class TracingLog(NotingLog):
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
+        self._notes: dict[int, Note] = {}
+        # What was noted since: seven entries an op, which make no objects that the collector would have to look at.
+        self._pending: list[Any] = []
         self.exit_lines: dict[int, LineReference | Line] = {}  # of `exits`, by index
         self.exit_positions: dict[int, int] = {}  # of the same: how much had been recorded before
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
@@ -378,6 +395,26 @@ class TracingLog(NotingLog):
         # Of records that the rule of an inner tape's op has made: that op, and where it was recorded.
         self.forward_ops: dict[int, ForwardOp] = {}
         self.refused: list[tuple[Any, LineReference | Line]] = []  # integers that were to be watched, and where
+
+    @property
+    def notes(self) -> dict[int, Note]:  # type: ignore[override]
+        """The notes by position, of first outputs: leaves have none, nor have further outputs."""
+        pending, found = self._pending, self._notes
+        for i in range(0, len(pending), _NOTE_SIZE):
+            found[pending[i]] = _note_from(*pending[i + 1 : i + _NOTE_SIZE])
+        pending.clear()
+        return found
+
+    @notes.setter
+    def notes(self, notes: dict[int, Note]) -> None:
+        self._pending, self._notes = [], notes
+
+    def note_at(self, at: int | None) -> Note | None:
+        """What was noted at a position, found without going through all notes if it was the last."""
+        pending = self._pending
+        if pending and pending[-_NOTE_SIZE] == at:
+            return _note_from(*pending[1 - _NOTE_SIZE :])
+        return None if at is None else self.notes.get(at)
 
     @unobtrusive()
     def succeeds(self, before: Log) -> None:
@@ -461,6 +498,32 @@ class TracingLog(NotingLog):
             self.spans[-1].append(_tick())
             self.node_spans[-1].append(_node_count())
 
+    # Of every op that is recorded the user's line is looked for: these two do it without a further call.
+
+    def unary(
+        self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary, _clock: Any = perf_counter_ns
+    ) -> None:
+        """Records `y = op(x)` for plain tensors, and notes it."""
+        _record(self, op, x, y)
+        at = y.mark
+        if type(at) is not int or y.home is not self.key or _replays or dispatch.thread.trace is not None:
+            self._note(op, (x,), y, NO_ATTRIBUTES)
+            return
+        frame = users_frame(2)
+        self._pending += (at, frame.f_code, frame.f_lasti, y, _clock(), x, None)
+
+    def binary(
+        self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary, _clock: Any = perf_counter_ns
+    ) -> None:
+        """Records `y = op(a, b)` for plain tensors, and notes it."""
+        _record(self, op, a, b, y)
+        at = y.mark
+        if type(at) is not int or y.home is not self.key or _replays or dispatch.thread.trace is not None:
+            self._note(op, (a, b), y, NO_ATTRIBUTES)
+            return
+        frame = users_frame(2)
+        self._pending += (at, frame.f_code, frame.f_lasti, y, _clock(), a, b)
+
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
         try:
@@ -475,7 +538,7 @@ class TracingLog(NotingLog):
                 if where is None:
                     frame = users_frame(3)
                     where = (frame.f_code, frame.f_lasti)
-                self.notes[at] = (where, outputs, perf_counter_ns(), inputs, attrs)
+                self._pending += (at, where, None, outputs, perf_counter_ns(), inputs, attrs)
             else:
                 if (made := note(first.marks, witness.key)) is None or made.op is None:
                     witness.record(op, inputs, outputs)  # `constant` has not told
