@@ -162,6 +162,7 @@ class _Program:
         planted = _FAULTS.get(self.fault)
         self.float64 = bool(rng.random() < 0.3) and not (planted is not None and planted.float32)
         self.is_function = bool(rng.random() < 0.4) and not self.is_eager
+        self.is_nested = bool(rng.random() < 0.15) and self.fault not in _PLACES  # whether it begins with a gradient
         self.here: int | None = None
         self.lines: list[str] = []
         self.write(seed)
@@ -258,6 +259,8 @@ class _Program:
             self.emit(["h = v * x"], inner)
             self.mark()
             self.emit(["if never:" if fault == "not taken" else "for _ in range(0):", "    h = h * w"], inner)
+        elif self.is_nested:
+            self.inner_gradient(inner)
         elif fault != "before":
             if fault in ("never watched", "watched late", "not trainable", "data"):
                 self.mark()
@@ -289,6 +292,12 @@ class _Program:
             self.mark()
             sources = "[]"
         self.emit([f"grads = tape.gradient(loss, {sources})"], indent)
+
+    def inner_gradient(self, indent: str) -> None:
+        """The chain begins with the gradient of an inner tape, so that the whole is a second derivative."""
+        self.emit(["with tf.GradientTape() as inside:", "    inside.watch(x)", "    h = tf.sin(w * x)"], indent)
+        self.emit([link for link in self.chain() if link in _SMOOTH], indent + "    ")
+        self.emit(["    y = tf.reduce_sum(tf.tanh(h))", "h = inside.gradient(y, x)"], indent)
 
     def outside_gradient(self, indent: str) -> None:
         """The first derivative is asked for when the outer tape has ended."""
