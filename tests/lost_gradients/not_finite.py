@@ -461,3 +461,17 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_sum(h * w)
 tape.gradient(loss, w)
 """)
+
+lost("a_function_that_hands_on_what_it_is_given", "not finite", "not finite", ("`w`", "tf.sqrt"), """
+w = tf.Variable([0.0, 2.0], name="w")
+count = tf.Variable(0, trainable=False)
+@tf.function
+def counted(h):
+    count.assign_add(1)
+    return h, h
+with tf.GradientTape() as tape:
+    h = tf.sqrt(w)  # here
+    h, again = counted(h)
+    loss = tf.reduce_sum(h + again)
+tape.gradient(loss, w)
+""")

@@ -368,3 +368,26 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_sum(u)
 tape.gradient(loss, a)
 """)
+
+lost("a_branch_behind_rows_that_are_split_and_joined", "zero", "zero", ("`w`", "where takes the other branch"), """
+w = tf.Variable(np.ones([9, 3], np.float32), name="w")
+v = tf.Variable(np.ones([9, 3], np.float32), name="v")
+never = tf.constant(False)
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        h = tf.stack(tf.unstack(tf.sin(w)))
+        h = tf.concat([h[:1], h[1:]], 0)
+        h = tf.where(never, h, 0.5)  # here
+        loss = tf.reduce_mean(tf.square(h * v))
+    tape.gradient(loss, [w, v])
+""")
+
+lost("zeros_of_an_infinity", "not finite", "not finite", ("`w`", "tf.math.log"), """
+w = tf.Variable([1.0, 2.0], name="w")
+v = tf.Variable([1.0, 2.0], name="v")
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        h = tf.exp(tf.math.log(w - w))  # here
+        loss = tf.reduce_sum(h * v)
+    tape.gradient(loss, [w, v])
+""")

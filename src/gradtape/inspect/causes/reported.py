@@ -303,8 +303,10 @@ def _is_sound_target(value: Any) -> bool:
     return not np.isnan(value).any() and (value.size != 1 or bool(np.isfinite(value).all()))
 
 
-def _is_finite(x: Any) -> bool:
-    return x is None or x.dtype.kind not in "fc" or bool(np.isfinite(x).all())
+def _is_from_finite(reading: Reading, at: int) -> bool:
+    """Whether all values that one was computed from are finite, as far as they are known."""
+    values = [reading.values[p] for p in ancestors(reading.log, at) if p in reading.values]
+    return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in values)
 
 
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
@@ -439,7 +441,7 @@ def _zero(
         lost = None if at is None else why_zero(reading, at)
         if lost is None or at is None:
             continue
-        if has_infinities and lost.at is not None and not all(map(_is_finite, reading.inputs(reading.first(lost.at)))):
+        if has_infinities and lost.at is not None and not _is_from_finite(reading, lost.at):
             continue
         if lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
             (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)

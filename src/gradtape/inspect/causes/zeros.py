@@ -228,27 +228,30 @@ class _Search:
     def found(self) -> Found | None:
         """The reason, and the position of the op."""
         reading = self.reading
-        waiting = [(self.start, np.ones(reading.cotangents[self.start].shape, bool))]
-        seen = set()
-        while waiting:
-            at, reached = waiting.pop()
-            users = [user for user in reading.users(at) if user in self.on_path]
-            if at in reading.seeds and not users:
-                return Found("the gradient that it starts with (output_gradients) is zero there", at, Stays.NO)
-            if (cancelling := self.cancelling(at, reached, users)) is not None:
-                return cancelling
-            for user in users:
-                if user in seen:
-                    continue
-                seen.add(user)
-                tangents = self.pushed(user, at, reached)
-                if not any(map(np.any, tangents)):
-                    return self.ended(user, at, reached)
-                alive = [(user + i, t != 0) for i, t in enumerate(tangents) if np.any(t)]
-                if any(np.any(self.cotangent(p)[reaches]) for p, reaches in alive):
-                    return self.cancelled(user, at)
-                waiting += alive
-        return None
+        masks = {self.start: np.ones(reading.cotangents[self.start].shape, bool)}  # where tangents reach, by position
+        arrived, users = [self.start], set[int]()
+        while True:
+            for at in arrived:
+                after = [user for user in reading.users(at) if user in self.on_path]
+                if at in reading.seeds and not after:
+                    return Found("the gradient that it starts with (output_gradients) is zero there", at, Stays.NO)
+                if (cancelling := self.cancelling(at, masks[at], after)) is not None:
+                    return cancelling
+                users.update(after)
+            if not users:
+                return None
+            user = min(users)  # whose inputs have all been seen by now
+            users.remove(user)
+            inputs = [p for p in dict.fromkeys(reading.records[user][1]) if p in masks]
+            tangents = [self.pushed(user, at, masks[at]) for at in inputs]
+            reaches = [np.logical_or.reduce([t != 0 for t in of_output]) for of_output in zip(*tangents, strict=True)]
+            alive = {user + i: mask for i, mask in enumerate(reaches) if np.any(mask)}
+            if not alive:
+                return self.ended(user, inputs[0], masks[inputs[0]])
+            if any(np.any(self.cotangent(p)[mask]) for p, mask in alive.items()):
+                return self.cancelled(user, inputs[0])
+            masks.update(alive)
+            arrived = [*alive]
 
     def cotangent(self, at: int) -> Any:
         """What arrives at a position; for one that nothing arrives at, zero."""

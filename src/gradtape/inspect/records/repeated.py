@@ -229,6 +229,10 @@ def _inside(
     """The steps of a call."""
     keys = _checked_inputs(op, graph, inputs, line)
     found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
+    for v, key in zip(graph.outputs, outputs, strict=False):
+        given = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
+        if isinstance(given, Tensor) or given != key:  # an input that is handed on, or one value given twice
+            found.append(Step(registry["identity"], (given,), {}, (key,), False, line))
     for variable, v in graph.updates:
         reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
     return found
