@@ -55,4 +55,5 @@ def _blocking_node(graph: Graph, start: Value) -> Node | None:
     if not reached.isdisjoint(graph.outputs):
         return None
     others = [node for node in cuts if node.op.name not in COMPARISONS]
-    return (others or cuts or [None])[-1]
+    found = others or cuts
+    return found[-1] if found else None

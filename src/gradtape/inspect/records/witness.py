@@ -396,8 +396,8 @@ class TracingLog(NotingLog):
         self.forward_ops: dict[int, ForwardOp] = {}
         self.refused: list[tuple[Any, LineReference | Line]] = []  # integers that were to be watched, and where
 
-    @property
-    def notes(self) -> dict[int, Note]:  # type: ignore[override]
+    @property  # type: ignore[override]
+    def notes(self) -> dict[int, Note]:
         """The notes by position, of first outputs: leaves have none, nor have further outputs."""
         pending, found = self._pending, self._notes
         for i in range(0, len(pending), _NOTE_SIZE):
