@@ -52,7 +52,8 @@ class RepeatedLog(TracingLog):
     """The log of what is run again: the lines are those of the first time."""
 
     now: LineReference | Line | None = None
-    unary, binary = NotingLog.unary, NotingLog.binary  # which notes no line of the user's frame
+    unary = NotingLog.unary  # type: ignore[assignment]  # which note no line of the user's frame
+    binary = NotingLog.binary  # type: ignore[assignment]
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
