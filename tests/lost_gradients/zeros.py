@@ -99,7 +99,7 @@ model.compile("sgd", "mse")
 model.fit(np.ones((8, 3), "float32"), np.ones((8, 1), "float32"), batch_size=4, epochs=2, verbose=0)  # here
 """)
 
-lost("a_branch_of_a_function_that_cuts", "zero", "stop_gradient", ("`v`", "tf.stop_gradient"), """
+lost("a_branch_of_a_function_that_cuts", "None", "stop_gradient", ("`v`", "tf.stop_gradient"), """
 v = tf.Variable(2.0)
 
 @tf.function

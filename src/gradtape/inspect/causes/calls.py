@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.run.source_lines import Line
+from ...graph.control_flow.cond import cond
 from ...graph.ir.graph import Graph, Node, Value, all_nodes
 from ...graph.trace.assigned import assigned
 
@@ -36,11 +37,21 @@ def _blocking_node(graph: Graph, start: Value) -> Node | None:
     Of several it is the last, as ways with derivatives lead past the others; a comparison only if there is nothing
     else. None if a way from `start` to an output has derivatives throughout: one of its rules gives none then.
     """
+    reached, cuts = _reach(graph, {start})
+    if not reached.isdisjoint(graph.outputs):
+        return None
+    others = [node for node in cuts if node.op.name not in COMPARISONS]
+    found = others or cuts
+    return found[-1] if found else None
+
+
+def _reach(graph: Graph, starts: set[Value]) -> tuple[set[Value], list[Node]]:
+    """The values that derivatives lead to from `starts`, and the nodes on the way to an output where they end."""
     leading = set(graph.outputs)
     for node in reversed(graph.nodes):
         if not leading.isdisjoint(node.outputs):
             leading.update(node.inputs)
-    reached = {start}
+    reached = set(starts)
     cuts: list[Node] = []
     for node in graph.nodes:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
@@ -50,10 +61,25 @@ def _blocking_node(graph: Graph, start: Value) -> Node | None:
         is_written = node.op is assigned and node.inputs[0] in reached  # the variable gets it all
         if not followed or is_written or getattr(node.op, "vjp", None) is None:
             cuts.append(node)
+        elif node.op is cond:
+            reached.update(_reach_in_branches(node, reached, cuts))
         else:
             reached.update(followed)
-    if not reached.isdisjoint(graph.outputs):
-        return None
-    others = [node for node in cuts if node.op.name not in COMPARISONS]
-    found = others or cuts
-    return found[-1] if found else None
+    return reached, cuts
+
+
+def _reach_in_branches(node: Node, reached: set[Value], cuts: list[Node]) -> set[Value]:
+    """The outputs of a cond that derivatives lead to in one of its branches; without any, where they end is in `cuts`.
+
+    The last of these is named, and the branch of a true condition comes last.
+    """
+    found: set[Value] = set()
+    ends: list[Node] = []
+    for branch in node.attrs["branches"]:
+        starts = {inner for inner, x in zip(branch.inputs, node.inputs[1:], strict=True) if x in reached}
+        inside, inner_cuts = _reach(branch, starts)
+        found.update(y for y, result in zip(node.outputs, branch.outputs, strict=False) if result in inside)
+        ends += inner_cuts
+    if not found:
+        cuts += ends
+    return found
