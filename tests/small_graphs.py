@@ -22,7 +22,7 @@ class Effect:
     name = title = "tell"
     family = "opaque"
     effect = moves_data = True
-    handed_on = None
+    forwards_inputs = None
 
     def __init__(self) -> None:
         self.told: list[Any] = []

@@ -396,10 +396,10 @@ def test_the_witness_leaves_when_tracing_ends() -> None:
         assert dispatch.thread.recorder is not None
     assert dispatch.thread.recorder is None
     tape = tf.GradientTape(trace=True)
-    assert dispatch.witness is not None
+    assert dispatch.event_log is not None
     del tape
-    assert dispatch.witness is None
-    assert tf.constant(1.0).mark is None
+    assert dispatch.event_log is None
+    assert tf.constant(1.0).tracer is None
 
 
 def test_the_witness_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
@@ -415,8 +415,8 @@ def test_the_witness_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(recorder_after_a_tape).result() is None
         with tf.inspect.tracing():
-            assert pool.submit(lambda: dispatch.thread.recorder).result() is dispatch.witness is not None
-            assert pool.submit(recorder_after_a_tape).result() is dispatch.witness
+            assert pool.submit(lambda: dispatch.thread.recorder).result() is dispatch.event_log is not None
+            assert pool.submit(recorder_after_a_tape).result() is dispatch.event_log
         assert pool.submit(lambda: dispatch.thread.recorder).result() is None
 
 
@@ -491,11 +491,11 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         x = tf.constant(0.0)
         for _ in range(5000):
             x = x + 1.0
-        from gradtape.inspect.records.witness import witness
+        from gradtape.inspect.records.event_log import witness
 
-        event = tf.nest.flatten(x)[0].mark[1]
+        event = tf.nest.flatten(x)[0].tracer[1]
         assert event.steps < 2100
-        assert x.mark[0] is witness.key
+        assert x.tracer[0] is witness.key
 
 
 @pytest.mark.parametrize("trace", [False, True])

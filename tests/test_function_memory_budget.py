@@ -11,7 +11,7 @@ import gradtape as tf
 from gradtape.core.budgets import in_force
 from gradtape.graph.executors.numpy import footprint
 from gradtape.graph.executors.numpy.footprint import Layouts, largest, peak
-from gradtape.graph.executors.numpy.within import within
+from gradtape.graph.executors.numpy.memory_planning import within
 from gradtape.graph.ir.graph import Graph
 from gradtape.graph.passes.recomputation import Weights, recomputed
 

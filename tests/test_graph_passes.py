@@ -222,7 +222,7 @@ def test_inner_graphs_are_optimised():
         family = "opaque"
         moves_data = True
         effect = False
-        handed_on = None
+        forwards_inputs = None
         attributes = MappingProxyType({"body": True})
 
         @staticmethod

@@ -13,17 +13,17 @@ from test_inspect_report import embedded
 
 import gradtape as tf
 from gradtape.engine.tape.tape import GradientTape
-from gradtape.inspect.records import witness
+from gradtape.inspect.records import event_log
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays():
     """No traced tape of another test is alive, which would have all tapes traced; and none of ours is in the end."""
     gc.collect()
-    before = witness._holders
+    before = event_log._holders
     yield
     gc.collect()
-    assert GradientTape._answered is None and witness._holders <= before
+    assert GradientTape._answered is None and event_log._holders <= before
 
 
 def run(steps, w, rate=0.1, width=4):

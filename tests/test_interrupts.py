@@ -15,7 +15,7 @@ import gradtape as tf
 from gradtape.core.scopes import holding
 from gradtape.engine.run import dispatch, randomness
 from gradtape.engine.tape import spilling
-from gradtape.engine.tape.rematerialisation import Store
+from gradtape.engine.tape.rematerialization import Store
 
 HOME = os.path.dirname(tf.__file__)
 TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
@@ -119,7 +119,7 @@ STEPS = {"eager": Step, "function": InFunction, "function under a tape": Functio
 def assert_nobody_is_left():
     thread = dispatch.thread
     assert thread.recorders == ()
-    assert thread.recorder is dispatch.witness  # of a traced tape elsewhere, if one is still alive
+    assert thread.recorder is dispatch.event_log  # of a traced tape elsewhere, if one is still alive
     assert thread.trace is None
     assert not thread.departed
 

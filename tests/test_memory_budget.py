@@ -15,7 +15,7 @@ import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES, parse_budget
 from gradtape.engine.tape import spilling
 from gradtape.engine.tape.log import Log
-from gradtape.engine.tape.rematerialisation import SMALL_SHARE, Store
+from gradtape.engine.tape.rematerialization import SMALL_SHARE, Store
 
 
 @pytest.fixture(autouse=True)

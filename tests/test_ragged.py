@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.api.extension import answers
+from gradtape.api.extension import fallbacks
 
 Dataset = tf.data.Dataset
 
@@ -333,7 +333,7 @@ class TestOthersFunctions:
                 raise ValueError(a)
             return a, b, rest, c, d, others
 
-        answers.answer(function, lambda plain, args, kwargs: ("answered", args, kwargs))
+        fallbacks.answer(function, lambda plain, args, kwargs: ("answered", args, kwargs))
         assert function(1, 2, 3, c=5, e=6) == (1, 2, (3,), 5, 4, {"e": 6})
         assert function("x", 2, c=5) == ("answered", ("x", 2), {"c": 5, "d": 4})
         assert isinstance(function, types.FunctionType)

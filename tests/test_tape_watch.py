@@ -7,12 +7,12 @@ import pytest
 
 import gradtape as tf
 from gradtape.core import dtypes
-from gradtape.engine.tape import questions
+from gradtape.engine.tape import validation
 
 
 @pytest.fixture
 def fresh_warnings(monkeypatch):
-    monkeypatch.setattr(questions, "warned", {})
+    monkeypatch.setattr(validation, "warned", {})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.checkpoints import bundle, tensorflow_graph
-from gradtape.checkpoints.object_graph import Node, Slot
+from gradtape.checkpoints.object_graph import ObjectNode, SlotVariable
 from gradtape.checkpoints.table import read_table, table_of
 from gradtape.core.checksums import masked_crc32c
 from gradtape.core.wire import DecodeError, varint
@@ -229,17 +229,17 @@ def test_compressed_tables():
 
 def test_graphs_of_objects_are_written_as_read():
     nodes = [
-        Node({"v": 1, "o": 2}, None),
-        Node({}, "v" + SUFFIX),
-        Node({"back": 0}, None, (Slot(1, "m", 3),)),
-        Node({}, "m"),
+        ObjectNode({"v": 1, "o": 2}, None),
+        ObjectNode({}, "v" + SUFFIX),
+        ObjectNode({"back": 0}, None, (SlotVariable(1, "m", 3),)),
+        ObjectNode({}, "m"),
     ]
     assert tensorflow_graph.decoded(tensorflow_graph.encoded(nodes, {"m": "v/Adam"})) == nodes
     stored = bundle.BundleReader(FOLDER / "slots-1").object_graph
     found = tensorflow_graph.decoded(stored)
     assert found[0].children.keys() == {"optimizer", "table", "v", "save_counter"}
     with pytest.raises(DecodeError, match="leads nowhere"):
-        tensorflow_graph.decoded(tensorflow_graph.encoded([Node({"v": 5}, None)]))
+        tensorflow_graph.decoded(tensorflow_graph.encoded([ObjectNode({"v": 5}, None)]))
 
 
 def test_the_folder_of_a_saved_model_stands_for_its_checkpoint(tmp_path):

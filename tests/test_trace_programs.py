@@ -286,7 +286,7 @@ def test_the_question_that_was_asked_stays_the_last_one():
     "line", ["y = tf.round(x * 2.0) + 1.0", "y = (3.0 + x > 2.0)", "y = [tf.sign(tf.floor(\n    x))]"], ids=str
 )
 def test_expressions_are_read_off_the_source(line, tmp_path):
-    from gradtape.inspect.causes.wording import expression, phrase
+    from gradtape.inspect.causes.messages import expression, phrase
 
     file = tmp_path / "program.py"
     file.write_text(line)

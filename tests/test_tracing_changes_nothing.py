@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.inspect.records import unobtrusive, witness
+from gradtape.inspect.records import event_log, never_raises
 
 PROGRAMS = {}
 
@@ -402,7 +402,7 @@ def assert_same(name, one, other):
 @pytest.fixture
 def no_failure(caplog, monkeypatch):
     """What goes wrong in a hook is logged, not raised: here that is a failure too."""
-    monkeypatch.setattr(unobtrusive, "_said", set())
+    monkeypatch.setattr(never_raises, "_said", set())
     with caplog.at_level(logging.WARNING, "gradtape"):
         yield
     assert not [r.getMessage() for r in caplog.records if "explanation" in r.getMessage()]
@@ -411,7 +411,7 @@ def no_failure(caplog, monkeypatch):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_watched_program_is_the_same_program(name, tmp_path, no_failure):
     plain = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))
-    assert witness._holders == 0
+    assert event_log._holders == 0
     ask_everything(*plain[:3], folder=tmp_path)
     traced = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds, trace=True))
     assert_same(name, flat(plain[3]), flat(traced[3]))
@@ -436,7 +436,7 @@ def test_a_traced_tape_that_is_kept_alive_makes_no_others_traced():
         tf.square(v)
     assert tape._log.traces
     gc.collect()
-    assert witness._holders == 0
+    assert event_log._holders == 0
 
 
 class _Broken(Exception):
@@ -450,9 +450,9 @@ def _breaks(*args, **kinds):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_broken_hook_is_said_once_and_the_program_goes_on(name, monkeypatch, caplog):
     results = flat(PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))[3])
-    monkeypatch.setattr(witness, "here", _breaks)
-    monkeypatch.setattr(witness.scopes, "parts", _breaks)
-    monkeypatch.setattr(unobtrusive, "_said", set())
+    monkeypatch.setattr(event_log, "here", _breaks)
+    monkeypatch.setattr(event_log.scopes, "parts", _breaks)
+    monkeypatch.setattr(never_raises, "_said", set())
     monkeypatch.setattr(sys.modules["gradtape.inspect.causes.explain"], "explain", _breaks)
     with caplog.at_level(logging.WARNING, "gradtape"), tf.inspect.tracing():
         under = flat(PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))[3])

@@ -438,7 +438,7 @@ def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
 
 
 def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch, interruptible):
-    def build_interrupted(program, *args, build=executor.Program._built):
+    def build_interrupted(program, *args, build=executor.XlaProgram._built):
         built = build(program, *args)
 
         def run(*arrays):
@@ -448,7 +448,7 @@ def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch, inter
 
         return built._replace(call=run)
 
-    monkeypatch.setattr(executor.Program, "_built", build_interrupted)
+    monkeypatch.setattr(executor.XlaProgram, "_built", build_interrupted)
     monkeypatch.setattr(executor, "_FEW", 1)
     v = tf.Variable([1.0, 2.0])
     double = compiled(lambda: v.assign_add(v))

@@ -10,7 +10,7 @@ import gradtape as tf
 from gradtape.core.budgets import readable_bytes
 from gradtape.graph.executors.numpy.footprint import largest
 from gradtape.graph.executors.xla.constraint import laid_out
-from gradtape.graph.executors.xla.stages import barrier, in_stages
+from gradtape.graph.executors.xla.stage_partitioning import barrier, in_stages
 from gradtape.graph.passes.optimize import dead_code
 
 pytest.importorskip("jax")

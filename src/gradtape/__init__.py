@@ -30,10 +30,10 @@ from .api.namespace import spaces as _spaces
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
-from .engine.tape import chosen_jacobians as _jacobians
 from .engine.tape import inspection as _inspection
-from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
+from .engine.tape import jacobian_modes as _jacobians
 from .engine.tape.tape import GradientTape as GradientTape
+from .engine.tape.validation import UnconnectedGradients as UnconnectedGradients
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.special
 
 from gradtape.backends.arrays import ArrayModule
-from gradtape.engine.registry.formula import Symbol
+from gradtape.engine.registry.formula import FormulaSymbol
 
 # What NumPy or SciPy has and CuPy has not, as far as kernels might use it.
 MISSING = {
@@ -255,7 +255,7 @@ def fused(formula):
         known = dict(zip(formula.inputs, map(inside, arrays), strict=True))
         with np.errstate(all="ignore"):
             for step in formula.steps:
-                given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
+                given = [known[x] if isinstance(x, FormulaSymbol) else x for x in step.inputs]
                 known[step.output] = np.asarray(step.function(*given, **step.attrs))
         if formula.others:
             shape = np.broadcast_shapes(*[np.shape(inside(x)) for x in arrays])
@@ -277,7 +277,7 @@ def fused_rows(traced):
         return np.asarray(array).reshape(forms[x.kind])
 
     def step_of(step, known):
-        given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
+        given = [known[x] if isinstance(x, FormulaSymbol) else x for x in step.inputs]
         if step.function == "view":
             return given[0]
         if step.function == "arange":

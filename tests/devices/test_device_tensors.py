@@ -11,7 +11,7 @@ import gradtape as tf
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, sent
 from gradtape.engine.registry.op import registry
-from gradtape.engine.tape.rematerialisation import Store
+from gradtape.engine.tape.rematerialization import Store
 
 
 def test_new_tensors_go_where_tensorflow_has_them(gpu):

@@ -22,7 +22,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES
-from gradtape.engine.tape.rematerialisation import Store
+from gradtape.engine.tape.rematerialization import Store
 from gradtape.engine.tape.spilling import memory_of
 
 HAS_XLA = find_spec("jax") is not None

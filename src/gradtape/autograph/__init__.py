@@ -15,7 +15,7 @@ from typing import Any
 from ..core.errors import InvalidArgumentError
 from ..engine.run import dispatch
 from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import Needed, available, has_conditions, register_converter, waiting
+from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, register_converter, waiting
 from .error_messages import of_the_user
 
 _GENERATOR = 0x20  # the flag of a code object, `inspect.CO_GENERATOR`
@@ -35,7 +35,7 @@ def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[An
 
 
 def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | None = None) -> Any:
-    """`f` as it is written, until it needs to be converted: the call that finds out raises `Needed`, later ones run.
+    """`f` as it is written, until it needs to be converted: that call raises `ConversionNeeded`, later ones run.
 
     A function with conditions of its own, or with features asked for, is converted at once.
     """
@@ -54,14 +54,14 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
         try:
             with waiting(True):
                 return f(*args, **kwargs)
-        except Needed:
+        except ConversionNeeded:
             again = convert(f, features=features)
             raise
         except Exception as error:
             told_by_tensors = isinstance(error, InvalidArgumentError) and conversion_status.thread.looks > looks
             if told_by_tensors and dispatch.thread.trace is not None and available():
                 again = convert(f, features=features)
-                raise Needed from error  # converted, the op that fails is left out if nobody uses its result
+                raise ConversionNeeded from error  # converted, the op that fails is left out if nobody uses its result
             explained = of_the_user(error)
             if explained is error:
                 raise

@@ -15,7 +15,7 @@ from ..state.tensor_array import TensorArray
 from .staging import is_tensor, staging
 
 
-class Steps(NamedTuple):
+class LoopSteps(NamedTuple):
     """A range that is not laid out: what a loop needs of it. `start`, `limit` and `delta` are scalars of one dtype."""
 
     start: Any
@@ -23,7 +23,7 @@ class Steps(NamedTuple):
     delta: Any
 
     @classmethod
-    def between(cls, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Steps:
+    def between(cls, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> LoopSteps:
         """The steps of `tf.range`, of which only the dtype is asked."""
         if limit is None:
             start, limit = 0, start
@@ -32,7 +32,7 @@ class Steps(NamedTuple):
         return cls(*[tf.cast(x, target) for x in bounds])
 
     @classmethod
-    def of_rows(cls, x: Any) -> Steps:
+    def of_rows(cls, x: Any) -> LoopSteps:
         """The indices of the rows of a tensor."""
         return cls(*map(to_tensor, (0, len_(x), 1)))
 
@@ -55,11 +55,11 @@ def _steps_of_range(*args: Any, **kwargs: Any) -> Any:
     if not staging():
         return tf.range(*args, **kwargs)
     kwargs.pop("name", None)
-    return Steps.between(*args[:4], **kwargs)
+    return LoopSteps.between(*args[:4], **kwargs)
 
 
 def _steps_of_python_range(*args: Any) -> Any:
-    return Steps.between(*args) if staging() and any(map(is_tensor, args)) else range_(*args)
+    return LoopSteps.between(*args) if staging() and any(map(is_tensor, args)) else range_(*args)
 
 
 def range_(*args: Any) -> Any:

@@ -16,7 +16,7 @@ from ..api.namespace import root as tf
 from ..core import nest
 from ..core.tensor import Tensor
 from . import checks
-from .builtin_functions import Steps
+from .builtin_functions import LoopSteps
 from .staging import as_tensors, is_tensor, rehearsed, staging
 
 State = tuple[Any, ...]
@@ -115,7 +115,7 @@ def for_stmt(
     opts: dict[str, Any],
 ) -> None:
     """`for element in iter_: body(element)`, as long as `extra_test()` is true: a `break` makes it false."""
-    over_tensor = is_tensor(iter_) or isinstance(iter_, Steps)
+    over_tensor = is_tensor(iter_) or isinstance(iter_, LoopSteps)
     if staging():
         if over_tensor:
             return _staged_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
@@ -153,7 +153,7 @@ def _staged_for(
     opts: dict[str, Any],
 ) -> None:
     """A loop over the rows of a tensor, or over a range: a `while` whose first variable counts."""
-    steps = iter_ if isinstance(iter_, Steps) else Steps.of_rows(iter_)
+    steps = iter_ if isinstance(iter_, LoopSteps) else LoopSteps.of_rows(iter_)
     counter: Any = steps.start
 
     def all_state() -> State:
@@ -183,7 +183,7 @@ def _staged_for(
     _staged_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)
 
 
-def _within(counter: Any, steps: Steps) -> Any:
+def _within(counter: Any, steps: LoopSteps) -> Any:
     up: Any = steps.delta >= 0
     before, after = counter < steps.limit, counter > steps.limit
     if type(up) is Tensor:

@@ -46,7 +46,7 @@ from ..engine.run import dispatch
 from ..engine.run.source_lines import origins
 from ..graph.ir.effects import Changed
 from ..graph.trace import conversion_status
-from ..graph.trace.traced import Failed, Untraceable
+from ..graph.trace.traced import PoisonTensor, Untraceable
 from . import operators
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left
@@ -297,7 +297,7 @@ def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             raise
         error.about_values = True
         first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x.dtype.is_floating), None)
-        return Failed(error, float32 if first is None else first.dtype, trace)
+        return PoisonTensor(error, float32 if first is None else first.dtype, trace)
 
 
 def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:

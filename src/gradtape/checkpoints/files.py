@@ -8,10 +8,10 @@ from glob import escape, glob
 from typing import Any
 
 from ..core import errors
-from ..state.archive import Reader
+from ..state.archive import ArchiveReader
 from . import shared, tensorflow_graph
 from .bundle import BundleReader
-from .object_graph import Node, Slot, checked
+from .object_graph import ObjectNode, SlotVariable, checked
 from .shared import ENDING
 
 INDEX = ".index"
@@ -29,7 +29,7 @@ def newest(prefix: str) -> str | None:
     return max(found, key=os.path.getmtime, default=None)
 
 
-def opened(save_path: Any) -> Reader | BundleReader:
+def opened(save_path: Any) -> ArchiveReader | BundleReader:
     """The values of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none.
 
     The folder of a SavedModel stands for the checkpoint in it.
@@ -55,7 +55,7 @@ def remove(prefix: str) -> None:
             os.remove(path)
 
 
-def nodes_of(reader: Reader | BundleReader) -> list[Node] | None:
+def nodes_of(reader: ArchiveReader | BundleReader) -> list[ObjectNode] | None:
     """The stored graph of objects; None for a checkpoint of TensorFlow's that has values by name alone."""
     if isinstance(reader, BundleReader):
         graph = reader.object_graph
@@ -71,7 +71,7 @@ def nodes_of(reader: Reader | BundleReader) -> list[Node] | None:
         raise errors.DataLossError(f"The graph of objects in {reader.path} is damaged: {error}") from error
 
 
-def _node(children: Any, key: Any, slots: Any = ()) -> Node:
+def _node(children: Any, key: Any, slots: Any = ()) -> ObjectNode:
     if not isinstance(children, dict) or not isinstance(key, str | None) or not isinstance(slots, list | tuple):
         raise ValueError("an object is not described as one")
-    return Node(children, key, tuple(Slot(*slot) for slot in slots))
+    return ObjectNode(children, key, tuple(SlotVariable(*slot) for slot in slots))

@@ -15,7 +15,7 @@ from ..state.variable import Variable
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-class Slot(NamedTuple):
+class SlotVariable(NamedTuple):
     """What an optimizer keeps of a variable, under a name; the variable and what is kept are numbers of nodes."""
 
     of: int
@@ -23,15 +23,15 @@ class Slot(NamedTuple):
     node: int
 
 
-class Node(NamedTuple):
+class ObjectNode(NamedTuple):
     """An object of the graph: the numbers of the nodes it owns, the key of its value if it is a variable, its slots."""
 
     children: dict[str, int]
     key: str | None
-    slots: tuple[Slot, ...] = ()
+    slots: tuple[SlotVariable, ...] = ()
 
 
-def checked(nodes: list[Node]) -> list[Node]:
+def checked(nodes: list[ObjectNode]) -> list[ObjectNode]:
     """The nodes, if all edges between them lead to one of them; else ValueError."""
     numbers = [number for node in nodes for number in node.children.values()]
     numbers += [number for node in nodes for slot in node.slots for number in (slot.of, slot.node)]
@@ -77,7 +77,7 @@ def children(owner: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if is_trackable(value)}
 
 
-def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
+def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
     """The graph below `root`, whose number is 0, and the variables by key."""
     numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
@@ -94,7 +94,7 @@ def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
         variable = variable_of(owner)
         path = "/".join(map(_escaped, way))
         paths.append(path)
-        nodes.append(Node(below, None if variable is None else path + SUFFIX))
+        nodes.append(ObjectNode(below, None if variable is None else path + SUFFIX))
         if variable is not None:
             found[path + SUFFIX] = variable
     for number, owner in enumerate(alive):
@@ -103,8 +103,8 @@ def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
             of = numbers.get(id(variable))
             if of is not None:  # what is kept of other variables is not saved, as in TensorFlow
                 key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escaped(name)}{SUFFIX}"
-                slots.append(Slot(of, name, len(nodes)))
-                nodes.append(Node({}, key))
+                slots.append(SlotVariable(of, name, len(nodes)))
+                nodes.append(ObjectNode({}, key))
                 found[key] = kept
         nodes[number] = nodes[number]._replace(slots=tuple(slots))
     return nodes, found

@@ -15,12 +15,12 @@ import numpy as np
 from ..core import errors
 from ..core.tensor import wrap
 from ..engine.run import dispatch
-from ..state.archive import Reader
+from ..state.archive import ArchiveReader
 from ..state.variable import Variable
 from .bundle import BundleReader
 from .containers import WaitingDict, WaitingList
 from .files import nodes_of, opened
-from .object_graph import Node, children, described, is_trackable, variable_of
+from .object_graph import ObjectNode, children, described, is_trackable, variable_of
 
 _WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
@@ -39,7 +39,7 @@ def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaver
 class Restoration:
     """A checkpoint that is being restored into the objects below `root`."""
 
-    def __init__(self, save_path: Any, root: Any, nodes: list[Node]) -> None:
+    def __init__(self, save_path: Any, root: Any, nodes: list[ObjectNode]) -> None:
         self.save_path = os.fsdecode(save_path)
         self.root = root
         self.nodes = nodes
@@ -144,7 +144,7 @@ class Restoration:
         return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
 
 
-def _assign(reader: Reader | BundleReader, wanted: list[tuple[Any, str]]) -> None:
+def _assign(reader: ArchiveReader | BundleReader, wanted: list[tuple[Any, str]]) -> None:
     """Gives variables, ours or Keras', the values of these keys: all of them, or, if one does not fit, none."""
     for held, key in wanted:
         _check(reader, held, key)
@@ -156,7 +156,7 @@ def _assign(reader: Reader | BundleReader, wanted: list[tuple[Any, str]]) -> Non
             variable.assign(value)
 
 
-def _check(reader: Reader | BundleReader, held: Any, key: str) -> None:
+def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
     variable: Any = variable_of(held)
     if key not in reader.dtypes:
         raise errors.NotFoundError(f"Key {key} not found in checkpoint {reader.path}. Nothing was restored")
@@ -225,7 +225,7 @@ class CheckpointLoadStatus:
 class NameBasedSaverStatus:
     """What became of the restoration of a checkpoint without a graph of objects: variables are found by their names."""
 
-    def __init__(self, reader: Reader | BundleReader, root: Any) -> None:
+    def __init__(self, reader: ArchiveReader | BundleReader, root: Any) -> None:
         named = [(variable, variable.name.removesuffix(":0")) for variable in described(root)[1].values()]
         _assign(reader, [(variable, name) for variable, name in named if name in reader.dtypes])
         counter = variable_of(getattr(root, "_save_counter", None))

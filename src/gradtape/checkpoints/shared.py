@@ -70,7 +70,7 @@ def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> N
 
 
 def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
-    with archive.replacing(path) as file, archive.Writer(file) as writer:
+    with archive.replacing(path) as file, archive.ArchiveWriter(file) as writer:
         for key, value in values.items():
             writer.add(key, value)
         writer.finish(notes)
@@ -108,13 +108,13 @@ def _agreed(group: Group, act: Callable[[], None]) -> None:
             raise getattr(errors, reason[0])(f"rank {rank} could not write its part of the checkpoint: {reason[1]}")
 
 
-class ShardedReader(archive.Reader):
+class ShardedReader(archive.ArchiveReader):
     """The tensors of a checkpoint whose parts are in several files."""
 
     def __init__(self, path: str | os.PathLike[str], shards: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path)
         self.dtypes = {}
-        self._shards: dict[str, archive.Reader] = {}
+        self._shards: dict[str, archive.ArchiveReader] = {}
         prefix = os.fspath(path).removesuffix(ENDING)
         with ExitStack() as when_damaged:
             when_damaged.callback(super().close)
@@ -123,7 +123,7 @@ class ShardedReader(archive.Reader):
                 if not _SHARD.fullmatch(part.removeprefix(prefix)):
                     raise errors.DataLossError(f"{path} names {name!r} as a part of it")
                 try:
-                    reader = archive.Reader(part)
+                    reader = archive.ArchiveReader(part)
                 except errors.NotFoundError as error:
                     raise errors.DataLossError(f"A part of the checkpoint {path} is missing: {error}") from error
                 when_damaged.callback(reader.close)
@@ -149,9 +149,9 @@ class ShardedReader(archive.Reader):
         super().close()
 
 
-def opened(path: str) -> archive.Reader:
+def opened(path: str) -> archive.ArchiveReader:
     """The tensors of a checkpoint, of one file or of several."""
-    reader = archive.Reader(path)
+    reader = archive.ArchiveReader(path)
     shards = reader.notes.get("shards") if isinstance(reader.notes, dict) else None
     if shards is None:
         return reader

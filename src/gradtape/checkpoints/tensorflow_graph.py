@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import wire
-from .object_graph import Node, Slot, checked
+from .object_graph import ObjectNode, SlotVariable, checked
 
 _VALUE = "VARIABLE_VALUE"
 _CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # the fields of a node
 
 
-def decoded(data: bytes, stored: Iterable[str] = ()) -> list[Node]:
+def decoded(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
     """The nodes in a serialized graph, given the keys of what is stored; `DecodeError` if it is none."""
     nodes, parts = [], []
     for _, _, message in wire.fields(data):
@@ -34,13 +34,13 @@ def decoded(data: bytes, stored: Iterable[str] = ()) -> list[Node]:
                     parts.append((children, _text(found, 1), _text(found, 3)))
             elif number == _SLOTS:
                 found = _message(value)
-                slots.append(Slot(found.get(1, 0), _text(found, 2), found.get(3, 0)))
-        nodes.append(Node(children, key, tuple(slots)))
+                slots.append(SlotVariable(found.get(1, 0), _text(found, 2), found.get(3, 0)))
+        nodes.append(ObjectNode(children, key, tuple(slots)))
     for children, name, key in parts:
         below = {part: part.removeprefix(f"{key}-") for part in stored if part.startswith(f"{key}-")}
         for part, its_name in (below or {key: name}).items():
             children.setdefault(its_name, len(nodes))
-            nodes.append(Node({}, part))
+            nodes.append(ObjectNode({}, part))
     try:
         return checked(nodes)
     except ValueError as error:
@@ -58,12 +58,12 @@ def _text(message: dict[int, Any], number: int) -> str:
     return value.decode()
 
 
-def encoded(nodes: list[Node], names: dict[str, str] | None = None) -> bytes:
+def encoded(nodes: list[ObjectNode], names: dict[str, str] | None = None) -> bytes:
     """The graph, serialized; `names` are the full names of variables by their keys."""
     return b"".join(wire.field(1, _encoded(node, names or {})) for node in nodes)
 
 
-def _encoded(node: Node, names: dict[str, str]) -> bytes:
+def _encoded(node: ObjectNode, names: dict[str, str]) -> bytes:
     below = [(_reference(number), name.encode()) for name, number in node.children.items()]
     parts = [wire.field(_CHILDREN, reference + wire.field(2, name)) for reference, name in below]
     if node.key is not None:

@@ -25,7 +25,7 @@ from keras_gradtape.loader import load
 
 from .output import console
 from .stand_in import become_tensorflow
-from .used_names import Reader
+from .used_names import NameCollector
 
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 PYTHON_CELLS = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics whose cells are Python
@@ -68,7 +68,7 @@ def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = Fal
 def examine(file: str) -> Report:
     """The names used in `file`, a script or a notebook."""
     report = Report(file)
-    reader = Reader()
+    reader = NameCollector()
     try:
         for piece, source in _pieces(file):
             try:

@@ -19,7 +19,7 @@ import gradtape
 
 from .gpus import cupy_distribution, device_facts
 from .output import console, table
-from .self_test import TESTS, Outcome, perform
+from .self_test import TESTS, SelfTestOutcome, perform
 
 # Parts that may be there or not: the module, the distribution, what it is for, and how it is installed.
 PARTS = [
@@ -37,7 +37,7 @@ def doctor(*, test: bool = True, as_json: bool = False) -> int:
     """Shows versions, machine, parts and the outcome of the tests; 1 if a test fails."""
     sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
     parts = [part_found(*part) for part in PARTS]
-    outcomes: list[Outcome] = []
+    outcomes: list[SelfTestOutcome] = []
     if as_json:
         outcomes = [perform(name) for name in TESTS] if test else []
         tests = [outcome._asdict() for outcome in outcomes]
@@ -147,7 +147,7 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
     out.print(shown)
 
 
-def _show_tests() -> list[Outcome]:
+def _show_tests() -> list[SelfTestOutcome]:
     """Performs the tests, with a line for each as it ends."""
     out = console()
     outcomes = []

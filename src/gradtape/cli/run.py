@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from .stand_in import serve
 
 
-class Program(NamedTuple):
+class UserProgram(NamedTuple):
     """What is run: code, and what Python tells a program about itself."""
 
     code: types.CodeType
@@ -67,7 +67,7 @@ def run(
         raise
 
 
-def _script(path: str) -> Program:
+def _script(path: str) -> UserProgram:
     if path == "-":
         return _command(sys.stdin.buffer.read(), "-", "<stdin>")
     finder = pkgutil.get_importer(path)
@@ -82,10 +82,10 @@ def _script(path: str) -> Program:
         _give_up(f"can't open file {file!r}: [Errno {error.errno}] {error.strerror}", 2)
     _search_first(os.path.dirname(os.path.realpath(file)))
     code = compile(source, file, "exec", dont_inherit=True)
-    return Program(code, path, file, loader=SourceFileLoader("__main__", file))
+    return UserProgram(code, path, file, loader=SourceFileLoader("__main__", file))
 
 
-def _module(name: str) -> Program:
+def _module(name: str) -> UserProgram:
     _search_first(os.getcwd())
     missing = f"No module named {name}"
     try:
@@ -100,21 +100,21 @@ def _module(name: str) -> Program:
     return _found(spec, missing)
 
 
-def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> Program:
+def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> UserProgram:
     _search_first("")
     if isinstance(source, str) and sys.version_info >= (3, 13):  # whose tracebacks show the lines of a command
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return Program(compile(source, file, "exec", dont_inherit=True), name)
+    return UserProgram(compile(source, file, "exec", dont_inherit=True), name)
 
 
-def _found(spec: ModuleSpec | None, otherwise: str) -> Program:
+def _found(spec: ModuleSpec | None, otherwise: str) -> UserProgram:
     """The program that `spec` leads to."""
     loader: Any = spec and spec.loader
     code = loader.get_code(spec.name) if spec and hasattr(loader, "get_code") else None
     if spec is None or spec.origin is None or code is None:
         _give_up(otherwise, 1)
     name = sys.path[0] if spec.name == "__main__" else spec.origin
-    return Program(code, name, spec.origin, spec, spec.loader)
+    return UserProgram(code, name, spec.origin, spec, spec.loader)
 
 
 def _search_first(folder: str) -> None:

@@ -15,7 +15,7 @@ import gradtape as tf
 from .gpus import why_no_gpu
 
 
-class Outcome(NamedTuple):
+class SelfTestOutcome(NamedTuple):
     """How a test ended."""
 
     name: str
@@ -28,7 +28,7 @@ class NotInstalled(Exception):
     """A test has nothing to test."""
 
 
-def perform(name: str) -> Outcome:
+def perform(name: str) -> SelfTestOutcome:
     """Runs the test `name`."""
     start = time.perf_counter()
     try:
@@ -39,7 +39,7 @@ def perform(name: str) -> Outcome:
         status, note = "failed", f"{type(error).__name__}: {error}"
     else:
         status, note = "passed", ""
-    return Outcome(name, status, time.perf_counter() - start, note)
+    return SelfTestOutcome(name, status, time.perf_counter() - start, note)
 
 
 def _agree(f: Callable[[Any], Any], x: np.ndarray, step: float = 1e-6) -> None:

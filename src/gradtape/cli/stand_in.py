@@ -68,7 +68,7 @@ def serve() -> None:
 
 def _give_places() -> None:
     """Tensors and variables say that they are TensorFlow's: libraries look there for what they are given."""
-    for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.awaited", "gradtape.state.device_variable"):
+    for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.lazy_tensors", "gradtape.state.device_variable"):
         importlib.import_module(kinds)
 
     for base, place in _PLACES:

@@ -24,7 +24,7 @@ def public_path(module: str) -> str | None:
     return f"{PACKAGES[package]}{dot}{rest}" if package in PACKAGES else None
 
 
-class Reader(ast.NodeVisitor):
+class NameCollector(ast.NodeVisitor):
     """Reads one program, in one or several pieces: `uses` has the lines in which each name is used."""
 
     def __init__(self) -> None:

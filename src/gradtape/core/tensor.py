@@ -22,24 +22,24 @@ def _nobody(x: Tensor, how: str) -> None:
     """Nobody is told."""
 
 
-_left: Callable[[Tensor, str], None] = _nobody
+_escaped: Callable[[Tensor, str], None] = _nobody
 
 
-def when_left(told: Callable[[Tensor, str], None]) -> None:
+def on_escape(told: Callable[[Tensor, str], None]) -> None:
     """`told(x, how)` is called when the value of a marked tensor is read by NumPy or Python, which are not recorded."""
-    global _left
-    _left = told
+    global _escaped
+    _escaped = told
 
 
 _made: Callable[[Tensor], Any] | None = None
-_mark_of: Callable[[Tensor], Any] | None = None
+_tracer_of: Callable[[Tensor], Any] | None = None
 _places: tuple[Callable[[Tensor], None], ...] = ()
 
 
-def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
-    """From now on a tensor that is made from what is none has the mark `mark_of(tensor)`, or none."""
-    global _mark_of
-    _mark_of = mark_of
+def when_made(tracer_of: Callable[[Tensor], Any] | None) -> None:
+    """From now on a tensor that is made from what is none has the mark `tracer_of(tensor)`, or none."""
+    global _tracer_of
+    _tracer_of = tracer_of
     _settle_made()
 
 
@@ -55,7 +55,7 @@ def place_made(place: Callable[[Tensor], None], begin: bool = True) -> None:
 def _settle_made() -> None:
     """Makes one function of all these: where there are none, as mostly, a new tensor costs one question."""
     global _made
-    _made = _mark_of if devices.in_use() and not _places else _placed
+    _made = _tracer_of if devices.in_use() and not _places else _placed
 
 
 def _placed(x: Tensor) -> Any:
@@ -63,7 +63,7 @@ def _placed(x: Tensor) -> Any:
     devices.logical_devices()
     for place in _places:
         place(x)
-    return None if _mark_of is None else _mark_of(x)
+    return None if _tracer_of is None else _tracer_of(x)
 
 
 devices.when_changed(_settle_made)
@@ -86,9 +86,9 @@ def placed(x: Tensor) -> Tensor:
 class Tensor:
     """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
 
-    `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `mark` says
+    `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `tracer` says
     where the active recorders have written this tensor down: `None`, or a chain `(recorder's key, its note, rest)`, or
-    the position on the one tape that has recorded it, whose key is `home` then. `marks` is a chain in any case.
+    the position on the one tape that has recorded it, whose key is `tape_id` then. `tracers` is a chain in any case.
 
     >>> import gradtape as tf
     >>> t = tf.constant([1.0, 2.0])
@@ -96,14 +96,14 @@ class Tensor:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "home", "mark")
+    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "tape_id", "tracer")
 
     __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
 
     array: Any
     dtype: DType
-    home: object
-    mark: Any
+    tape_id: object
+    tracer: Any
     placement: devices.Device = devices.HOST  # of the class: only a tensor that is elsewhere has its own
 
     # Attached by `gradtape.ops.operators`.
@@ -119,13 +119,13 @@ class Tensor:
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
         self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
-        self.mark = None if _made is None else _made(self)
+        self.tracer = None if _made is None else _made(self)
 
     @property
-    def marks(self) -> Any:
+    def tracers(self) -> Any:
         """The mark as a chain, or None."""
-        mark = self.mark
-        return (self.home, mark, None) if type(mark) is int else mark
+        tracer = self.tracer
+        return (self.tape_id, tracer, None) if type(tracer) is int else tracer
 
     @property
     def buffer(self) -> Any:
@@ -201,8 +201,8 @@ class Tensor:
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar."""
-        if self.mark is not None:
-            _left(self, "numpy()")
+        if self.tracer is not None:
+            _escaped(self, "numpy()")
         return self._shown()
 
     def _shown(self) -> Any:
@@ -217,7 +217,7 @@ class Tensor:
     def own_read(self) -> Tensor:
         """For what was read of a variable: the same as an object of its own, which the user may watch."""
         x = wrap(self.array, self.dtype)
-        x.mark = self.marks
+        x.tracer = self.tracers
         return x
 
     def cpu(self) -> Tensor:
@@ -235,8 +235,8 @@ class Tensor:
     experimental_ref = ref
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if self.mark is not None:
-            _left(self, "NumPy")
+        if self.tracer is not None:
+            _escaped(self, "NumPy")
         array = self.array
         if type(array) is not ndarray:  # a scalar, which has no memory to share
             return new_array(array, dtype)
@@ -308,8 +308,8 @@ class Tensor:
             raise TypeError(
                 f"only scalar tensors can be converted to a Python {kind}, got a tensor of shape {self.shape}"
             )
-        if self.mark is not None:
-            _left(self, f"{kind}()")
+        if self.tracer is not None:
+            _escaped(self, f"{kind}()")
         return self.array.item() if isinstance(self.array, np.ndarray) else self.array
 
     def __format__(self, spec: str) -> str:
@@ -420,7 +420,7 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype
-    y.mark = None if _made is None else _made(y)
+    y.tracer = None if _made is None else _made(y)
     return y if _sending is None or not array.shape else _sending(y)
 
 
@@ -434,7 +434,7 @@ def wrap(array: Any, dtype: DType) -> Tensor:
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype
-    y.mark = None
+    y.tracer = None
     return y
 
 

@@ -81,7 +81,7 @@ class FileCache:
             yield from FailureIterator(begin())  # another pass is writing
             return
         try:
-            with archive.replacing(self._path) as file, archive.Writer(file) as writer:
+            with archive.replacing(self._path) as file, archive.ArchiveWriter(file) as writer:
                 count = 0
                 for element in FailureIterator(begin()):
                     if type(element) is Failure:
@@ -98,7 +98,7 @@ class FileCache:
             self._lock.release()
 
     def _read(self) -> Elements:
-        with archive.Reader(self._path) as reader:
+        with archive.ArchiveReader(self._path) as reader:
             count = reader.notes
             if type(count) is not int or count < 0:
                 raise errors.DataLossError(f"{self._path} is damaged: it has {count!r} elements")

@@ -150,7 +150,7 @@ class Call:
 
         def call(*args: Any) -> Any:
             streams.begin_call()
-            witness = dispatch.witness
+            witness = dispatch.event_log
             if witness is None:
                 return as_result(drawing_from(streams, function, args))
             with holding(witness.feeding, depth=witness.feeding.depth + 1):  # for explanations

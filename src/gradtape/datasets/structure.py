@@ -76,7 +76,7 @@ def as_element(value: Any) -> Any:
 
 def as_leaf(value: Any) -> Any:
     """A tensor that nobody has marked, or another leaf as it is."""
-    if type(value) is Tensor and value.mark is None:
+    if type(value) is Tensor and value.tracer is None:
         return value
     if value is None or hasattr(type(value), "element_spec"):
         return value
@@ -88,8 +88,8 @@ def as_leaf(value: Any) -> Any:
         tensor = to_tensor(value)
     if type(tensor) not in REAL:
         raise Untraceable("a dataset is made of the tensors of a function")
-    if tensor.mark is not None:
-        dispatch.left(tensor, "a dataset")
+    if tensor.tracer is not None:
+        dispatch.escaped(tensor, "a dataset")
     return wrap(tensor.array, tensor.dtype)
 
 

@@ -32,7 +32,7 @@ TIMEOUT = 300.0  # seconds that ranks wait for each other
 _MAX_TASKS = 1 << 20  # hosts or tasks that one range of SLURM's may stand for
 
 
-class Identity(NamedTuple):
+class ProcessIdentity(NamedTuple):
     """This process among the others of its job."""
 
     rank: int = 0
@@ -45,7 +45,7 @@ class Identity(NamedTuple):
     chooses_device: bool = False  # whether processes of one host are to take a GPU each, by local rank
 
 
-def discover(environment: Mapping[str, str] = os.environ) -> Identity:
+def discover(environment: Mapping[str, str] = os.environ) -> ProcessIdentity:
     """Who this process is, as the environment says: the first of those that say anything about it."""
     for ask in (_launched, _tf_config, _slurm, _open_mpi):
         found = ask(environment)
@@ -62,10 +62,10 @@ def discover(environment: Mapping[str, str] = os.environ) -> Identity:
                     "GRADTAPE_COORDINATOR to the host of rank 0 and a free port, such as node1:12345"
                 )
             return found._replace(address=address)
-    return Identity()
+    return ProcessIdentity()
 
 
-def _launched(environment: Mapping[str, str]) -> Identity | None:
+def _launched(environment: Mapping[str, str]) -> ProcessIdentity | None:
     if "GRADTAPE_RANK" not in environment:
         return None
     rank, size = (_number(environment, name) for name in ("GRADTAPE_RANK", "GRADTAPE_SIZE"))
@@ -73,7 +73,8 @@ def _launched(environment: Mapping[str, str]) -> Identity | None:
         raise ValueError(f"GRADTAPE_RANK is {rank}, and must be from 0 to GRADTAPE_SIZE - 1, which is {size - 1}")
     local_rank, local_size = (_number(environment, f"GRADTAPE_LOCAL_{name}", other)
                               for name, other in (("RANK", rank), ("SIZE", size)))  # fmt: skip
-    return Identity(rank, size, local_rank, local_size, "", environment.get("GRADTAPE_JOB", ""), "gradtape launch")
+    job = environment.get("GRADTAPE_JOB", "")
+    return ProcessIdentity(rank, size, local_rank, local_size, "", job, "gradtape launch")
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int | None = None) -> int:
@@ -84,7 +85,7 @@ def _number(environment: Mapping[str, str], name: str, otherwise: int | None = N
         raise ValueError(f"{name} must be a number, and is {text!r}") from None
 
 
-def _tf_config(environment: Mapping[str, str]) -> Identity | None:
+def _tf_config(environment: Mapping[str, str]) -> ProcessIdentity | None:
     tasks, kind, index = tf_config_tasks(environment)
     if (kind, index) not in tasks:
         return None
@@ -94,7 +95,7 @@ def _tf_config(environment: Mapping[str, str]) -> Identity | None:
     local = [at for at, address in enumerate(addresses) if _host(address) == host]
     # The cluster itself is the name of the job: other workers would give other numbers.
     job = ",".join(addresses)
-    return Identity(rank, len(tasks), local.index(rank), len(local), addresses[0], job, "TF_CONFIG", True)
+    return ProcessIdentity(rank, len(tasks), local.index(rank), len(local), addresses[0], job, "TF_CONFIG", True)
 
 
 def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int], str], str, int]:
@@ -130,7 +131,7 @@ def _host(address: str) -> str:
     return address.rpartition(":")[0]
 
 
-def _slurm(environment: Mapping[str, str]) -> Identity | None:
+def _slurm(environment: Mapping[str, str]) -> ProcessIdentity | None:
     if not {"SLURM_JOB_ID", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NODELIST"} <= set(environment):
         return None
     rank, size = _number(environment, "SLURM_PROCID"), _number(environment, "SLURM_NTASKS")
@@ -142,7 +143,8 @@ def _slurm(environment: Mapping[str, str]) -> Identity | None:
     local_size = min(counts[node] if 0 <= node < len(counts) else local_rank + 1, size)
     host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
     job = f"{environment['SLURM_JOB_ID']}.{environment.get('SLURM_STEP_ID', '0')}"
-    return Identity(rank, size, local_rank, local_size, f"{host}:{_port_for(job)}", f"SLURM {job}", "SLURM", True)
+    address = f"{host}:{_port_for(job)}"
+    return ProcessIdentity(rank, size, local_rank, local_size, address, f"SLURM {job}", "SLURM", True)
 
 
 def slurm_hosts(text: str) -> list[str]:
@@ -171,7 +173,7 @@ def slurm_tasks_per_node(text: str) -> list[int]:
     return [int(count) for count, times in counts for _ in range(int(times or 1))]
 
 
-def _open_mpi(environment: Mapping[str, str]) -> Identity | None:
+def _open_mpi(environment: Mapping[str, str]) -> ProcessIdentity | None:
     if "OMPI_COMM_WORLD_RANK" not in environment:
         return None
     rank, size, local_rank, local_size = (
@@ -184,7 +186,7 @@ def _open_mpi(environment: Mapping[str, str]) -> Identity | None:
     found = re.search(r"tcp://([^,:;]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
     host = "127.0.0.1" if local_size == size else found.group(1) if found else ""
     address = f"{host}:{_port_for(job)}" if host else ""
-    return Identity(rank, size, local_rank, local_size, address, f"Open MPI {job}", "Open MPI", True)
+    return ProcessIdentity(rank, size, local_rank, local_size, address, f"Open MPI {job}", "Open MPI", True)
 
 
 def _port_for(job: str) -> int:
@@ -195,7 +197,7 @@ def _port_for(job: str) -> int:
 class _State:
     """What this process has become."""
 
-    identity: Identity | None = None
+    identity: ProcessIdentity | None = None
     member: Member | None = None
     coordinator: Coordinator | None = None
     exit_code: int | None = None  # of the program, where it is known
@@ -205,7 +207,7 @@ _state = _State()
 _starting = threading.RLock()
 
 
-def identity() -> Identity:
+def identity() -> ProcessIdentity:
     """Who this process is."""
     if _state.identity is None:
         _state.identity = discover()
@@ -219,7 +221,7 @@ def timeout() -> float:
 
 def initialize(
     address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
-) -> Identity:
+) -> ProcessIdentity:
     """Meets the other processes, and makes their devices known to JAX. With one process, or a second time, nothing."""
     with _starting:
         given: dict[str, Any] = {"address": address, "size": size, "rank": rank, "local_rank": local_rank}
@@ -227,7 +229,7 @@ def initialize(
         if named:
             if size is not None and size > 1 and (rank is None or not address):
                 raise ValueError(f"Among several processes, size, rank and address are needed, got {named}")
-            base = Identity(source="the program") if "size" in named else discover()
+            base = ProcessIdentity(source="the program") if "size" in named else discover()
             _become(base._replace(**named))
         me = identity()
         if me.size > 1 and _state.member is None:
@@ -235,7 +237,7 @@ def initialize(
         return me
 
 
-def _become(me: Identity) -> None:
+def _become(me: ProcessIdentity) -> None:
     if not 0 <= me.rank < me.size:
         raise ValueError(f"rank must be from 0 to size - 1, which is {me.size - 1}, got {me.rank}")
     if _state.member is not None and _state.identity != me:
@@ -255,7 +257,7 @@ def is_initialized() -> bool:
     return _state.member is not None
 
 
-def _join(me: Identity) -> None:
+def _join(me: ProcessIdentity) -> None:
     host, _, port = me.address.rpartition(":")
     if not host or not port.isdigit():
         raise ValueError(f"The address of rank 0 must be host:port, got {me.address!r} from {me.source}")
@@ -319,7 +321,7 @@ def _listening(interface: str, port: int) -> socket.socket:
     return listener
 
 
-def _start_jax(me: Identity, joined: Member, host: str, interface: str) -> None:
+def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -> None:
     try:
         import jax
     except ImportError as error:

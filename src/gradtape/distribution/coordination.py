@@ -57,7 +57,7 @@ class _Connection:
         self.place: str | None = None  # where its program is, once it was asked
 
 
-class _Call:
+class _RemoteCall:
     """A collective that some ranks have come to and others not yet."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Coordinator:
         self._listener = listener
         self._rejected = ""  # what is known of the connections that were closed as those of strangers
         self._members: dict[int, _Connection] = {}
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, _RemoteCall] = {}
         self._descriptions: dict[int, str] = {}
         self._failure: dict[str, Any] | None = None
         self._started = time.monotonic()
@@ -196,7 +196,7 @@ class Coordinator:
         number, digest = message["call"], message["digest"]
         if "what" in message:
             self._descriptions[digest] = message["what"]
-        call = self._calls.setdefault(number, _Call())
+        call = self._calls.setdefault(number, _RemoteCall())
         for other, theirs in call.digests.items():
             if theirs != digest:
                 difference = self._difference(number, other, theirs, connection.rank, digest)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core import nest
 from ..state.variable import Variable
-from .places import above_replicas, place
+from .context import above_replicas, place
 from .reductions import as_reduce_op, gathered, reduced, spread, workers_of
 from .replicas import get_replica_context, require_replica
 from .values import DistributedValues

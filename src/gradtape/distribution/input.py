@@ -24,7 +24,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
 from ..state.sparse_tensor import SparseTensor
-from .places import place
+from .context import place
 from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 

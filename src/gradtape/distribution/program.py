@@ -21,15 +21,15 @@ from ..graph.ir.effects import Changed, draw
 from ..graph.ir.graph import Graph, Value
 from ..graph.trace.traced import Untraceable
 from ..state.variable import Variable, updating
-from .across import AXIS
-from .parts import LocalPart, Shard
+from .collective_ops import AXIS
+from .shards import LocalPart, Shard
 from .variables import MirroredVariable
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in
 _MUCH = 1 << 17  # bytes of variables from which on their memory is given to their new values
 
 
-class Program:
+class ReplicatedProgram:
     """A compiled graph; `stacked` are the inputs, `each` the outputs, that every replica has one of its own."""
 
     def __init__(self, graph: Graph, mesh: Any, stacked: Sequence[bool], each: Sequence[bool]) -> None:

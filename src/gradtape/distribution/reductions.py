@@ -15,7 +15,7 @@ from ..core.tensor import Tensor, is_tensor_like
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 from ..state.variable import VariableAggregation
-from .places import place
+from .context import place
 from .values import DistributedValues, Mirrored, is_mirrored
 
 

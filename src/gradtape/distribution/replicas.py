@@ -11,7 +11,7 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
-from .places import above_replicas, place
+from .context import above_replicas, place
 from .reductions import ReduceOp, as_reduce_op, own, workers_of
 
 
@@ -40,7 +40,7 @@ class ReplicaContext:
         return int(self._id) - (0 if workers is None else workers.first)
 
     @property
-    def setting(self) -> Any:
+    def replica_context(self) -> Any:
         """What functions called by this replica are traced for; None if it is the only one."""
         return None if self.num_replicas_in_sync == 1 else (self._strategy, self._id)
 

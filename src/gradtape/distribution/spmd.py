@@ -2,7 +2,7 @@
 
 What a function does above the replicas is done on every device alike; what `Strategy.run` runs inside it is done with
 the values of the device's replica. So the whole function, several steps in a loop too, is one program, in which sums
-over replicas are collectives. `Strategy.run` in a trace asks for that by `TakenOver`: the function hands its
+over replicas are collectives. `Strategy.run` in a trace asks for that by `DelegatedToRunner`: the function hands its
 calls to the runner. Where it cannot be, the function is traced as it is, with replica after replica in it.
 """
 
@@ -25,20 +25,20 @@ from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import drawing_for_each
 from ..engine.tape.collector import recording_starts, recording_stops
-from ..graph.function.concrete import Concrete
-from ..graph.function.variant import Variant
-from ..graph.function.watched import unwatched
+from ..graph.function.observers import unwatched
+from ..graph.function.specialization import Specialization
+from ..graph.function.trace_cache import TraceCache
 from ..graph.trace.closures import Following
 from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace, value_of
-from ..graph.trace.traced import TakenOver, Untraceable
-from . import across
-from .agreement import Agreement
+from ..graph.trace.traced import DelegatedToRunner, Untraceable
+from . import collective_ops
+from .context import above_replicas, in_replica, place
+from .divergence_check import Agreement
 from .draws import varied_by
-from .parts import LocalPart
-from .places import above_replicas, in_replica, place
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
+from .shards import LocalPart
 from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
 from .variables import DistributedVariable
 
@@ -56,16 +56,16 @@ class Replicas:
     def total(self, op: ReduceOp, x: Any) -> Any:
         """The sum or mean over all replicas."""
         if isinstance(x, IndexedSlices):
-            values = across.all_rows(to_tensor(x.values), 0, self.count)
-            indices = across.all_rows(to_tensor(x.indices), 0, self.count)
+            values = collective_ops.all_rows(to_tensor(x.values), 0, self.count)
+            indices = collective_ops.all_rows(to_tensor(x.indices), 0, self.count)
             return IndexedSlices(values if op is ReduceOp.SUM else values / self.count, indices, x.dense_shape)
-        found = across.all_sum(to_tensor(x))
+        found = collective_ops.all_sum(to_tensor(x))
         return found if op is ReduceOp.SUM else found / self.count
 
     def gathered(self, x: Any, axis: int) -> Tensor:
         """The values of all replicas, one after the other along `axis`."""
         tensor = to_tensor(x)
-        return across.all_rows(tensor, axis % max(len(tensor.dims), 1), self.count)
+        return collective_ops.all_rows(tensor, axis % max(len(tensor.dims), 1), self.count)
 
     def of_all(self, x: Any) -> tuple[Any, ...]:
         """The value of each replica."""
@@ -73,7 +73,7 @@ class Replicas:
             parts = [self.of_all(part) for part in nest.flatten(x, expand_composites=True)]
             return tuple([nest.pack_sequence_as(x, row, expand_composites=True) for row in zip(*parts, strict=True)])
         tensor = to_tensor(x)
-        rows = across.all_rows(ops.reshape(tensor, shape=(1, *tensor.dims)), 0, self.count)
+        rows = collective_ops.all_rows(ops.reshape(tensor, shape=(1, *tensor.dims)), 0, self.count)
         return tuple([rows[i] for i in range(self.count)])
 
     def chosen(self, values: Sequence[Any]) -> Any:
@@ -87,7 +87,7 @@ class Replicas:
             if len({(x.dims, x.dtype) for x in tensors}) > 1:
                 raise Untraceable(_UNEQUAL)
             stacked = [ops.reshape(x, shape=(1, *x.dims)) for x in tensors]
-            leaves.append(ops.gather(ops.concat(*stacked, axis=0), across.number(), axis=0, batch=0))
+            leaves.append(ops.gather(ops.concat(*stacked, axis=0), collective_ops.number(), axis=0, batch=0))
         return nest.pack_sequence_as(values[0], leaves, expand_composites=True)
 
     def along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
@@ -95,7 +95,7 @@ class Replicas:
         x = to_tensor(value._primary if isinstance(value, DistributedValues) else value)
         axes = tuple([a % len(x.dims) for a in ([axis] if isinstance(axis, int) else axis)])
         found = ops.sum(x, axis=axes, keepdims=False)
-        found = across.all_sum(found) if isinstance(value, DistributedValues) else found
+        found = collective_ops.all_sum(found) if isinstance(value, DistributedValues) else found
         if op is ReduceOp.SUM:
             return found
         count = math.prod([x.dims[a] for a in axes]) * (self.count if isinstance(value, DistributedValues) else 1)
@@ -112,14 +112,14 @@ class _Everyone(ReplicaContext):
         self._replicas = replicas
 
     @property
-    def setting(self) -> Any:
+    def replica_context(self) -> Any:
         """What functions called by the replicas are traced for."""
         return (self._strategy, "all")
 
     @property
     def replica_id_in_sync_group(self) -> Tensor:
         """The number of the replica, as a tensor."""
-        return across.number()
+        return collective_ops.number()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """`merge_fn` above the replicas, with values that stand for those of all."""
@@ -151,7 +151,7 @@ def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     context = _Everyone(replicas)
 
     def draw(draw_one: Callable[[], Any], take: Any) -> Any:
-        return varied_by(across.number())(draw_one, take)
+        return varied_by(collective_ops.number())(draw_one, take)
 
     with in_replica(context), drawing_for_each(draw):
         result = fn(*select_replica(0, args), **select_replica(0, kwargs))
@@ -161,17 +161,17 @@ def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: di
 def take_over(strategy: Any) -> None:
     """Asks the function that is being traced to be one program for all replicas, unless that has been tried."""
     if place.in_step is None and thread.trace is not None:
-        raise TakenOver(lambda concrete: _Runner(concrete, strategy))
+        raise DelegatedToRunner(lambda concrete: _Runner(concrete, strategy))
 
 
 class _Runner:
     """The calls of a function that runs replicas: as one program, or traced with replica after replica in it."""
 
-    def __init__(self, concrete: Concrete, strategy: Any) -> None:
+    def __init__(self, concrete: TraceCache, strategy: Any) -> None:
         self._concrete = concrete
         self._strategy = strategy
         self._together: _Together | None = None
-        self._in_step = Concrete(
+        self._in_step = TraceCache(
             concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
@@ -232,10 +232,10 @@ class _ReplicasTrace(Trace):
         super().write(variable, value)
 
 
-class _Together(Concrete):
+class _Together(TraceCache):
     """A function whose graphs are programs for all replicas."""
 
-    def __init__(self, concrete: Concrete, strategy: Any) -> None:
+    def __init__(self, concrete: TraceCache, strategy: Any) -> None:
         super().__init__(
             concrete.name, concrete._names, concrete._around, concrete._call, self._refuse, jit_compile=True
         )
@@ -262,12 +262,12 @@ class _Together(Concrete):
         self._variants = {}
         raise Untraceable(reason)
 
-    def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _run(self, variant: Specialization, tensors: Sequence[Tensor]) -> list[Tensor]:
         return variant.run(tensors)
 
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
-    ) -> tuple[Variant, Any, list[Any]]:
+    ) -> tuple[Specialization, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
         self._prepare(trace, may_make_variables)
         recording_starts(trace.key, at_once=True)
@@ -323,7 +323,7 @@ def _is_tensor(leaf: Any) -> bool:
     return is_given_tensor(leaf)
 
 
-class _Program(Variant):
+class _Program(Specialization):
     """The program of all replicas, for certain shapes."""
 
     def __init__(
@@ -343,10 +343,10 @@ class _Program(Variant):
         self._agreement.check()
         workers = workers_of(self._strategy)
         if self._program is None:
-            from .program import Program
+            from .program import ReplicatedProgram
 
             self._what = "" if workers is None else workers.described(self._name, self.graph)
-            self._program = Program(
+            self._program = ReplicatedProgram(
                 self.graph, self._strategy.mesh(), [per for _, _, per in self._groups],
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip

@@ -13,7 +13,7 @@ from ..core import nest
 from ..core.composites import CompositeTensor
 from ..engine.run.convert import register, to_tensor
 from ..state.type_spec import TypeSpec, spec_of
-from .places import place
+from .context import place
 
 
 class DistributedValues:

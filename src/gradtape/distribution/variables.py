@@ -18,7 +18,7 @@ from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
-from ..graph.trace.conversion_status import Needed
+from ..graph.trace.conversion_status import ConversionNeeded
 from ..state.variable import (
     Variable,
     VariableAggregation,
@@ -26,10 +26,10 @@ from ..state.variable import (
     _converted,
 )
 from ..state.variable_creators import variable_creator_scope
-from .parts import LocalPart, PartVariable, Shard, part_of
-from .places import above_replicas, place, replica_of
+from .context import above_replicas, place, replica_of
 from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context
+from .shards import LocalPart, PartVariable, Shard, part_of
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
 SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
@@ -65,7 +65,7 @@ class DistributedVariable(Variable, DistributedValues):
     def _marked(self, read: Tensor) -> Tensor:
         """What was read of a part, as a read of the whole: tapes know nothing of parts."""
         for recorder in thread.recorders:
-            read.mark = recorder.mark_of(self, read.mark)
+            read.tracer = recorder.tracer_of(self, read.tracer)
         return read
 
     def _read_of(self, part: Variable) -> Tensor:
@@ -190,7 +190,7 @@ class MirroredVariable(DistributedVariable):
             return
         self._make_copies()
         if thread.trace is not None:  # what was traced has read and written the one value there was
-            raise Needed
+            raise ConversionNeeded
 
     def _make_copies(self) -> None:
         options = {"trainable": self._trainable, "shape": self._shape}

@@ -18,13 +18,44 @@ from .costs.memory import LiveTapes, Memory, live_tapes, memory
 from .costs.profile import Profile, profile
 from .recordings.compare import Comparison, compare
 from .recordings.recordings import LoadedTape, load_tape, save_tape
-from .records import checked, witness
+from .records import checked, event_log
 from .reports.report import report
 from .reports.steps import Step, Steps, record_steps
 
 __all__ = [
-    "CHECKS", "Cause", "Comparison", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "LoadedTape",
-    "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "Step", "Steps", "audit_precision", "check_gradients",
-    "check_op", "check_rules", "checked", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory",
-    "profile", "record_steps", "report", "save_tape", "tracing", "why_missing", "witness",
+    "CHECKS",
+    "Cause",
+    "Comparison",
+    "Diagnosis",
+    "Explanation",
+    "Flow",
+    "GradientCheck",
+    "LiveTapes",
+    "LoadedTape",
+    "Memory",
+    "PrecisionAudit",
+    "Profile",
+    "Reason",
+    "RuleCheck",
+    "Step",
+    "Steps",
+    "audit_precision",
+    "check_gradients",
+    "check_op",
+    "check_rules",
+    "checked",
+    "compare",
+    "diagnose",
+    "event_log",
+    "explain",
+    "flow",
+    "live_tapes",
+    "load_tape",
+    "memory",
+    "profile",
+    "record_steps",
+    "report",
+    "save_tape",
+    "tracing",
+    "why_missing",
 ]  # fmt: skip

@@ -105,7 +105,7 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-class Writer:
+class ArchiveWriter:
     """Adds tensors to an archive that is being written."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -131,7 +131,7 @@ class Writer:
         """The archive is complete; `notes`, anything that JSON can say, goes with it."""
         self._zip.writestr(_CONTENTS, json.dumps({"dtypes": self._dtypes, "notes": notes}))
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> ArchiveWriter:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
@@ -185,7 +185,7 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray[Any, Any]:
     return array.reshape(header.shape[::-1]).T if header.is_fortran else array.reshape(header.shape)
 
 
-class Reader:
+class ArchiveReader:
     """The tensors of an archive, read one at a time; `DataLossError` if the file is damaged."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -204,7 +204,7 @@ class Reader:
             when_damaged.pop_all()
 
     def _info(self, member: str) -> zipfile.ZipInfo:
-        """Where a member is, if it is as `Writer` writes them."""
+        """Where a member is, if it is as `ArchiveWriter` writes them."""
         info = self._zip.getinfo(member)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise zipfile.BadZipFile(f"{member} is compressed")
@@ -265,7 +265,7 @@ class Reader:
         """Closes the file."""
         self._zip.close()
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> ArchiveReader:
         return self
 
     def __exit__(self, *_: Any) -> None:

@@ -66,12 +66,12 @@ class DeviceVariable(Variable):
     def _as_tensor(self) -> Tensor:
         recorder, held = thread.recorder, self._held
         read = self._read if held is None else held
-        mark = read.mark
-        if mark is None:
+        tracer = read.tracer
+        if tracer is None:
             if recorder is None:
                 return read
         elif recorder is not None and (
-            read.home is recorder.key if type(mark) is int else mark[2] is None and mark[0] is recorder.key
+            read.tape_id is recorder.key if type(tracer) is int else tracer[2] is None and tracer[0] is recorder.key
         ):
             return read
         if thread.trace is not None:
@@ -80,7 +80,7 @@ class DeviceVariable(Variable):
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         fresh = on_device(read.module, read.buffer, self.dtype)
         if recorder is not None:
-            recorder.mark_read(self, fresh)
+            recorder.trace_read(self, fresh)
         with updating:
             if self._read.buffer is fresh.buffer:
                 self._read = fresh
@@ -108,7 +108,7 @@ class DeviceVariable(Variable):
         if trace is None and type(new) is not DeviceTensor:
             new = sent(self._read.module, new)  # before recorders are told: later reads share this memory
         for r in dispatch.listeners():
-            r.mark_of(self, None)
+            r.tracer_of(self, None)
             r.assigned(self, new)
         if trace is not None:
             trace.write(self, new)

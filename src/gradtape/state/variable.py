@@ -150,8 +150,8 @@ class Variable(Updates, metaclass=VariableClass):
                 trace.made(self)
             else:
                 trace.made_for_a_run(self, to_tensor(start, dtype=value.dtype))
-        elif value.mark is not None:
-            dispatch.left(value, "tf.Variable")
+        elif value.tracer is not None:
+            dispatch.escaped(value, "tf.Variable")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -160,13 +160,13 @@ class Variable(Updates, metaclass=VariableClass):
 
     def _settle(self, value: Any) -> None:
         """Makes a tensor that is not of the host the first value."""
-        home = homes.get(type(value)) if type(self) is Variable else None
-        if home is None:  # of a class of the user's, whose values are of the host
+        tape_id = homes.get(type(value)) if type(self) is Variable else None
+        if tape_id is None:  # of a class of the user's, whose values are of the host
             self._take(value.array)
             if self.placement.kind != devices.HOST.kind:
                 self.placement = devices.HOST
         else:
-            self.__class__ = home
+            self.__class__ = tape_id
             self._settle(value)
 
     def _as_tensor(self) -> Tensor:
@@ -174,12 +174,12 @@ class Variable(Updates, metaclass=VariableClass):
         recorder = thread.recorder
         read, array = self._read, self._array
         if read.array is array:
-            mark = read.mark
-            if mark is None:
+            tracer = read.tracer
+            if tracer is None:
                 if recorder is None:
                     return read
             elif recorder is not None and (
-                read.home is recorder.key if type(mark) is int else mark[2] is None and mark[0] is recorder.key
+                read.tape_id is recorder.key if type(tracer) is int else tracer[2] is None and tracer[0] is recorder.key
             ):
                 return read
         trace = thread.trace
@@ -189,9 +189,9 @@ class Variable(Updates, metaclass=VariableClass):
         read = _new(Tensor)
         read.array = self._settled() if array is None else array
         read.dtype = self.dtype
-        read.mark = None
+        read.tracer = None
         if recorder is not None:
-            recorder.mark_read(self, read)
+            recorder.trace_read(self, read)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
                 self._read = read

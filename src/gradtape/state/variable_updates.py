@@ -133,7 +133,7 @@ class Updates(Parts):
             new = new.cpu()  # before recorders are told: later reads share this memory
         array = None if trace is not None else new.array
         for r in dispatch.listeners():
-            r.mark_of(self, None)
+            r.tracer_of(self, None)
             r.assigned(self, new)
         if trace is not None:
             trace.write(self, new)

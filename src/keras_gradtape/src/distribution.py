@@ -20,7 +20,7 @@ from gradtape.core.tensor import wrap
 from gradtape.datasets.structure import batch_spec, leaves, mapped, row_spec
 from gradtape.distribution import cluster
 from gradtape.graph.executors.xla import constraint, mesh
-from gradtape.graph.executors.xla.executor import Program, check_jax
+from gradtape.graph.executors.xla.executor import XlaProgram, check_jax
 from gradtape.graph.executors.xla.placement import Placement
 from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
@@ -290,7 +290,7 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
     made = layout.sharding
     if any(node.op.name == "random_truncated_normal" for node in graph.nodes):
         made = _by_rows(value.dims, made)
-    (array,) = Program(graph, Placement(layout, made)).run(())
+    (array,) = XlaProgram(graph, Placement(layout, made)).run(())
     return wrap(array if made is layout.sharding else spread(array, layout.sharding), value.dtype)
 
 

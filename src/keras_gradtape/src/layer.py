@@ -74,7 +74,7 @@ class BackendLayer(Owner):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; what is recorded meanwhile belongs to it."""
-        if dispatch.witness is None:
+        if dispatch.event_log is None:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         with scopes.inside(self.name):  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)  # type: ignore[misc]

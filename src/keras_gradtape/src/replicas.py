@@ -12,7 +12,7 @@ from typing import Any
 from keras.src import tree
 
 import gradtape as tf
-from gradtape.distribution.places import place
+from gradtape.distribution.context import place
 from gradtape.distribution.reductions import gathered, workers_of
 from gradtape.distribution.values import DistributedValues, PerReplica, Uneven, select_replica
 

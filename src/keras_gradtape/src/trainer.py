@@ -20,7 +20,7 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 from gradtape.core.devices import default_device
-from gradtape.distribution.places import place
+from gradtape.distribution.context import place
 from gradtape.distribution.values import DistributedValues
 from gradtape.engine.registry.devices import staying
 

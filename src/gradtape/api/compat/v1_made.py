@@ -12,7 +12,7 @@ from ...core.dtypes import int64
 from ...core.slices import IndexedSlices
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
-from ...engine.tape.questions import UnconnectedGradients
+from ...engine.tape.validation import UnconnectedGradients
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root

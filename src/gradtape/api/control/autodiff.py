@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.tape.forward import ForwardAccumulator
-from ...engine.tape.questions import UnconnectedGradients
 from ...engine.tape.tape import GradientTape
+from ...engine.tape.validation import UnconnectedGradients
 from ..runtime.system import executing_eagerly
 
 NAMESPACES = ("autodiff", "")

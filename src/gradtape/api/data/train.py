@@ -14,7 +14,7 @@ from ...checkpoints.files import opened
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors
-from ...state.archive import Reader
+from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage
 
 NAMESPACES = ("train",)
@@ -117,7 +117,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 class CheckpointReader:
     """The values of a checkpoint, by key."""
 
-    def __init__(self, reader: Reader | BundleReader) -> None:
+    def __init__(self, reader: ArchiveReader | BundleReader) -> None:
         self._reader = reader
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import nest
-from ...distribution import across, cluster
+from ...distribution import cluster, collective_ops
+from ...distribution.context import check_above_replicas, check_same, place
 from ...distribution.input import InputContext, OwnBatches, shared
-from ...distribution.places import check_above_replicas, check_same, place
 from ...distribution.reductions import ReduceOp, gathered
 from ...distribution.values import DistributedValues, regroup
 from ...distribution.workers import Workers
@@ -76,7 +76,7 @@ class MultiWorkerMirroredStrategy(Strategy):
             for device in mesh.global_devices(kind):
                 found.setdefault(device.process_index, []).append(device)
             chosen = [device for rank in sorted(found) for device in found[rank][: self.workers.local]]
-            self._mesh = mesh.make_mesh(chosen, (across.AXIS,))
+            self._mesh = mesh.make_mesh(chosen, (collective_ops.AXIS,))
         return self._mesh
 
     def gather(self, value: Any, axis: int) -> Any:

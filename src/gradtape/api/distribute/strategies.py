@@ -17,8 +17,8 @@ from typing import Any
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...datasets.dataset import Dataset
-from ...distribution import across, lockstep, spmd
-from ...distribution.alone import creator_of
+from ...distribution import collective_ops, sequential_runner, spmd
+from ...distribution.context import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import (
     Calls,
@@ -31,9 +31,9 @@ from ...distribution.input import (
     check_options,
 )
 from ...distribution.input import InputReplicationMode as InputReplicationMode
-from ...distribution.places import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
 from ...distribution.reductions import ReduceOp, as_reduce_op, gatherable, gathered, reduced
 from ...distribution.replicas import ReplicaContext, get_replica_context
+from ...distribution.single_replica import creator_of
 from ...distribution.values import DistributedValues, PerReplica, regroup
 from ...distribution.variables import created_by
 from ...engine.run.convert import to_tensor
@@ -139,9 +139,9 @@ class Strategy:
                 return spmd.run(self, fn, args, kwargs)
             if thread.trace is not None:
                 spmd.take_over(self)
-            elif isinstance(fn, Function) or thread.as_written:
+            elif isinstance(fn, Function) or thread.force_eager:
                 return self._compiled(fn)(*args, **kwargs)
-            return lockstep.run(self, fn, args, kwargs)
+            return sequential_runner.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
         """A function that runs `fn` in the replicas, as one program."""
@@ -167,7 +167,7 @@ class Strategy:
         """JAX's devices of the replicas, as a mesh with one axis."""
         if self._mesh is None:
             chosen = [devices.by_name(name) for name in self._device_names]
-            self._mesh = mesh.make_mesh(mesh.jax_devices(chosen), (across.AXIS,))
+            self._mesh = mesh.make_mesh(mesh.jax_devices(chosen), (collective_ops.AXIS,))
         return self._mesh
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from ...core import nest
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
-from ...graph.trace.closures import is_followed
+from ...graph.trace.closures import is_external
 from ...state.variable import Variable
 from ..names import NAMES
 from ..namespace import resolve
@@ -168,7 +168,7 @@ def _number_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _check_not_followed(x: Any, what: str) -> None:
-    if numpy_on_tape._depth and is_followed(promotion.tensor(x)):
+    if numpy_on_tape._depth and is_external(promotion.tensor(x)):
         raise TypeError(
             f"a tensor that a tape records would become {what}, where its gradient is lost: by `array[...] = tensor`, "
             "np.asarray, np.array, float or a function of the module math. Use np.stack, np.concatenate or np.where on "
@@ -256,7 +256,7 @@ def _kind(array: Any, other: DType) -> str:
 def _with_arrays(function: Callable[..., Any], name: str, args: Any, kwargs: Any, lost: bool) -> Any:
     """NumPy's own function on arrays; `lost` says that a derivative would end there."""
     given = [x for x in nest.flatten((args, kwargs)) if is_tensor_like(x)]
-    if lost and any(map(is_followed, map(promotion.tensor, given))):
+    if lost and any(map(is_external, map(promotion.tensor, given))):
         raise TypeError(
             f"{name}, with these arguments, has no counterpart that a tape records: no gradient would go through it. "
             "Use a function of gradtape, or tf.custom_gradient around it; tensor.numpy() says that this is meant"
@@ -270,7 +270,7 @@ def _written(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
     name = f"np.{ufunc.__name__}"
     if any(is_tensor_like(x) for x in kwargs["out"]):
         raise TypeError(f"{name}(..., out=tensor) would change a tensor, which cannot be changed. Leave `out` away")
-    if any(is_followed(promotion.tensor(x)) for x in inputs if is_tensor_like(x)):
+    if any(is_external(promotion.tensor(x)) for x in inputs if is_tensor_like(x)):
         raise TypeError(
             f"{name}(..., out=array), which `array += tensor` is too, would write what a tape records into a NumPy "
             "array, where it is lost. Use `array = array + tensor`, or tensor.numpy() if that is meant"

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...state.ragged.elementwise import on_flat_values
 from ...state.ragged.tensor import RaggedTensor
-from ..extension.answers import answer
+from ..extension.fallbacks import answer
 from ..namespace import resolve
 from . import arrays, factory, gathering, lookups, reductions, shape, text
 from .shape import DynamicRaggedShape

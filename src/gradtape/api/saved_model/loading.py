@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...checkpoints.bundle import BundleReader, is_bundle
-from ...checkpoints.object_graph import Node
+from ...checkpoints.object_graph import ObjectNode
 from ...checkpoints.tensorflow_graph import decoded as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
@@ -270,7 +270,7 @@ class _Loading:
             )
         self._values = found
 
-    def _keys(self, stored: list[Node]) -> dict[int, str]:
+    def _keys(self, stored: list[ObjectNode]) -> dict[int, str]:
         """Under which key the value of each variable is: both graphs of objects are gone through by the same names."""
         keys: dict[int, str] = {}
         waiting, seen = [(0, 0)], set()

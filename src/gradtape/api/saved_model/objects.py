@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from ...checkpoints.object_graph import Node, children, variable_of
+from ...checkpoints.object_graph import ObjectNode, children, variable_of
 from ...checkpoints.tensorflow_graph import encoded
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
@@ -100,7 +100,7 @@ class ObjectGraph:
         nodes = []
         for number, value in enumerate(self._alive):
             is_variable = variable_of(value) is not None
-            nodes.append(Node(dict(self._below[number]), self._stored(number) if is_variable else None))
+            nodes.append(ObjectNode(dict(self._below[number]), self._stored(number) if is_variable else None))
         return encoded(nodes)
 
     def nodes(self, concretes: dict[int, list[str]], assets: list[Asset]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
 from ...core import dtypes, errors
-from ...distribution.places import variables_as_one
+from ...distribution.context import variables_as_one
 from ...engine.run.dispatch import thread
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function

@@ -22,7 +22,7 @@ logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
 
 
-class StandIn(Tensor):
+class Proxy(Tensor):
     """A tensor that stands for another, its `value`, and runs ops in a way of its own, at one level."""
 
     __slots__ = ("level", "value")
@@ -31,7 +31,7 @@ class StandIn(Tensor):
         self.value = value
         self.level = level
         self.dtype = value.dtype
-        self.mark = None
+        self.tracer = None
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values inside; recorders entered before the level began are told of that."""
@@ -45,8 +45,8 @@ class StandIn(Tensor):
         wrapped = tuple([kind(y, level) for y in (result if several else (result,))])
         outputs: Any = wrapped if several else wrapped[0]
         inner = tuple(r for r in recorders if r.level > level)
-        if inner and any(x.mark is not None for x in inputs):
-            dispatch.Several(inner).record(op, inputs, outputs, attrs)
+        if inner and any(x.tracer is not None for x in inputs):
+            dispatch.RecorderGroup(inner).record(op, inputs, outputs, attrs)
         return outputs
 
     def _is_alike(self, x: Any) -> bool:
@@ -57,7 +57,7 @@ class StandIn(Tensor):
         raise NotImplementedError
 
 
-class Lookalike(StandIn):
+class TransparentProxy(Proxy):
     """A tensor that stands for one of its own shape: who looks at its numbers gets that one's."""
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class Lookalike(StandIn):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-class BatchedTensor(StandIn):
+class BatchedTensor(Proxy):
     """`value[i]` for every i at once, at one level of batching."""
 
     __slots__ = ()

@@ -121,7 +121,7 @@ class DeviceTensor(Tensor):
     def own_read(self) -> Tensor:
         """For what was read of a variable: the same as an object of its own."""
         x = on_device(self.module, self.buffer, self.dtype)
-        x.mark = self.marks
+        x.tracer = self.tracers
         return x
 
     def cpu(self) -> Tensor:
@@ -157,7 +157,7 @@ def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     y.buffer = buffer
     y.module = module
     y.dtype = dtype
-    y.mark = None
+    y.tracer = None
     return y
 
 
@@ -194,7 +194,7 @@ def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     if device.kind != "GPU":
         return x
     y = _copied(module_of(device), x)
-    y.mark = x.mark
+    y.tracer = x.tracer
     return y
 
 
@@ -217,7 +217,7 @@ def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
 def _moved(x: Tensor, y: Tensor) -> Tensor:
     """`y`, a copy of `x` elsewhere, with its place on tapes: a derivative goes through as it is."""
     recorder = thread.recorder
-    if recorder is not None and x.mark is not None:
+    if recorder is not None and x.tracer is not None:
         recorder.record(registry["identity"], (x,), y, {})
     return y
 
@@ -232,7 +232,7 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
     for x in inputs:
         if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
             y = _copied(module, x)
-            y.mark = x.marks
+            y.tracer = x.tracers
             x = y
         found.append(x)
     return found
@@ -240,11 +240,11 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
 
 def _tell(recorder: Any, op: Any, inputs: Sequence[Any], outputs: Any, attrs: dict[str, Any]) -> None:
     for x in inputs:
-        if x.mark is not None:
+        if x.tracer is not None:
             recorder.record(op, inputs, outputs, attrs)
             return
-    if dispatch.witness is not None:
-        dispatch.witness.record(op, inputs, outputs, attrs)
+    if dispatch.event_log is not None:
+        dispatch.event_log.record(op, inputs, outputs, attrs)
 
 
 def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
@@ -277,7 +277,7 @@ def rounded(array: Any, dtype: DType) -> Any:
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
     """The kernel of an op for the arrays of a device, which is kept: a formula of several steps in one launch."""
     if not isinstance(op, Op):
-        there = op.there(module)
+        there = op.device_kernel(module)
         if there is None:  # the user's own code
             return _on_host(module, op)
         module.kernels[op] = there

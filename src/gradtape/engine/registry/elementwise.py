@@ -28,7 +28,7 @@ from .batching import aligned
 from .cotangents import pending_sum
 from .examples import aligned_rows
 from .formula import symbolic, traced, written_over
-from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
+from .op import Op, Sample, Saved, SingleInputRule, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
@@ -123,11 +123,11 @@ def elementwise(
         name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
         samples=samples or [sample(*shapes[: len(names)])],
     )  # fmt: skip
-    op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
+    op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)
     op.rows = aligned_rows
     matching = tuple(range(len(names))) if same is None else tuple(same)
-    quiet = not attrs and len(matching) == len(names) <= 2
-    op.twin = twin = _differentiate_elementwise(op, ordered, quiet)
+    fast_path = not attrs and len(matching) == len(names) <= 2
+    op.complex_rules = complex_rules = _differentiate_elementwise(op, ordered, fast_path)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
@@ -141,19 +141,19 @@ def elementwise(
             refused = error
         else:
             is_complex = any(x.dtype.is_complex for x in inputs)
-            return run(twin if is_complex and twin is not None else op, inputs, attributes)
+            return run(complex_rules if is_complex and complex_rules is not None else op, inputs, attributes)
         return dispatch.left_to_other(op, values, refused, attributes)
 
-    if not quiet:
+    if not fast_path:
         op.call = general
     else:
         op.call = _unary(op, general, to) if len(names) == 1 else _binary(op, general, to)
-    if twin is not None:
-        twin.call = op.call
+    if complex_rules is not None:
+        complex_rules.call = op.call
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op | None:
+def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> Op | None:
     """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
     if all(p is None for p in partials):
         return None
@@ -170,7 +170,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
     op.defer("keep", keeper)
     op.kept = saved.names
     large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate))
-    if quiet:
+    if fast_path:
         op.first = _alone(op, 0, partials, saved, names, large)
         if several:
             op.second = _alone(op, 1, partials, saved, names, large)
@@ -178,7 +178,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
 
     def vjp(arrays: str, conjugate: bool) -> Any:
         if arrays == "buffer":
-            return _vjp_there(saved, partials, names, conjugate)
+            return _vjp_device(saved, partials, names, conjugate)
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
         result = f"({', '.join(asked)},)"
@@ -201,7 +201,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
 
         return vjp
 
-    short = quiet and not several
+    short = fast_path and not several
     op.defer_vjp(lambda arrays: vjp_first(arrays) if short and arrays != "buffer" else vjp(arrays, False))
 
     def jvp_of() -> Any:
@@ -223,13 +223,13 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
     op.defer("jvp", jvp_of)
     if not op.kinds & dtypes.COMPLEX:
         return None
-    twin = _new(Op)
-    vars(twin).update(vars(op))
-    twin.numpy = op.numpy
-    twin.defer("keep", keeper)
-    twin.defer_vjp(lambda arrays: vjp(arrays, True))
-    twin.batch = _batch_elementwise(twin)
-    return twin
+    complex_rules = _new(Op)
+    vars(complex_rules).update(vars(op))
+    complex_rules.numpy = op.numpy
+    complex_rules.defer("keep", keeper)
+    complex_rules.defer_vjp(lambda arrays: vjp(arrays, True))
+    complex_rules.batch = _batch_elementwise(complex_rules)
+    return complex_rules
 
 
 def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
@@ -271,8 +271,8 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
     return vjp
 
 
-def _vjp_there(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`vjp_there`: each product is one launch on the device, if it is a formula."""
+def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+    """`vjp_device`: each product is one launch on the device, if it is a formula."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "buffer", conjugate) for i, partial in enumerate(partials)]
     rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
@@ -340,11 +340,11 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
     return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
 
 
-def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> Partial:
+def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> SingleInputRule:
     """The op as a function of argument `i` alone, which is not broadcast: other cases are left to the op itself."""
     formula = _formula(partials[i])
     kept = Saved(op.args, [formula] if callable(formula) else [], bare=True)
-    alone = Partial(op, i)
+    alone = SingleInputRule(op, i)
 
     def keep() -> Any:
         value = kept.names[0] if kept.bare else f"({', '.join(kept.names)})"
@@ -404,10 +404,10 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
-        y.mark = None
+        y.tracer = None
         if modes.active:
             modes.op_finished(op, (x,), y)
-        if x.mark is not None:
+        if x.tracer is not None:
             recorder = thread.recorder
             if recorder is not None:
                 if recorded:
@@ -454,10 +454,10 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         y = _new(Tensor)
         y.array = value
         y.dtype = to or dtype
-        y.mark = None
+        y.tracer = None
         if modes.active:
             modes.op_finished(op, (a, b), y)
-        if a.mark is not None or b.mark is not None:
+        if a.tracer is not None or b.tracer is not None:
             recorder = thread.recorder
             if recorder is not None:
                 if recorded:

@@ -29,7 +29,7 @@ from .arguments import matched, read_both
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, wire
+from .op import Op, Sample, Saved, SingleInputRule, compile_rule, kernel_arguments, parameters, wire
 
 __all__ = [
     "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
@@ -48,7 +48,7 @@ def linear(
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     moves_data: bool = True,
-    fresh: bool = False,
+    never_aliases: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """`y = A x`, linear in the first argument, or in all of `*xs`; further arguments are constants, such as indices.
@@ -59,7 +59,7 @@ def linear(
     """
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
-    op.fresh = fresh
+    op.never_aliases = never_aliases
     if transpose is not None:
         constants = len(args) - 1
         if op.variadic or not constants:
@@ -109,10 +109,10 @@ def _of_one(op: Op) -> Any:
             modes.op_finished(op, (x,), y)
         recorder = thread.recorder
         if recorder is not None:
-            if x.mark is not None:
+            if x.tracer is not None:
                 recorder.record(op, (x,), y, attrs)
-            elif dispatch.witness is not None:
-                dispatch.witness.record(op, (x,), y, attrs)
+            elif dispatch.event_log is not None:
+                dispatch.event_log.record(op, (x,), y, attrs)
         return y
 
     return call
@@ -133,18 +133,18 @@ def bilinear(
     db: Callable[..., Any],
     batch: Callable[..., Any] | None = None,
     rows: Rows | None = None,
-    fresh: bool = False,
+    never_aliases: bool = False,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
     """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
-    op.fresh = fresh
+    op.never_aliases = never_aliases
     saved = Saved(args, [da, db])
     op.defer("keep", saved.keeper)
     op.kept = saved.names
-    op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
+    op.defer("keep_both", partial(saved.fast_keeper, (da, db)))
 
     names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
@@ -165,9 +165,9 @@ def bilinear(
         return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", **names)
 
     op.defer_vjp(both)
-    op.first, op.second = Partial(op, 0), Partial(op, 1)
+    op.first, op.second = SingleInputRule(op, 0), SingleInputRule(op, 1)
     for one, f in ((op.first, da), (op.second, db)):
-        one.defer("keep", partial(saved.quiet_keeper, (f,)))
+        one.defer("keep", partial(saved.fast_keeper, (f,)))
         one.defer_vjp(partial(alone, f))
 
     def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
@@ -197,7 +197,7 @@ def bilinear(
         y = wrap(value, a.dtype)
         if modes.active:
             modes.op_finished(op, (a, b), y)
-        if a.mark is not None or b.mark is not None:
+        if a.tracer is not None or b.tracer is not None:
             recorder = thread.recorder
             if recorder is not None:
                 if attrs:
@@ -278,25 +278,25 @@ def opaque(
     moves_data: bool = False,
     random: bool = False,
     shaped_by_values: bool = False,
-    fresh: bool = False,
+    never_aliases: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """An op with rules of its own.
 
     `vjp(m, g, need, <names>)` returns one cotangent for each argument (the bare cotangent when there is one); it may
     be None with a reason given by `missing`. Without `jvp(m, inputs, outputs, attrs, tangents)` forward mode
-    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorised call is a loop. A `fresh` op is one
-    whose kernel always makes the arrays it returns, unless they are empty: an executor may write over them.
+    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorized call is a loop. The kernel of an op
+    that `never_aliases` allocates what it returns, unless that is empty: an executor may write over it.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(
         name, kernel, family="opaque", args=args, samples=samples, kinds=on, kinks=kinks, moves_data=moves_data,
         random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
-    op.fresh = fresh
+    op.never_aliases = never_aliases
     if vjp is not None:
         wire(op, vjp)
-        op.fragile = hasattr(vjp, "missing")
+        op.backward_may_raise = hasattr(vjp, "missing")
     op.jvp = jvp
     op.batch = batch
     op.rows = rows
@@ -313,11 +313,11 @@ def constant(
     moves_data: bool = False,
     random: bool = False,
     shaped_by_values: bool = False,
-    severs: bool = False,
+    detaches: bool = False,
 ) -> Op:
     """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None.
 
-    The result itself may be a source of gradients, unless the op `severs` it from tapes.
+    The result itself may be a source of gradients, unless the op `detaches` it from tapes.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(
@@ -325,7 +325,7 @@ def constant(
         shaped_by_values=shaped_by_values,
     )  # fmt: skip
     op.batch = batch
-    op.severs = severs
+    op.detaches = detaches
     return op.publish()
 
 

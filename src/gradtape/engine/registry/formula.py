@@ -21,22 +21,22 @@ class NotAFormula(Exception):
     """It does something else than calling functions of NumPy on its arguments."""
 
 
-class Step(NamedTuple):
+class FormulaStep(NamedTuple):
     """`output = function(*inputs, **attrs)`; inputs that are no symbols are numbers of the dtype it computes with."""
 
     function: Any
     inputs: tuple[Any, ...]
     attrs: dict[str, Any]
-    output: Symbol
+    output: FormulaSymbol
 
 
 class Formula(NamedTuple):
     """The steps from the inputs to the result, and to others, if there are several."""
 
-    inputs: tuple[Symbol, ...]
-    steps: list[Step]
-    result: Symbol
-    others: tuple[Symbol, ...] = ()
+    inputs: tuple[FormulaSymbol, ...]
+    steps: list[FormulaStep]
+    result: FormulaSymbol
+    others: tuple[FormulaSymbol, ...] = ()
 
 
 class Neutral:
@@ -67,14 +67,14 @@ symbolic = _Symbolic()
 
 def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
     """What `f` does to arrays of the dtypes `given`; None if it is no mere formula."""
-    steps: list[Step] = []
-    symbols = tuple([Symbol(steps, np.ones(1, dtype)) for dtype in given])
+    steps: list[FormulaStep] = []
+    symbols = tuple([FormulaSymbol(steps, np.ones(1, dtype)) for dtype in given])
     try:
         with np.errstate(all="ignore"):
             result = f(*symbols)
     except Exception:  # whatever it was
         return None
-    return Formula(symbols, steps, result) if type(result) is Symbol else None
+    return Formula(symbols, steps, result) if type(result) is FormulaSymbol else None
 
 
 def written_over(formula: Formula | None) -> Callable[..., None] | None:
@@ -83,7 +83,7 @@ def written_over(formula: Formula | None) -> Callable[..., None] | None:
         return None
     before = None
     for step in formula.steps:
-        made = {x for x in step.inputs if type(x) is Symbol}.difference(formula.inputs, (before,))
+        made = {x for x in step.inputs if type(x) is FormulaSymbol}.difference(formula.inputs, (before,))
         before = step.output
         if made or not isinstance(step.function, np.ufunc) or before.dtype != formula.result.dtype:
             return None
@@ -93,39 +93,39 @@ def written_over(formula: Formula | None) -> Callable[..., None] | None:
         *given, out = arrays
         known = dict(zip(inputs, given, strict=True))
         for ufunc, its in steps:
-            ufunc(*[known.get(x, out) if type(x) is Symbol else x for x in its], out=out)
+            ufunc(*[known.get(x, out) if type(x) is FormulaSymbol else x for x in its], out=out)
 
     return run
 
 
-class Symbol(NDArrayOperatorsMixin):
+class FormulaSymbol(NDArrayOperatorsMixin):
     """Stands for an array; `example` has its dtype. A kernel that has a formula for many numbers shows that one."""
 
     size = FEW
     __hash__ = object.__hash__  # by identity: `==` is a step as any other
 
-    def __init__(self, steps: list[Step], example: Any) -> None:
+    def __init__(self, steps: list[FormulaStep], example: Any) -> None:
         self._steps = steps
         self._example = example
         self.dtype = example.dtype
 
     @classmethod
-    def of(cls, dtype: Any) -> Symbol:
+    def of(cls, dtype: Any) -> FormulaSymbol:
         """A symbol for an array of a dtype."""
         return cls([], np.ones(1, dtype))
 
-    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
+    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
         """What a function of NumPy gives on symbols and numbers."""
-        example = function(*[x._example if isinstance(x, Symbol) else x for x in given], **attrs)
-        common = np.result_type(*[x.dtype for x in given if isinstance(x, Symbol)])
+        example = function(*[x._example if isinstance(x, FormulaSymbol) else x for x in given], **attrs)
+        common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
         dtype = example.dtype if function is np.where else common
         y = self._made(example)
-        self._steps.append(Step(function, tuple([_input(x, dtype) for x in given]), attrs, y))
+        self._steps.append(FormulaStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
 
-    def _made(self, example: Any) -> Symbol:
+    def _made(self, example: Any) -> FormulaSymbol:
         """A symbol for what a step gives."""
-        return Symbol(self._steps, example)
+        return FormulaSymbol(self._steps, example)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:
@@ -137,10 +137,10 @@ class Symbol(NDArrayOperatorsMixin):
             raise NotAFormula
         return self._step(np.where, args)
 
-    def view(self, dtype: Any) -> Symbol:
+    def view(self, dtype: Any) -> FormulaSymbol:
         return self._step(np.ndarray.view, (self,), dtype=np.dtype(dtype))
 
-    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
+    def astype(self, dtype: Any, copy: bool = True) -> FormulaSymbol:
         if self.dtype == dtype:
             return self
         if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
@@ -152,7 +152,7 @@ class Symbol(NDArrayOperatorsMixin):
 
 
 def _input(x: Any, dtype: Any) -> Any:
-    if isinstance(x, Symbol):
+    if isinstance(x, FormulaSymbol):
         return x
     if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:
         raise NotAFormula

@@ -44,14 +44,14 @@ def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any
     return Sample(inputs, attrs, domain)
 
 
-class Deferring:
+class LazyRules:
     """What has functions that are made when they are first called."""
 
-    __slots__ = ("vjp", "vjp_raw", "vjp_there")
+    __slots__ = ("vjp", "vjp_device", "vjp_raw")
 
     vjp: Callable[..., Any] | None
     vjp_raw: Callable[..., Any] | None
-    vjp_there: Callable[..., Any] | None
+    vjp_device: Callable[..., Any] | None
 
     def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
         """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
@@ -64,28 +64,28 @@ class Deferring:
         setattr(self, attribute, first)
 
     def defer_vjp(self, build: Callable[[str], Callable[..., Any]]) -> None:
-        """Sets `vjp`, which runs on tensors, `vjp_raw`, on NumPy's arrays, and `vjp_there`, on those of a device.
+        """Sets `vjp`, which runs on tensors, `vjp_raw`, on NumPy's arrays, and `vjp_device`, on those of a device.
 
         `build(attribute)` makes each of them: it says where a tensor that was kept has its array, if that is wanted.
         """
         self.defer("vjp", lambda: build(""))
         self.defer("vjp_raw", lambda: build("array"))
-        self.defer("vjp_there", lambda: build("buffer"))
+        self.defer("vjp_device", lambda: build("buffer"))
 
 
-class Op(Deferring):
+class Op(LazyRules):
     """One operation: how it is computed, differentiated, vectorised and tried out.
 
     `vjp(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
     `parents[i] < 0`: nobody asks); `jvp(m, inputs, outputs, attrs, tangents)` takes tangents forward;
     `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged; `rows` says what
     becomes of examples that stand along the first axis (`examples.py`). `keep` picks what `vjp` needs. An op whose
-    `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it `severs` them.
+    `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it `detaches` them.
     """
 
     __slots__ = ("__dict__", "numpy")  # the kernel for NumPy is read at every call, and found faster so
 
-    handed_on = None  # see `Unregistered`
+    forwards_inputs = None  # see `Unregistered`
 
     def __init__(
         self,
@@ -124,26 +124,26 @@ class Op(Deferring):
         self.kinks = kinks
         self.random = random
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
-        self.fresh = False  # whether its kernel never gives an argument, or a view of one
+        self.never_aliases = False  # whether its kernel never gives an argument, or a view of one
         self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
-        self.fragile = False  # whether going backwards through it may raise
-        self.severs = False  # whether a tape is not to know its outputs
-        self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
+        self.backward_may_raise = False  # whether going backwards through it may raise
+        self.detaches = False  # whether a tape is not to know its outputs
+        self.nondifferentiable_args: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
-        self.vjp_raw = self.vjp_there = None
+        self.vjp_raw = self.vjp_device = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
         self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
         # The quiet case of one or two arguments: what is kept when both are on the tape, and when one alone is.
         self.keep_both: Callable[..., tuple[Any, ...]] = _keep_nothing
-        self.first: Partial | None = None
-        self.second: Partial | None = None
+        self.first: SingleInputRule | None = None
+        self.second: SingleInputRule | None = None
         self.jvp: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.rows: Rows | None = None  # what becomes of rows that belong to examples
         self.call: Callable[..., Any] = self.run
         self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
-        self.twin: Op | None = None  # the same op with the rules for complex values
+        self.complex_rules: Op | None = None  # the same op with the rules for complex values
         registry[name] = self
         _defined_in[name] = module
         setattr(raw, name, self.numpy)
@@ -188,19 +188,19 @@ class Unregistered:
     family: str
     numpy: Any
     moves_data = True
-    fragile = takes_none = effect = shaped_by_values = severs = False
+    backward_may_raise = takes_none = effect = shaped_by_values = detaches = False
     vjp: Any = None
     jvp: Any = None
     batch: Any = None
     rows: Rows | None = None
-    handed_on: Any = None  # of an op that only hands inputs on: `handed_on(inputs, attrs)` are its outputs
+    forwards_inputs: Any = None  # of an op that only hands inputs on: `forwards_inputs(inputs, attrs)` are its outputs
 
     @cached_property
     def attributes(self) -> dict[str, bool]:
         """The names of its attributes, and whether each of them has to be given."""
         return named_parameters(self.numpy)
 
-    def there(self, module: Any) -> Callable[..., Any] | None:
+    def device_kernel(self, module: Any) -> Callable[..., Any] | None:
         """The kernel for arrays of a device; None if it is that of the host."""
         return None
 
@@ -233,7 +233,7 @@ def _module_being_run() -> dict[str, Any]:
     return frame.f_globals
 
 
-class Partial(Deferring):
+class SingleInputRule(LazyRules):
     """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
 
     `keep(*inputs, y)` picks what the cotangent of that argument needs, a single value as it is, or is NotImplemented;
@@ -313,7 +313,7 @@ class Saved:
         fields = "".join(f"{self._source(name)}, " for name in self.names)
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
-    def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
+    def fast_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
         """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
         wanted = {n for f in formulas for n in parameters(f)}
         fields = []

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formula import Formula, Neutral, NotAFormula, Step, Symbol
+from .formula import Formula, FormulaStep, FormulaSymbol, Neutral, NotAFormula
 
 EACH, ROW, PLACE = "each", "row", "place"
 REDUCTIONS = {"sum", "max", "min", "prod"}
@@ -34,7 +34,7 @@ def traced_rows(
     whole = max(shapes, key=math.prod)
     if not whole or not math.prod(whole):
         return None
-    steps: list[Step] = []
+    steps: list[FormulaStep] = []
     xp = _Rows(steps, whole)
     inputs = tuple([_RowSymbol(xp, np.ones(1, dtype), shape, None) for shape, dtype in zip(shapes, given, strict=True)])
     try:
@@ -51,7 +51,7 @@ def traced_rows(
 class _Rows(Neutral):
     """NumPy's functions for symbols of rows of `whole`, the shape of the largest array."""
 
-    def __init__(self, steps: list[Step], whole: tuple[int, ...]) -> None:
+    def __init__(self, steps: list[FormulaStep], whole: tuple[int, ...]) -> None:
         self._steps = steps
         self._length = whole[-1]
         self._count = math.prod(whole[:-1])
@@ -61,7 +61,7 @@ class _Rows(Neutral):
         if stop != self._length:
             raise NotAFormula
         y = _RowSymbol(self, np.ones(1, np.int64), (stop,), PLACE)
-        self._steps.append(Step("arange", (), {}, y))
+        self._steps.append(FormulaStep("arange", (), {}, y))
         return y
 
     def kind_of(self, shape: tuple[int, ...]) -> str:
@@ -76,7 +76,7 @@ class _Rows(Neutral):
         raise NotAFormula
 
 
-class _RowSymbol(Symbol):
+class _RowSymbol(FormulaSymbol):
     """A symbol with a shape. That of `ROW` has a last axis of one element, or not: `kept` tells."""
 
     def __init__(self, xp: _Rows, example: Any, shape: tuple[int, ...], kind: str | None, kept: bool = True) -> None:
@@ -96,7 +96,7 @@ class _RowSymbol(Symbol):
 
     def _new(self, example: Any, function: Any, given: Sequence[Any], shape: Any, kind: Any, kept: bool = True) -> Any:
         y = _RowSymbol(self._xp, example, tuple(shape), kind, kept)
-        self._steps.append(Step(function, tuple(given), {}, y))
+        self._steps.append(FormulaStep(function, tuple(given), {}, y))
         return y
 
     def _settled(self, kind: str, kept: bool) -> None:
@@ -106,7 +106,7 @@ class _RowSymbol(Symbol):
         elif (self.kind, self.kept) != (kind, kept):
             raise NotAFormula
 
-    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
+    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
         symbols = [x for x in given if isinstance(x, _RowSymbol)]
         dropped = any(x.kind == ROW and not x.kept for x in symbols)
         for x in symbols:
@@ -120,7 +120,7 @@ class _RowSymbol(Symbol):
         y.kind, y.kept = kinds.pop() if len(kinds) == 1 else EACH, not dropped
         return y
 
-    def _made(self, example: Any) -> Symbol:
+    def _made(self, example: Any) -> FormulaSymbol:
         return _RowSymbol(self._xp, example, (), None)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.scopes import carried
-from ...core.tensor import Tensor, is_tensor_like, placed, when_left, wrap
+from ...core.tensor import Tensor, is_tensor_like, on_escape, placed, wrap
 from . import modes
 from .namespace import ops
 
@@ -46,16 +46,16 @@ class Recorder:
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """`outputs = op(*inputs)` has run, and has no derivative."""
 
-    def left(self, x: Tensor, how: str) -> None:
+    def escaped(self, x: Tensor, how: str) -> None:
         """The value of `x` was read by what is not recorded: NumPy, or Python's numbers."""
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         return rest
 
-    def mark_read(self, variable: Any, value: Tensor) -> None:
+    def trace_read(self, variable: Any, value: Tensor) -> None:
         """`variable` was read; `value`, a new tensor, is to be marked, and this is the only recorder."""
-        value.mark = self.mark_of(variable, None)
+        value.tracer = self.tracer_of(variable, None)
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """`variable` is about to become `value`."""
@@ -64,7 +64,7 @@ class Recorder:
         """`state` is that of a random draw, which is about to be made by an op on it."""
 
 
-class Several(Recorder):
+class RecorderGroup(Recorder):
     """Two or more recorders, told from the outermost to the innermost.
 
     A forward accumulator computes with an op's output as it is told of the op: what it computes is right for those
@@ -82,13 +82,13 @@ class Several(Recorder):
         for recorder in self.recorders:
             recorder.constant(op, inputs, outputs)
 
-    def left(self, x: Tensor, how: str) -> None:
+    def escaped(self, x: Tensor, how: str) -> None:
         for recorder in self.recorders:
-            recorder.left(x, how)
+            recorder.escaped(x, how)
 
-    def mark_read(self, variable: Any, value: Tensor) -> None:
+    def trace_read(self, variable: Any, value: Tensor) -> None:
         for recorder in self.recorders:
-            value.mark = recorder.mark_of(variable, value.mark)
+            value.tracer = recorder.tracer_of(variable, value.tracer)
 
     def drawn(self, state: Tensor) -> None:
         for recorder in self.recorders:
@@ -105,20 +105,20 @@ class _Thread(threading.local):
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
     trace: Any = None
-    as_written = False  # whether a function is run as it is written, for no graph can hold all of it
-    setting: Any = None  # what functions called here are traced for, beside their arguments: a replica
-    departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
+    force_eager = False  # whether a function is run as it is written, for no graph can hold all of it
+    replica_context: Any = None  # what functions called here are traced for, beside their arguments: a replica
+    exited: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
 
 
 thread = carried(_Thread())
 _array = attrgetter("array")
-witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
+event_log: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
 
 
-def set_witness(recorder: Any) -> None:
+def set_event_log(recorder: Any) -> None:
     """Makes `recorder`, or nobody, the witness of all threads."""
-    global witness
-    witness = recorder
+    global event_log
+    event_log = recorder
     _Thread.recorder = recorder  # what a thread has that has no recorder of its own
     set_recorders(thread.recorders)
 
@@ -126,12 +126,12 @@ def set_witness(recorder: Any) -> None:
 def listeners() -> tuple[Any, ...]:
     """Who is told of this thread's variables: its recorders, and the witness."""
     recorders = thread.recorders
-    if witness is None:
+    if event_log is None:
         return recorders
     for recorder in recorders:
         if recorder.traces:
             return recorders
-    return (witness, *recorders)
+    return (event_log, *recorders)
 
 
 def unrecorded() -> bool:
@@ -152,10 +152,10 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
         vars(thread).pop("recorder", None)  # the witness, which all such threads share: it comes and goes for all
         return
     if trace is not None:
-        told = (trace, *recorders) if trace.follows and recorders else recorders
+        told = (trace, *recorders) if trace.tracks_external and recorders else recorders
     else:
-        told = recorders if witness is None else listeners()
-    thread.recorder = trace if not told else told[0] if len(told) == 1 else Several(told)
+        told = recorders if event_log is None else listeners()
+    thread.recorder = trace if not told else told[0] if len(told) == 1 else RecorderGroup(told)
 
 
 def leave(recorder: Any) -> None:
@@ -165,8 +165,8 @@ def leave(recorder: Any) -> None:
     if recorders[-1:] != (recorder,) or recorder in rest:  # a thread may be attached to a tape that it records on
         rest = tuple(r for r in recorders if r is not recorder)
     set_recorders(rest)
-    if thread.departed is not None:
-        thread.departed.append(recorder)
+    if thread.exited is not None:
+        thread.exited.append(recorder)
 
 
 class Block:
@@ -210,23 +210,23 @@ class recorded_by(Block):
     def __init__(self, recorders: tuple[Any, ...]) -> None:
         self._inside = recorders
         self._before: tuple[Any, ...] | None = None  # from when the block has begun until it has ended
-        self._departed: list[Any] = []
+        self._exited: list[Any] = []
         self._outside: list[Any] | None = None
 
     def _begin(self) -> None:
-        self._outside = thread.departed
+        self._outside = thread.exited
         self._before = thread.recorders
-        thread.departed = self._departed
+        thread.exited = self._exited
         set_recorders(self._inside)
 
     def _end(self) -> None:
-        before, departed, outside = self._before, self._departed, self._outside
+        before, exited, outside = self._before, self._exited, self._outside
         if before is None:
             return
-        set_recorders(tuple(r for r in before if r not in departed) if departed else before)
-        thread.departed = outside
+        set_recorders(tuple(r for r in before if r not in exited) if exited else before)
+        thread.exited = outside
         if outside is not None:
-            outside.extend(departed)
+            outside.extend(exited)
         self._before = None
 
 
@@ -254,27 +254,27 @@ def made_of_nothing(x: Tensor) -> Tensor:
     trace = thread.trace
     if trace is None:
         return placed(x)
-    if trace.follows_all and type(x) is Tensor and not trace.is_followed(x):
-        trace.follow(x)
+    if trace.tracks_all_external and type(x) is Tensor and not trace.is_external(x):
+        trace.add_external(x)
     return x
 
 
-def left(x: Tensor, how: str) -> None:
+def escaped(x: Tensor, how: str) -> None:
     """Tells whoever records that the value of the marked tensor `x` was read by what is not recorded."""
     recorder = thread.recorder
     if recorder is not None:
-        recorder.left(x, how)
+        recorder.escaped(x, how)
 
 
-when_left(left)
+on_escape(escaped)
 
 
-def note(mark: Any, key: object) -> Any:
+def entry(tracer: Any, key: object) -> Any:
     """What the recorder `key` has written in a tensor's chain of marks, or None."""
-    while mark is not None:
-        if mark[0] is key:
-            return mark[1]
-        mark = mark[2]
+    while tracer is not None:
+        if tracer[0] is key:
+            return tracer[1]
+        tracer = tracer[2]
     return None
 
 
@@ -309,12 +309,12 @@ def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     recorder = thread.recorder
     if recorder is not None:
         for x in inputs:
-            if x.mark is not None:
+            if x.tracer is not None:
                 recorder.record(op, inputs, outputs, attrs)
                 break
         else:
-            if witness is not None:
-                witness.record(op, inputs, outputs, attrs)
+            if event_log is not None:
+                event_log.record(op, inputs, outputs, attrs)
     return outputs
 
 

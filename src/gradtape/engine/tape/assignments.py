@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..run.dispatch import note
+from ..run.dispatch import entry
 from .log import Log
 
 
@@ -32,7 +32,7 @@ class Tracking(Log):
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes where the value stands that reads of the variable give from now on."""
-        at = note(value.marks, self.key)
+        at = entry(value.tracers, self.key)
         self._latest[id(variable)] = (variable, -1 if at is None else at)
         if at is None:
             self.overwritten(variable)

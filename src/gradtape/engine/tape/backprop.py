@@ -78,7 +78,7 @@ def sweep(
         if type(parents) is int:  # the op as a function of one argument
             if need is not None and parents not in need:
                 continue
-            vjp = op.vjp_raw if arrays else op.vjp_there if there else op.vjp
+            vjp = op.vjp_raw if arrays else op.vjp_device if there else op.vjp
             gp = vjp(m, g, saved)
             if grads[parents] is None:
                 grads[parents] = gp
@@ -87,7 +87,7 @@ def sweep(
         else:
             if need is not None:
                 parents = tuple(p if p in need else -1 for p in parents)
-            cotangents = (op.vjp_raw if arrays else op.vjp_there if there else op.vjp)(m, g, saved, parents)
+            cotangents = (op.vjp_raw if arrays else op.vjp_device if there else op.vjp)(m, g, saved, parents)
         nth = 0
         for p in parents:  # `zip` takes longer to be made than the rest of the loop
             gp = cotangents[nth]

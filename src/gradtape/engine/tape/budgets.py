@@ -21,9 +21,9 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
 from ..registry.devices import REAL
 from ..registry.op import Op
-from ..run.dispatch import note
+from ..run.dispatch import entry
 from .log import Log, new_key
-from .rematerialisation import ROOM_SHARE, Maker, Store
+from .rematerialization import ROOM_SHARE, Producer, Store
 from .spilling import SpillFolder, memory_of
 
 logger = logging.getLogger("gradtape")
@@ -32,7 +32,7 @@ _NO_ATTRS: dict[str, Any] = {}
 _LATELY = 64  # values back to which a copy that nobody was told of is looked for
 
 
-class Slot:
+class ValueRef:
     """The place of a value in what a rule needs."""
 
     __slots__ = ("number",)
@@ -41,7 +41,7 @@ class Slot:
         self.number = number
 
 
-class Needed:
+class SavedRef:
     """What one rule needs, with slots for the values that may be let go."""
 
     __slots__ = ("form", "numbers")
@@ -51,11 +51,11 @@ class Needed:
         self.numbers = numbers
 
 
-class Lent:
+class BorrowedTensors:
     """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
 
     def __init__(
-        self, store: Store, name: str, numbers: tuple[int, ...], arrays: bool, instead_of: Lent | None = None
+        self, store: Store, name: str, numbers: tuple[int, ...], arrays: bool, instead_of: BorrowedTensors | None = None
     ) -> None:
         self._store = store
         self.name = name  # of the function
@@ -74,7 +74,7 @@ class Lent:
         return iter([x.array for x in tensors] if self._arrays else tensors)
 
 
-class CallMaker(Maker):
+class CallProducer(Producer):
     """How the outputs of a call came about, and what it keeps."""
 
     __slots__ = ("dtypes", "repeat")
@@ -90,7 +90,7 @@ class CallMaker(Maker):
         return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=False)]
 
 
-class SameMaker(Maker):
+class AliasProducer(Producer):
     """How the result of a custom gradient's function came about: it is what the function has computed."""
 
     __slots__ = ()
@@ -100,7 +100,7 @@ class SameMaker(Maker):
         return (inputs[0].own_read(),)
 
 
-class Kept(list[Any]):
+class SavedList(list[Any]):
     """What rules need, by position: read, the values are there; set to None, they may go."""
 
     def __init__(self, store: Store) -> None:
@@ -109,10 +109,10 @@ class Kept(list[Any]):
 
     def __getitem__(self, at: Any) -> Any:
         entry = super().__getitem__(at)
-        if type(entry) is not Needed:
+        if type(entry) is not SavedRef:
             return entry
         found = self.store.fetch(entry.numbers)
-        if type(entry.form) is Lent:
+        if type(entry.form) is BorrowedTensors:
             entry.form.ready = found
             if (size := self.store.bytes_of(entry.numbers)) > self.store.limit:
                 _warn_of_call(entry.form.name, size, self.store)
@@ -122,14 +122,14 @@ class Kept(list[Any]):
     def held(self, at: int) -> list[Any]:
         """What is there for the record at a position, without making anything."""
         entry = super().__getitem__(at)
-        if type(entry) is not Needed:
+        if type(entry) is not SavedRef:
             return [entry]
         return [entry.form, *[self.store.values[i].tensor for i in entry.numbers]]
 
     def __setitem__(self, at: Any, entry: Any) -> None:
         before = super().__getitem__(at)
         super().__setitem__(at, entry)
-        if type(before) is Needed:
+        if type(before) is SavedRef:
             for i in before.numbers:
                 self.store.done(i)
 
@@ -141,7 +141,7 @@ class Kept(list[Any]):
 
 
 def _filled(form: Any, found: dict[int, Tensor]) -> Any:
-    if type(form) is Slot:
+    if type(form) is ValueRef:
         return found[form.number]
     return tuple([_filled(part, found) for part in form]) if type(form) is tuple else form
 
@@ -166,13 +166,13 @@ class BudgetedLog(Log):
         self._inside = False
         self._since = perf_counter()  # when what ran last had been told
 
-    def within(self, budget: int | float, spill: Any) -> None:
+    def set_budget(self, budget: int | float, spill: Any) -> None:
         """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
         self._store = Store(budget, None if spill is None else SpillFolder(spill))
         if type(budget) is int:
             self.call_budget = self._store.certain_bytes
         self._pending = []
-        self.saved = Kept(self._store)
+        self.saved = SavedList(self._store)
 
     @property
     def store(self) -> Store:
@@ -236,7 +236,7 @@ class BudgetedLog(Log):
         """Notes that a variable's old value is kept for this tape alone."""
         if self._pending is not None:
             self._note_pending()
-        for number, size in self._read.pop(self.places.get(id(variable), -1), ()):
+        for number, size in self._read.pop(self.variable_index.get(id(variable), -1), ()):
             self._store.counts(number, size)
         super().assigned(variable, value)
 
@@ -245,7 +245,7 @@ class BudgetedLog(Log):
         for at, op in enumerate(self.ops):
             if op is not None:
                 kept = getattr(op, "_kept", ())
-                yield at, op, [*self.saved.held(at), None if type(kept) is Lent else kept]
+                yield at, op, [*self.saved.held(at), None if type(kept) is BorrowedTensors else kept]
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives."""
@@ -253,11 +253,11 @@ class BudgetedLog(Log):
         self._pending = None
         self._store = Store(self._store.budget)
 
-    def cut(self, bookmark: tuple[int, int]) -> None:
+    def truncate(self, bookmark: tuple[int, int]) -> None:
         """Takes away all that was written down since the bookmark was made."""
         if self._pending is not None:
             self._note_pending()
-        super().cut(bookmark)
+        super().truncate(bookmark)
 
     def _note_plain(self, op: Any, inputs: tuple[Tensor, ...], y: Tensor, at: int) -> None:
         """Does what `_note` does for an op on plain tensors without attributes, which most ops are, in less time."""
@@ -271,18 +271,19 @@ class BudgetedLog(Log):
         numbers = {}
         sources: tuple[int, ...] = ()
         for x in inputs:
-            mark = x.mark
-            if type(mark) is tuple and mark[0] is key and (value := values[mark[1]]).maker and value.module is None:
-                number = mark[1]
+            tracer = x.tracer
+            is_own = type(tracer) is tuple and tracer[0] is key
+            if is_own and (value := values[tracer[1]]).maker and value.module is None:
+                number = tracer[1]
             else:
                 number = self._number(x)
             numbers[id(x)] = number
             sources += (number,)
-        maker = Maker(self._told, op, sources, _NO_ATTRS)
+        maker = Producer(self._told, op, sources, _NO_ATTRS)
         self._told += 1
         number = numbers[id(y)] = store.add(y, maker, sources, cost)
         maker.outputs = (number,)
-        y.mark = values[number].marks = (key, number, y.marks)
+        y.tracer = values[number].tracers = (key, number, y.tracers)
         if len(self.ops) > at:
             self._keep(at, numbers)
         if store.account.held > store.limit:
@@ -344,7 +345,7 @@ class BudgetedLog(Log):
             if op.family == "call":
                 self._note_call(op, inputs, outputs, numbers, cost, at)
             elif type(op) is Op and not _moves(op, inputs, outputs):
-                maker = Maker(self._told, op, tuple([numbers[id(x)] for x in inputs]), attrs)
+                maker = Producer(self._told, op, tuple([numbers[id(x)] for x in inputs]), attrs)
                 self._told += 1
             for y in outputs:
                 if id(y) not in numbers:
@@ -377,7 +378,7 @@ class BudgetedLog(Log):
 
         def lend(given: Iterable[Tensor], kept: list[Tensor], dtypes: list[DType], repeat: Any) -> tuple[Any, Any]:
             sources = tuple([numbers[id(x)] for x in inputs])
-            maker = None if repeat is None else CallMaker(self._told, sources, repeat, dtypes)
+            maker = None if repeat is None else CallProducer(self._told, sources, repeat, dtypes)
             self._told += 1
             made: list[int] = []
             for y in (*outputs, *kept):
@@ -393,17 +394,17 @@ class BudgetedLog(Log):
             if maker is None:
                 self._fixed_calls[call.name] = self._fixed_calls.get(call.name, 0) + store.bytes_of(needed)
                 return given, [x.array for x in kept]
-            form = Lent(store, call.name, needed, True)
-            list.__setitem__(self.saved, at, Needed(form, needed))
-            return Lent(store, call.name, sources, False, form), form
+            form = BorrowedTensors(store, call.name, needed, True)
+            list.__setitem__(self.saved, at, SavedRef(form, needed))
+            return BorrowedTensors(store, call.name, sources, False, form), form
 
         call.lend(lend)
 
-    def _made(self, y: Tensor, maker: Maker | None, cost: float) -> int:
+    def _made(self, y: Tensor, maker: Producer | None, cost: float) -> int:
         """The number of an op's output."""
         copy = None
         if maker is None and (original := self._copied(y)) is not None:
-            maker = copy = SameMaker(self._told, None, (original,), {})
+            maker = copy = AliasProducer(self._told, None, (original,), {})
             self._told += 1
         number = self._store.add(y, maker, () if maker is None else maker.inputs, cost)
         if copy is not None:
@@ -421,12 +422,12 @@ class BudgetedLog(Log):
         return None
 
     def _marked(self, y: Tensor, number: int) -> None:
-        y.mark = self._store.values[number].marks = (self._numbers, number, y.marks)
+        y.tracer = self._store.values[number].tracers = (self._numbers, number, y.tracers)
 
     def _number(self, x: Tensor) -> int:
         """The number of an op's input. One that no op made that this tape was told of is held from now on."""
         store = self._store
-        number: int | None = note(x.marks, self._numbers)
+        number: int | None = entry(x.tracers, self._numbers)
         if number is not None and store.values[number].module is not getattr(x, "module", None):
             number = None  # a copy on another device, which has the marks too
         if number is None:
@@ -448,7 +449,7 @@ class BudgetedLog(Log):
         return number
 
     def _variable_positions(self) -> Any:
-        return self.places.values()
+        return self.variable_index.values()
 
     def _keep(self, at: int, numbers: dict[int, int]) -> None:
         """Puts slots into what a rule needs, where there are values that may be let go."""
@@ -459,7 +460,7 @@ class BudgetedLog(Log):
         else:
             (form,) = self._with_slots((saved,), numbers, found)
         if found:
-            list.__setitem__(self.saved, at, Needed(form, tuple(found)))
+            list.__setitem__(self.saved, at, SavedRef(form, tuple(found)))
 
     def _with_slots(self, parts: tuple[Any, ...], numbers: dict[int, int], found: list[int]) -> tuple[Any, ...]:
         store = self._store
@@ -473,7 +474,7 @@ class BudgetedLog(Log):
                 store.need(number, part)
                 if not store.stays(number, part):
                     found.append(number)
-                    part = Slot(number)
+                    part = ValueRef(number)
             result.append(part)
         return tuple(result)
 

@@ -22,8 +22,8 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from ..run.randomness import recording_seeds, replaying_seeds
-from .questions import native
 from .tape import GradientTape
+from .validation import native
 
 _Node = tuple[Any, Sequence[Tensor], dict[str, Any]]  # op, inputs, attributes
 _in_graph: Callable[..., tuple[tuple[Tensor, ...], _Node]]  # see `register_in_graph`
@@ -46,7 +46,7 @@ class VariableWatcher(dispatch.Recorder):
         self.key = object()
         self.found: dict[int, Any] = {}
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """Notes the variable; its value gets no mark."""
         if variable.trainable:
             self.found.setdefault(id(variable), variable)
@@ -60,7 +60,7 @@ class OneCall(Unregistered):
     """
 
     family = "custom"
-    fragile = True
+    backward_may_raise = True
 
     def __init__(
         self,

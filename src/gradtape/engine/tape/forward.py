@@ -14,7 +14,7 @@ from ..run.convert import to_tensor
 from ..run.namespace import ops
 from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
-from .questions import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros_like
+from .validation import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros_like
 
 
 class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
@@ -74,8 +74,8 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
             before = self._of_variable(primal)
             self._variables[id(primal)] = (primal, t if before is None else before + t)
         elif self._recording:
-            before = dispatch.note(primal.marks, self.key)
-            primal.mark = (self.key, t if before is None else before + t, living(primal.marks))
+            before = dispatch.entry(primal.tracers, self.key)
+            primal.tracer = (self.key, t if before is None else before + t, living(primal.tracers))
         else:
             self._tensors.append((primal, t))
 
@@ -89,7 +89,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
     def _begin(self) -> None:
         self.level = dispatch.next_level()
         for primal, tangent in self._tensors:
-            primal.mark = (self.key, tangent, living(primal.marks))
+            primal.tracer = (self.key, tangent, living(primal.tracers))
         self._tensors = []
         self._recording = True
         dispatch.set_recorders((*dispatch.thread.recorders, self))
@@ -104,7 +104,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
 
         def tangent(x: Any) -> Any:
             x = native(x)
-            found = dispatch.note(x.marks, self.key) if isinstance(x, Tensor) else self._of_variable(x)
+            found = dispatch.entry(x.tracers, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
                 return zeros_like(x)
             return found
@@ -116,7 +116,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Gives the outputs of an op their tangents."""
-        tangents = [dispatch.note(x.marks, self.key) for x in inputs]
+        tangents = [dispatch.entry(x.tracers, self.key) for x in inputs]
         if op.vjp is None or all(t is None for t in tangents):
             return
         outer = tuple(r for r in dispatch.thread.recorders if r.level < self.level)
@@ -127,16 +127,16 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
             outputs, result = (outputs,), (result,)
         for y, t in zip(outputs, result or (None,) * len(outputs), strict=True):
             if t is not None and y.dtype.differentiable:
-                y.mark = (self.key, t, y.marks)
+                y.tracer = (self.key, t, y.tracers)
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         entry = self._variables.get(id(variable))
         return rest if entry is None or entry[1] is None else (self.key, entry[1], rest)
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """The variable's tangent from now on is that of the value assigned."""
-        tangent = dispatch.note(value.marks, self.key)
+        tangent = dispatch.entry(value.tracers, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
 

@@ -21,9 +21,9 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from . import jacobians
-from .chosen_jacobians import Transpose, as_matrix, check_choice, in_form, is_small, no_entries, of_examples
+from .jacobian_modes import Transpose, as_matrix, check_choice, in_form, is_small, no_entries, of_examples
 from .log import Log
-from .questions import differentiable, single
+from .validation import differentiable, single
 
 
 class Hessians:
@@ -233,7 +233,7 @@ class Hessians:
                     self._tell(targets, sources, gradients, True)
                 yield gradients
         finally:
-            log.cut(before)
+            log.truncate(before)
 
 
 def _some(blocks: list[Any], own: int) -> Any:

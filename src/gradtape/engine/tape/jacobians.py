@@ -17,7 +17,7 @@ from ..registry.batching import BatchedTensor, batched_identity
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from .chosen_jacobians import (
+from .jacobian_modes import (
     ChosenJacobians,
     as_matrix,
     check_choice,
@@ -28,7 +28,7 @@ from .chosen_jacobians import (
     rows_of,
 )
 from .log import Log
-from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
+from .validation import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
 
 logger = logging.getLogger("gradtape")
 

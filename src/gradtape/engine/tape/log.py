@@ -10,8 +10,8 @@ from weakref import ref
 
 from ...core.tensor import Tensor
 from ..registry.devices import DeviceTensor
-from ..registry.op import Op, Partial
-from ..run.dispatch import Recorder, next_level, note
+from ..registry.op import Op, SingleInputRule
+from ..run.dispatch import Recorder, entry, next_level
 
 _living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
 
@@ -26,10 +26,10 @@ def new_key(recorder: Any) -> object:
     return key
 
 
-def positions_in(mark: Any) -> Iterator[tuple[Any, int]]:
+def positions_in(tracer: Any) -> Iterator[tuple[Any, int]]:
     """The tapes that have recorded a tensor with these marks, and where: each as its log, or None if it is gone."""
-    while mark is not None:
-        key, written, mark = mark
+    while tracer is not None:
+        key, written, tracer = tracer
         if type(written) is int:
             yield _living.get(id(key), lambda: None)(), written
 
@@ -37,19 +37,19 @@ def positions_in(mark: Any) -> Iterator[tuple[Any, int]]:
 class Log(Recorder):
     """The records of one tape, in lists side by side: a position stands for an entry in each of them.
 
-    `ops` holds the op, or a `Partial` of it. `parents` holds the positions of the inputs, -1 for one that is not on the
-    tape; of a partial, the one position as it is. `saved` holds what the op's `vjp` needs. A leaf has None in all of
-    them. The second and further outputs of an op have no op, and the position of the first for a parent.
+    `ops` holds the op, or a `SingleInputRule` of it. `parents` holds the positions of the inputs, -1 for one that is
+    not on the tape; of such a rule, the one position. `saved` holds what the op's `vjp` needs. A leaf has None in all
+    of them. The second and further outputs of an op have no op, and the position of the first for a parent.
     """
 
     repeats_calls = False  # whether calls of functions may be run again, with what their effects gave
     call_budget: int | None = None  # the bytes that what a call keeps is planned to, if it would keep more
     tracks = False  # whether what is assigned to a variable is followed: see `assignments`
-    keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
+    retain = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
     _module: Any = None  # the library of the device that records are on
     _there = 0  # how many are
-    fragile = False  # a record runs a user's code backwards, which may raise
+    backward_may_raise = False  # a record runs a user's code backwards, which may raise
     question: Any = None  # then: the last one, as (targets, their cotangents, sources)
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: what a traced log has noted of a record
 
@@ -62,11 +62,11 @@ class Log(Recorder):
         self.several: dict[int, tuple[Any, ...]] = {}  # of an op with several outputs: their (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
         self.variables: list[Any] = []  # those that were read or watched
-        self.places: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
+        self.variable_index: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
         self.watched: list[int] = []  # the positions of tensors that were watched
         self.constants: list[int] = []  # those of outputs of ops without a derivative: leaves that nobody watched
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
-        self.exits: list[tuple[int, Any]] = []
+        self.disconnections: list[tuple[int, Any]] = []
 
     # Every op on a tape comes through `unary`, `binary` or `record`. Each finds positions and appends to the lists by
     # itself: a call of a function that does it would be a good part of the whole.
@@ -74,19 +74,19 @@ class Log(Recorder):
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
         key = self.key
-        mark = x.mark
-        if type(mark) is int:
-            parent = mark if x.home is key else None
+        tracer = x.tracer
+        if type(tracer) is int:
+            parent = tracer if x.tape_id is key else None
         else:
-            parent = mark[1] if mark[0] is key else note(mark, key)
+            parent = tracer[1] if tracer[0] is key else entry(tracer, key)
         if parent is None:
             return
         partial = op.first
         keep = partial.keep
         saved = keep(x, y)
         ops = self.ops
-        y.home = key
-        y.mark = len(ops)
+        y.tape_id = key
+        y.tracer = len(ops)
         ops.append(partial)
         self.parents.append(parent)
         self.saved.append(saved)
@@ -94,18 +94,18 @@ class Log(Recorder):
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
         """Records `y = op(a, b)` for plain tensors."""
         key = self.key
-        first = a.mark
+        first = a.tracer
         if type(first) is int:
-            if a.home is not key:
+            if a.tape_id is not key:
                 first = None
         elif first is not None:
-            first = first[1] if first[0] is key else note(first, key)
-        second = b.mark
+            first = first[1] if first[0] is key else entry(first, key)
+        second = b.tracer
         if type(second) is int:
-            if b.home is not key:
+            if b.tape_id is not key:
                 second = None
         elif second is not None:
-            second = second[1] if second[0] is key else note(second, key)
+            second = second[1] if second[0] is key else entry(second, key)
         parents: Any
         if first is not None and second is not None:
             parents = (first, second)
@@ -125,8 +125,8 @@ class Log(Recorder):
             self.record(op.op, (a, b), y, {})
             return
         ops = self.ops
-        y.home = key
-        y.mark = len(ops)
+        y.tape_id = key
+        y.tracer = len(ops)
         ops.append(op)
         self.parents.append(parents)
         self.saved.append(saved)
@@ -141,9 +141,9 @@ class Log(Recorder):
         touched = False
         plain = True
         for x in inputs:
-            at = x.mark
-            if at is not None and (type(at) is not int or x.home is not key):
-                at = note(x.marks, key)
+            at = x.tracer
+            if at is not None and (type(at) is not int or x.tape_id is not key):
+                at = entry(x.tracers, key)
             if at is None:
                 parents += (-1,)
             else:
@@ -162,11 +162,11 @@ class Log(Recorder):
             self.ops.append(op)
             self.parents.append(parents)
             self.saved.append(saved)
-            if outputs.mark is None:
-                outputs.home = key
-                outputs.mark = first
+            if outputs.tracer is None:
+                outputs.tape_id = key
+                outputs.tracer = first
             else:
-                outputs.mark = (key, first, outputs.marks)
+                outputs.tracer = (key, first, outputs.tracers)
         else:
             others = len(outputs) - 1
             self.saved += [op.keep(inputs, outputs, attrs), *[None] * others]
@@ -174,12 +174,12 @@ class Log(Recorder):
             self.parents += [parents, *[(first,)] * others]
             self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
             for i, y in enumerate(outputs, first):
-                y.mark = (key, i, y.marks)
+                y.tracer = (key, i, y.tracers)
         if not plain:
             self.plain = False
             self._note_device(op, inputs)
-        if op.fragile:
-            self.fragile = True
+        if op.backward_may_raise:
+            self.backward_may_raise = True
 
     def _note_device(self, op: Any, inputs: Sequence[Tensor]) -> None:
         """Counts the records whose arrays are on one device, apart from numbers."""
@@ -202,34 +202,34 @@ class Log(Recorder):
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""
-        before = len(self.exits)
+        before = len(self.disconnections)
         for x in inputs:
-            self.left(x, op)
-        if op.severs or len(self.exits) == before:
+            self.escaped(x, op)
+        if op.detaches or len(self.disconnections) == before:
             return
         for y in outputs if type(outputs) is tuple else (outputs,):
             if y.dtype.differentiable:
                 position = self._leaf()
                 self.constants.append(position)
-                y.mark = (self.key, position, y.marks)
+                y.tracer = (self.key, position, y.tracers)
 
-    def left(self, x: Tensor, how: Any) -> None:
+    def escaped(self, x: Tensor, how: Any) -> None:
         """Notes that the value at a position goes where it is not recorded."""
-        at = note(x.marks, self.key)
+        at = entry(x.tracers, self.key)
         if at is not None:
-            self.exits.append((at, how))
+            self.disconnections.append((at, how))
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes that the value at a position became a variable's, which has a past of its own."""
-        self.left(value, variable)
+        self.escaped(value, variable)
 
     def refuse_watch(self, source: Any) -> None:
         """A tensor or variable without derivatives, as one of integers, was to be watched: see `TracingLog`."""
 
-    def within(self, budget: int | float, spill: Any) -> None:
+    def set_budget(self, budget: int | float, spill: Any) -> None:
         """A budget for what is kept, which only a log of its own kind keeps to: see `budgets`."""
 
-    def succeeds(self, before: Log) -> None:
+    def continue_from(self, before: Log) -> None:
         """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
 
     def overwritten(self, variable: Any) -> None:
@@ -242,90 +242,92 @@ class Log(Recorder):
         """Recording ends, perhaps for a while."""
 
     def bookmark(self) -> tuple[int, int]:
-        """Where the log stands now, for `cut`."""
-        return len(self.ops), len(self.exits)
+        """Where the log stands now, for `truncate`."""
+        return len(self.ops), len(self.disconnections)
 
-    def cut(self, bookmark: tuple[int, int]) -> None:
+    def truncate(self, bookmark: tuple[int, int]) -> None:
         """Takes away all that was written down since the bookmark was made."""
         at, exits = bookmark
-        del self.ops[at:], self.parents[at:], self.saved[at:], self.exits[exits:]
+        del self.ops[at:], self.parents[at:], self.saved[at:], self.disconnections[exits:]
         self.several = {position: outputs for position, outputs in self.several.items() if position < at}
         if self.notes:
             self.notes = {position: noted for position, noted in self.notes.items() if position < at}
         self.constants = [position for position in self.constants if position < at]
         self.watched = [position for position in self.watched if position < at]
-        self.variables = [variable for variable in self.variables if self.places[id(variable)] < at]
-        self.places = {id(variable): self.places[id(variable)] for variable in self.variables}
+        self.variables = [variable for variable in self.variables if self.variable_index[id(variable)] < at]
+        self.variable_index = {id(variable): self.variable_index[id(variable)] for variable in self.variables}
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
         pairs = zip(self.ops, self.parents, strict=True)
-        self.parents = [op.placed(parents) if type(op) is Partial else parents for op, parents in pairs]
-        self.ops = [None if op is None else Past(op.op.name if type(op) is Partial else op.name) for op in self.ops]
+        self.parents = [op.placed(parents) if type(op) is SingleInputRule else parents for op, parents in pairs]
+        self.ops = [
+            None if op is None else Past(op.op.name if type(op) is SingleInputRule else op.name) for op in self.ops
+        ]
         self.saved = [None] * len(self.ops)
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
-        marks = tensor.marks
-        if note(marks, self.key) is None:
+        tracers = tensor.tracers
+        if entry(tracers, self.key) is None:
             position = self._leaf()
             self.watched.append(position)
-            tensor.mark = (self.key, position, living(marks))
+            tensor.tracer = (self.key, position, living(tracers))
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
-        position = self.places.get(id(variable))
+        position = self.variable_index.get(id(variable))
         return self._add(variable) if position is None else position
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         position = self._read_at(variable)
         return rest if position < 0 else (self.key, position, rest)
 
-    def mark_read(self, variable: Any, value: Tensor) -> None:
+    def trace_read(self, variable: Any, value: Tensor) -> None:
         """Marks `value`, a new tensor read from `variable`."""
         position = self._read_at(variable)
         if position >= 0:
-            value.home = self.key
-            value.mark = position
+            value.tape_id = self.key
+            value.tracer = position
 
     def _read_at(self, variable: Any) -> int:
         """The position of a variable that is read, -1 if it is not watched."""
-        position = self.places.get(id(variable))
+        position = self.variable_index.get(id(variable))
         if position is None:
             return self._add(variable) if self.watches_variables and variable._trainable else -1
         return position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
         """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
-        return zip(self.variables, self.places.values(), strict=True)
+        return zip(self.variables, self.variable_index.values(), strict=True)
 
     @property
     def leaves(self) -> set[int]:
         """The positions of all that was watched."""
-        found = {*self.places.values(), *self.watched}
+        found = {*self.variable_index.values(), *self.watched}
         found.discard(-1)
         return found
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
         if isinstance(x, Tensor):
-            mark = x.mark
-            if type(mark) is int:
-                return mark if x.home is self.key else None
-            return note(mark, self.key)
-        position = self.places.get(id(x), -1)
+            tracer = x.tracer
+            if type(tracer) is int:
+                return tracer if x.tape_id is self.key else None
+            return entry(tracer, self.key)
+        position = self.variable_index.get(id(x), -1)
         return None if position < 0 else position
 
     def positions(self, sources: Sequence[Any]) -> list[int | None]:
         """Where each of these stands."""
-        found = list(map(self.places.get, map(id, sources)))
+        found = list(map(self.variable_index.get, map(id, sources)))
         return list(map(self.position, sources)) if None in found or -1 in found else found
 
     def _add(self, variable: Any) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
         self.variables.append(variable)
-        self.places[id(variable)] = position
+        self.variable_index[id(variable)] = position
         return position
 
     def _leaf(self) -> int:
@@ -359,7 +361,7 @@ class Records(Sequence[Any]):
         op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
         if op is None:
             return None if parents is None else parents[0]
-        if type(op) is Partial:
+        if type(op) is SingleInputRule:
             return op.op, op.placed(parents), op.spread(saved), None
         if type(op) is Past:
             return op, parents, (), None
@@ -373,9 +375,9 @@ class Past:
         self.name = name
 
 
-def living(mark: Any) -> Any:
+def living(tracer: Any) -> Any:
     """The chain of marks without those of logs and accumulators that are gone."""
-    if mark is None:
+    if tracer is None:
         return None
-    rest = living(mark[2])
-    return (mark[0], mark[1], rest) if id(mark[0]) in _living else rest
+    rest = living(tracer[2])
+    return (tracer[0], tracer[1], rest) if id(tracer[0]) in _living else rest

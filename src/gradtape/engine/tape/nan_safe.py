@@ -14,14 +14,14 @@ import numpy as np
 
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.batching import Lookalike
+from ..registry.batching import TransparentProxy
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from .questions import ones
+from .validation import ones
 
 
-class ZeroWinsTensor(Lookalike):
+class ZeroWinsTensor(TransparentProxy):
     """A cotangent, or what is computed from one."""
 
     __slots__ = ()

@@ -21,17 +21,18 @@ from ..registry.devices import REAL, exhausted, ops_of, sent
 from ..run import dispatch, modes
 from ..run.namespace import ops, raw
 from . import inspection
-from .answers import answer, as_tensors
-from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between, sweep
 from .collector import recording_starts, recording_stops, records_gone
+from .compiled_sweeps import repeated_sweep
 from .hessians import Hessians
 from .inspection import Inspection, born, inspect
 from .jacobians import Jacobians
 from .log import Log
 from .nan_safe import is_nan, unwrapped, zero_wins
-from .questions import (
+from .per_example import PerExampleGradients, check_apart, nothing_apart
+from .results import answer, as_tensors
+from .validation import (
     UnconnectedGradients,
     are_leaves,
     differentiable,
@@ -45,7 +46,6 @@ from .questions import (
     warn_not_floating,
     zeros_like,
 )  # fmt: skip
-from .repeated_sweeps import repeated_sweep
 
 logger = logging.getLogger("gradtape")
 
@@ -68,7 +68,7 @@ class _LastMissing(threading.local):
 last_missing = _LastMissing()
 
 
-class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApart):
+class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGradients):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
@@ -132,14 +132,14 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         self._track_assign = track_assign
         self._born = born() if persistent or trace else None
         if trace:
-            self._witness_stays = inspect().witness.Stay()
+            self._witness_stays = inspect().event_log.EventLogLease()
 
     def _begin(self) -> None:
         self._recording = True
         if self._log is None:
             self._log = self._log_kind()(self._watch_accessed_variables)
             if self._budget is not None:
-                self._log.within(*self._budget)
+                self._log.set_budget(*self._budget)
                 if dispatch.thread.trace is not None:
                     dispatch.thread.trace.budget = self._budget[0]
             self._hooks = {}
@@ -157,10 +157,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             from .budgets import BudgetedLog
 
             kind = BudgetedLog
-        elif self._trace or (dispatch.witness is not None and dispatch.witness.traces_all):
-            kind = inspect().witness.TracingLog
+        elif self._trace or (dispatch.event_log is not None and dispatch.event_log.traces_all):
+            kind = inspect().event_log.TracingLog
         elif GradientTape._answered is not None and dispatch.thread.trace is not None:  # who may ask in each run
-            kind = inspect().witness.TracingLog
+            kind = inspect().event_log.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog
         return tracking(kind) if self._track_assign else kind
@@ -235,7 +235,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         before, self._log = self._log, None
         self.__enter__()
         if before is not None and self._log is not None:
-            self._log.succeeds(before)
+            self._log.continue_from(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
@@ -343,7 +343,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             grads = [unwrapped(g) for g in self._vjp(log, targets, zero_wins(targets, cotangents), wanted)]
         else:
             grads = self._vjp(log, targets, cotangents, wanted)
-        if log.keeps:
+        if log.retain:
             log.question = (targets, cotangents, list(flat_sources))
             if self._check:
                 grads = inspect().checked.checked(self, targets, grads)
@@ -390,7 +390,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             log = self._log
             if log is not None:
                 self._watched = log.variables
-                if missing or log.keeps:
+                if missing or log.retain:
                     self._past = log
                     log.forget()
             self._log = None
@@ -428,7 +428,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             trace = dispatch.thread.trace
             if trace is not None:
                 trace.tape_is_asked()
-            with nullcontext() if trace is None or log.fragile or self._hooks else trace.from_here():
+            with nullcontext() if trace is None or log.backward_may_raise or self._hooks else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
         results: list[Any]
         if len(wanted) == len(sources):  # every source is on the tape, and none was there before
@@ -464,9 +464,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         if not seeds or not wanted:
             return SparseCotangents(seeds)
         grads: list[Any] | SparseCotangents
-        once = not (self._persistent or log.fragile or self._hooks or self._finishers)
+        once = not (self._persistent or log.backward_may_raise or self._hooks or self._finishers)
         checked = modes.active and modes.checks_values()
-        release = once and not log.keeps and not checked
+        release = once and not log.retain and not checked
         try:
             if once and not log.constants and wanted >= (leaves := log.leaves):
                 # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.

@@ -20,16 +20,16 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros_like
+from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
 from ..ir.effects import Changed, never, note_decision, recording, replaying, shape_guard
 from ..ir.graph import Graph, Node, Value, replay
-from ..trace.awaited import Awaited, Work
 from ..trace.derivative import Derivative
+from ..trace.lazy_tensors import LazyTensor, Thunk
 from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
-from ..trace.traced import Failed, TracedTensor, Untraceable
+from ..trace.traced import PoisonTensor, TracedTensor, Untraceable
 from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 
@@ -110,7 +110,7 @@ def _visited(branch: Callable[[], Any], name: str, number: int, taken: _Taken) -
 def _tensor(leaf: Any) -> Any:
     if isinstance(leaf, TensorArray):
         return leaf if leaf.entry_dims is None else leaf.stacked(leaf.rows())
-    if type(leaf) is Failed:
+    if type(leaf) is PoisonTensor:
         raise leaf.error
     return returned_value(leaf)
 
@@ -277,15 +277,15 @@ def extend(
     places = (*node.outputs, *new.outputs[old:])
     trace.nodes[at] = node._replace(attrs=attrs, outputs=places)
     tensors = tuple(TracedTensor(y.value, place, trace) for y, place in zip(results, places, strict=True))
-    if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
+    if dispatch.thread.recorders and any(x.tracer is not None for x in inputs):
         dispatch.thread.recorder.record(op, inputs, tensors, attrs)
     return list(tensors[old:])
 
 
-def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Work | None) -> None:
+def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Thunk | None) -> None:
     """Effects of a node that takes another one's place are performed once: by the work that both wait for."""
     first, second = value_of(old[0]), value_of(new[0])
-    if type(first) is Awaited and type(second) is Awaited and trace.last_effect is second.work:
+    if type(first) is LazyTensor and type(second) is LazyTensor and trace.last_effect is second.work:
         first.work.take_over(second.work)
         second.work.wait_for(first.work)
         trace.last_effect = before

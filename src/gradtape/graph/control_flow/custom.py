@@ -15,8 +15,8 @@ from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Graph, replay
-from ..trace.awaited import ones_like
 from ..trace.derivative import Cotangents
+from ..trace.lazy_tensors import ones_like
 from ..trace.trace import Trace
 from .subgraphs import Subgraph, batched, captured_by, example_of
 
@@ -56,16 +56,16 @@ class CustomGradient(Unregistered):
 
     name = title = "custom_gradient"
     family = "custom"
-    fragile = True
+    backward_may_raise = True
 
-    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+    def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """The outputs, which are among the inputs."""
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
 
     def numpy(self, *arrays: Any, rule: Traced, counts: tuple[int, int]) -> tuple[Any, ...]:
         """Hands its outputs on."""
-        return self.handed_on(arrays, {"rule": rule, "counts": counts})
+        return self.forwards_inputs(arrays, {"rule": rule, "counts": counts})
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         """The same for a whole batch, with the rule for a whole batch."""

@@ -11,7 +11,7 @@ from ..ir.graph import Graph, Node, Value
 from ..passes.rewriting import Uses
 
 
-class Sums:
+class HoistedSums:
     """Sums over all rounds that a backward loop need not make itself.
 
     `terms` are what one round adds to each sum. A term that is a product, or a sum over rows, is left until after the

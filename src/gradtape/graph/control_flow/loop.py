@@ -20,19 +20,19 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros, zeros_like
+from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
 from ..ir.effects import note_decision, recording
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
-from ..trace.awaited import first_of
 from ..trace.derivative import Derivative
+from ..trace.lazy_tensors import first_of
 from ..trace.trace import Trace
 from ..trace.traced import Untraceable
 from .cond import extend, node_of
 from .counted_loops import Put, Rounds, counted, put_back
-from .hoisting import Sums
+from .hoisting import HoistedSums
 from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 Flat = Sequence[Tensor]
@@ -286,7 +286,7 @@ class _Backward:
         scanned = [*kept_rows, *(self.gs[i] for i in self.emitted)]
         # Sums of all rounds at once are for a number of rounds that is the same in every run.
         known = self.rounds.count is not None
-        sums = Sums(
+        sums = HoistedSums(
             self.derivative.backward, [self.derivative.cotangents.place(i) if known else None for i in of_fixed]
         )
         given = self._given(order, kept_rows)

@@ -21,11 +21,11 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros_like
 from ...engine.tape.tape import GradientTape
+from ...engine.tape.validation import zeros_like
 from ..ir.effects import Effect, given, is_imagined, once
-from ..trace.awaited import plain
 from ..trace.closures import variables_around
+from ..trace.lazy_tensors import plain
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Untraceable
 from .subgraphs import present_trace
@@ -57,7 +57,7 @@ class _Uses(dispatch.Recorder):
         self._used: dict[int, Any] = {}
         self._assigned: dict[int, Any] = {}
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The variable is used."""
         self._used[id(variable)] = variable
         return rest

@@ -17,7 +17,7 @@ from ...engine.tape.forward import ForwardAccumulator
 from ...engine.tape.log import Log
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay
-from ..trace.awaited import first_of
+from ..trace.lazy_tensors import first_of
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Untraceable
 

@@ -10,7 +10,7 @@ from ...core.budgets import readable_bytes
 logger = logging.getLogger("gradtape")
 
 
-class Outcome(NamedTuple):
+class PlanOutcome(NamedTuple):
     """What a run takes at most, in bytes, what it would take without a budget, and how many ops run again."""
 
     peak: int

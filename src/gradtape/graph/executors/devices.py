@@ -13,7 +13,7 @@ from typing import Any
 from ...backends.arrays import ArrayModule
 from ...core.dtypes import COMPLEX, NARROW, STRING
 from ...engine.registry.devices import ops_of
-from ...engine.registry.formula import Formula, Step, Symbol, neutral, traced
+from ...engine.registry.formula import Formula, FormulaStep, FormulaSymbol, neutral, traced
 from ...engine.registry.op import Op, Unregistered, bind
 from ..ir.graph import Graph, Node, Value, subgraphs
 from ..passes.optimize import optimize
@@ -84,7 +84,7 @@ class Together(Unregistered):
         """On the host, one after the other."""
         return self._one_by_one(lambda op: op.numpy, arrays)
 
-    def there(self, module: ArrayModule) -> Callable[..., tuple[Any, ...]]:
+    def device_kernel(self, module: ArrayModule) -> Callable[..., tuple[Any, ...]]:
         """For arrays of a device: one launch, if all of it can be written as one."""
         formula = self._formula()
         kernel = None if formula is None else module.fuse(formula)
@@ -101,8 +101,8 @@ class Together(Unregistered):
 
     def _formula(self) -> Formula | None:
         """The steps of all members, one after the other."""
-        symbols = {v: Symbol.of(v.dtype.numpy) for v in self._inputs}
-        steps: list[Step] = []
+        symbols = {v: FormulaSymbol.of(v.dtype.numpy) for v in self._inputs}
+        steps: list[FormulaStep] = []
         for node in self._members:
             kernel = partial(bind(node.op.kernel, neutral), **node.attrs)
             part = traced(kernel, [v.dtype.numpy for v in node.inputs])
@@ -110,7 +110,7 @@ class Together(Unregistered):
                 return None
             at = dict(zip(part.inputs, [symbols[v] for v in node.inputs], strict=True))
             for step in part.steps:
-                inputs = [at.get(x, x) if isinstance(x, Symbol) else x for x in step.inputs]
+                inputs = [at.get(x, x) if isinstance(x, FormulaSymbol) else x for x in step.inputs]
                 steps.append(step._replace(inputs=tuple(inputs)))
             symbols[node.outputs[0]] = at.get(part.result, part.result)
         first, *others = [symbols[v] for v in self._results]

@@ -21,11 +21,11 @@ from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
 from ..ir.graph import unique
 from ..ir.operations import FunctionGraph, listed
-from ..trace.traced import Enclosed, Untraceable
-from .concrete import Concrete
+from ..trace.traced import InlineIntoCaller, Untraceable
 from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
-from .variant import Variant
+from .specialization import Specialization
+from .trace_cache import TraceCache
 
 _number = itertools.count(1).__next__
 _ATTEMPTS = 8  # at choosing sizes that go together
@@ -35,7 +35,7 @@ class ConcreteFunction:
     """A function that takes the tensors of one signature."""
 
     def __init__(
-        self, concrete: Concrete, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool
+        self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool
     ) -> None:
         self._concrete = concrete
         self._parameters = parameters
@@ -52,10 +52,10 @@ class ConcreteFunction:
         self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
-        self._outline: Variant | None = None  # if it uses tensors of the function that it is made in
+        self._outline: Specialization | None = None  # if it uses tensors of the function that it is made in
         self._variant = self._imagined(first)
 
-    def _imagined(self, first: bool) -> Variant | None:
+    def _imagined(self, first: bool) -> Specialization | None:
         """The graph for these shapes, without running the function; None if it takes real values to trace it."""
         fixed = all(_spec(x).shape.is_fully_defined() for x in self._given)
         for tensors in itertools.islice(_examples(self._given), 1 if fixed else _ATTEMPTS):
@@ -65,7 +65,7 @@ class ConcreteFunction:
                     with imagining():
                         variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
                 return variants[0]
-            except Enclosed:
+            except InlineIntoCaller:
                 with imagining():
                     self._outline = self._concrete.traced_here(tensors, self._bound)
                 return None
@@ -149,7 +149,7 @@ class ConcreteFunction:
                     raise TypeError(f"missing a required argument: {name!r}")
                 yield name, known
 
-    def _traced(self) -> Variant:
+    def _traced(self) -> Specialization:
         if self._variant is None:
             found = (variants for variants in self._concrete.variants() if variants)
             self._variant = next(found, [None])[0]

@@ -22,11 +22,11 @@ from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.conversion_status import made_ready
 from ..trace.results import emptied, returned_value
-from .concrete import Concrete
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
-from .variant import Variant
+from .specialization import Specialization
+from .trace_cache import TraceCache
 
 logger = logging.getLogger("gradtape")
 
@@ -75,11 +75,11 @@ class Function:
         self._instance = instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
         self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget)
-        self._concretes: dict[Any, Concrete] = {}  # by key, in which sizes may be None: what counts as traced
-        self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
-        self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
+        self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None: what counts as traced
+        self._open: list[tuple[Any, TraceCache]] = []  # those with a None in their key
+        self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
-        self._elsewhere: dict[Any, Function] = {}  # by what `thread.setting` was, and the budget in force
+        self._elsewhere: dict[Any, Function] = {}  # by what `thread.replica_context` was, and the budget in force
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -118,7 +118,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
-        if thread.setting is not None or in_force.budget is not None:
+        if thread.replica_context is not None or in_force.budget is not None:
             self = self._here()
         self._calls.count += 1
         if kwargs or len(args) != self._count:
@@ -153,23 +153,23 @@ class Function:
 
         Or for the memory budget in force, unless it has one, or is to be a part of another function.
         """
-        setting = thread.setting
+        replica_context = thread.replica_context
         budget = in_force.budget if self._options[4] is None and thread.trace is None else None
-        if setting is None and budget is None:
+        if replica_context is None and budget is None:
             return self
-        found = self._elsewhere.get((setting, budget))
+        found = self._elsewhere.get((replica_context, budget))
         if found is None:
             options = self._options if budget is None else (*self._options[:4], budget)
             found = Function(self._function, self.input_signature, *options, self._instance)
-            self._elsewhere[setting, budget] = found
+            self._elsewhere[replica_context, budget] = found
         return found
 
-    def _served(self, key: Any) -> Concrete | None:
+    def _served(self, key: Any) -> TraceCache | None:
         if key in self._concretes:
             return self._concretes[key]
         return next((concrete for known, concrete in self._open if serves(known, key)), None)
 
-    def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+    def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         specs = self._parameters.specs
         given = args
         if specs is not None:
@@ -193,7 +193,7 @@ class Function:
             self._open.append((key, concrete))
         return concrete
 
-    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
         converted, instance = self._converted, self._instance
         if not kwargs and all([type(x) is Tensor for x in args]):
@@ -209,13 +209,13 @@ class Function:
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             try:
-                with holding(thread, as_written=True):
+                with holding(thread, force_eager=True):
                     return nest.map_structure(returned_value, call(tensors, variables))
             except StopIteration as end:  # of a dataset
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
-        return Concrete(self.name, names, around, call, eager, bool(self._options[1]), self._options[4])
+        return TraceCache(self.name, names, around, call, eager, bool(self._options[1]), self._options[4])
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
@@ -314,7 +314,7 @@ class Function:
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return [self._public(concrete) for concrete in self._concretes.values() if concrete.is_traced]
 
-    def _public(self, concrete: Concrete) -> ConcreteFunction:
+    def _public(self, concrete: TraceCache) -> ConcreteFunction:
         if concrete.public is None:
             args, kwargs = concrete.arguments()
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
@@ -358,7 +358,7 @@ class Bound(Function):
         self._core = function
         self._held = instance
 
-    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         return self._core._made(args, kwargs)  # which knows the instance weakly
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

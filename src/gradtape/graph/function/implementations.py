@@ -25,7 +25,7 @@ ATTRIBUTES = frozenset({
 })  # fmt: skip
 
 
-class _Call:
+class _ImplementationCall:
     """What was called by the name of an API in a trace, and what is to run there."""
 
     def __init__(self) -> None:
@@ -34,7 +34,8 @@ class _Call:
         self.chosen: Implementation | None = None
 
 
-_calls: weakref.WeakKeyDictionary[Any, dict[str, _Call]] = weakref.WeakKeyDictionary()  # by trace, and by API
+# By trace, and by API.
+_calls: weakref.WeakKeyDictionary[Any, dict[str, _ImplementationCall]] = weakref.WeakKeyDictionary()
 
 
 class Implementation(Function):
@@ -67,8 +68,8 @@ class Implementation(Function):
             args, kwargs = call.arguments
             _replace(call.result, super().__call__(*args, **kwargs))
 
-    def _call(self) -> _Call:
-        return _calls.setdefault(thread.trace, {}).setdefault(self._api, _Call())
+    def _call(self) -> _ImplementationCall:
+        return _calls.setdefault(thread.trace, {}).setdefault(self._api, _ImplementationCall())
 
 
 class Alternative:
@@ -89,6 +90,6 @@ def _replace(result: Any, other: Any) -> None:
     """Makes the tensors of a result, which nobody has used yet, those of another."""
     for old, new in zip(nest.flatten(result, True), nest.flatten(other, True), strict=True):
         if isinstance(old, TracedTensor) and isinstance(new, TracedTensor):
-            old.value, old.place, old.mark = new.value, new.place, new.mark
+            old.value, old.place, old.tracer = new.value, new.place, new.tracer
         elif type(old) is Tensor and type(new) is Tensor:  # constants of the graph
-            old.array, old.mark = new.array, new.mark
+            old.array, old.tracer = new.array, new.tracer

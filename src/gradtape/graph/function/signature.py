@@ -23,7 +23,7 @@ from .trace_types import TypeKey, type_key
 _PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
 
 
-class Identity:
+class IdentityKey:
     """A key for an object that counts by identity. It does not keep the object alive, where that can be avoided."""
 
     __slots__ = ("_at", "_object")
@@ -36,7 +36,7 @@ class Identity:
             self._object = lambda: value
 
     def __eq__(self, other: Any) -> bool:
-        return type(other) is Identity and self._at == other._at and self._object() is other._object() is not None
+        return type(other) is IdentityKey and self._at == other._at and self._object() is other._object() is not None
 
     def __hash__(self) -> int:
         return self._at
@@ -88,7 +88,7 @@ def _key_of_object(value: Any, kind: Any) -> Any:
     if isinstance(value, weakref.ref):
         raise TypeError(f"weakref input {value} not supported for tf.function. Give what it refers to")
     if kind.__eq__ is object.__eq__ or hasattr(value, "_as_tensor"):
-        return Identity(value)
+        return IdentityKey(value)
     try:
         hash(value)
     except TypeError:

@@ -128,7 +128,7 @@ class Check(Unregistered):
         return (), True
 
 
-class Look(Check):
+class ObserverOp(Check):
     """An op that shows its inputs to somebody, and is no part of the computation: see `watched`."""
 
 

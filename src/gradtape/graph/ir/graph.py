@@ -230,11 +230,11 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
 
     Another branch, or another number of rounds, may well depend on it: so its derivative is zero, not absent.
     """
-    if not dispatch.thread.recorders or type(y) not in REAL or y.mark is not None or not y.dtype.differentiable:
+    if not dispatch.thread.recorders or type(y) not in REAL or y.tracer is not None or not y.dtype.differentiable:
         return y
     nothing = wrap(np.zeros((), y.dtype.numpy), y.dtype)
     for x in inputs:
-        if type(x) in REAL and x.mark is not None and x.dtype.differentiable:
+        if type(x) in REAL and x.tracer is not None and x.dtype.differentiable:
             total = ops.cast(ops.sum(x, axis=tuple(range(len(x.dims))), keepdims=False), dtype=y.dtype)
             y = ops.sub(y, ops.where(_NEVER, total, nothing))  # adding would change a zero of negative sign
     return y

@@ -139,8 +139,8 @@ def _again(node: Node, x: Value) -> Node:
 
 
 IDENTITIES = [
-    Row("custom_gradient(*xs)", lambda node: node.op.handed_on(node.inputs, node.attrs)),
-    Row("assigned(*xs)", lambda node: node.op.handed_on(node.inputs, node.attrs)),
+    Row("custom_gradient(*xs)", lambda node: node.op.forwards_inputs(node.inputs, node.attrs)),
+    Row("assigned(*xs)", lambda node: node.op.forwards_inputs(node.inputs, node.attrs)),
     Row("identity_n(*xs)", lambda xs: xs),
     Row("elementwise(*xs)", _narrower),
     Row("add(x, 0)", _stretched),

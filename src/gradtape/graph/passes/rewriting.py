@@ -124,7 +124,7 @@ class Rewriting:
         self._maker.update(dict.fromkeys(node.outputs, node))
 
     def _answer(self, node: Node) -> Answer:
-        if not isinstance(node.op, Op) and node.op.handed_on is None:
+        if not isinstance(node.op, Op) and node.op.forwards_inputs is None:
             return None
         for row in (*self._rows.get(node.op.family, ()), *self._rows.get(node.op.name, ())):
             for found in self._matches(parsed(row.pattern), node):

@@ -22,7 +22,7 @@ class _Assigned(Unregistered):
         """The value."""
         return value
 
-    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+    def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """The value."""
         return (inputs[0],)
 

@@ -95,27 +95,27 @@ class Following:
     def __init__(self, trace: Trace, tensors: Sequence[Tensor]) -> None:
         self._trace = trace
         self._tensors = tensors
-        self._marks = [x.mark for x in tensors]
+        self._marks = [x.tracer for x in tensors]
 
     def __enter__(self) -> None:
         trace = self._trace
         for x in self._tensors:
-            trace.follow(x)
-            trace.followed[trace.place_of(x)] = x
+            trace.add_external(x)
+            trace.externals[trace.place_of(x)] = x
 
     def __exit__(self, *_: object) -> None:
-        for x, mark in zip(self._tensors, self._marks, strict=True):
-            x.mark = mark
+        for x, tracer in zip(self._tensors, self._marks, strict=True):
+            x.tracer = tracer
 
 
-def is_followed(x: Tensor) -> bool:
+def is_external(x: Tensor) -> bool:
     """Whether the tape or the function in which `x` is used now takes it for more than a constant."""
-    if x.mark is None:
+    if x.tracer is None:
         return False
     thread = dispatch.thread
-    if any(dispatch.note(x.marks, recorder.key) is not None for recorder in thread.recorders):
+    if any(dispatch.entry(x.tracers, recorder.key) is not None for recorder in thread.recorders):
         return True
-    return thread.trace is not None and thread.trace.is_followed(x)
+    return thread.trace is not None and thread.trace.is_external(x)
 
 
 def opened(graph: Graph, constants: Sequence[Value]) -> Graph:

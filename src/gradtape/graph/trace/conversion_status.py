@@ -52,11 +52,11 @@ def missed() -> str:
     return "" if available() else f"Python control flow on tensors is converted by diastatic-malt: {INSTALL}. "
 
 
-class Needed(BaseException):
+class ConversionNeeded(BaseException):
     """A function that is run as it is written needs to be converted after all."""
 
 
-class _Thread(threading.local):
+class _ConversionThread(threading.local):
     """What holds in this thread.
 
     `off`: conversion is switched off, by a function that is not to be converted. `waiting`: a function is run as it is
@@ -68,7 +68,7 @@ class _Thread(threading.local):
     looks: int = 0
 
 
-thread = carried(_Thread())
+thread = carried(_ConversionThread())
 
 
 def switched(off: bool) -> AbstractContextManager[None]:
@@ -87,7 +87,7 @@ def ask(depth: int = 1) -> None:
         frame = sys._getframe(depth + 1)
         library = frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES
         if not library or frame.f_code.co_filename.startswith("<doctest "):
-            raise Needed
+            raise ConversionNeeded
 
 
 _INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # others are for the compiler only

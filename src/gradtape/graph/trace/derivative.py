@@ -16,7 +16,7 @@ from ...engine.run.randomness import Stream
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Node, Value, replay
-from .awaited import ones_like
+from .lazy_tensors import ones_like
 from .trace import Trace
 from .traced import Untraceable
 

@@ -16,13 +16,13 @@ from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.tape.log import Log
-from ...engine.tape.questions import UnconnectedGradients
 from ...engine.tape.tape import GradientTape
+from ...engine.tape.validation import UnconnectedGradients
 from ..ir.effects import replaying
 from ..ir.graph import Node, Value
-from .awaited import plain
+from .lazy_tensors import plain
 from .trace import Trace, value_of
-from .traced import TracedTensor, Unfollowed, out_of_scope
+from .traced import RetraceFollowingConstants, TracedTensor, out_of_scope
 
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 
@@ -94,7 +94,7 @@ def _of(trace: Trace, x: Any) -> Tensor:
         if not tensor.trace.open:
             raise out_of_scope(tensor)
         return trace.capture(tensor)
-    if type(tensor) in REAL and trace.is_followed(tensor):
+    if type(tensor) in REAL and trace.is_external(tensor):
         return TracedTensor(tensor, trace.place_of(tensor), trace)
     return tensor
 
@@ -102,8 +102,8 @@ def _of(trace: Trace, x: Any) -> Tensor:
 def _source(trace: Trace, x: Any) -> Tensor:
     tensor = _of(trace, x)
     if type(tensor) in REAL and tensor.dtype.differentiable:
-        if not trace.follows_all:
-            raise Unfollowed
+        if not trace.tracks_all_external:
+            raise RetraceFollowingConstants
         raise NotImplementedError(
             f"{tensor!r} was computed from Python values or is from outside the function, and what was computed from "
             "it may be constant too: tf.gradients cannot go back to it. Make it with tf.constant inside the function, "
@@ -194,7 +194,7 @@ class _Past:
         if found is None:
             found = self._captured(place)
         fresh = TracedTensor(found.value, found.place, self._trace)
-        fresh.mark = found.marks
+        fresh.tracer = found.tracers
         return fresh
 
     @cached_property
@@ -208,7 +208,7 @@ class _Past:
 
     def _keep(self, place: Value, x: Tensor) -> None:
         if place in self._stopped:
-            x.mark = None
+            x.tracer = None
         if place in self._watched and x.dtype.differentiable and self._log is not None:
             self._log.watch(x)
         self._tensors[place] = x
@@ -238,8 +238,8 @@ class _Past:
         return result if node.several else (result,)
 
     def _record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        if self._recorders and any(x.mark is not None for x in inputs):
-            dispatch.Several(self._recorders).record(op, inputs, outputs, attrs)
+        if self._recorders and any(x.tracer is not None for x in inputs):
+            dispatch.RecorderGroup(self._recorders).record(op, inputs, outputs, attrs)
 
 
 def _from_outermost(trace: Trace) -> list[Trace]:

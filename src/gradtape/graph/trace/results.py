@@ -11,7 +11,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...state.specs import TypeSpec, spec_of
-from .awaited import plain
+from .lazy_tensors import plain
 from .trace import value_of
 from .traced import Untraceable
 

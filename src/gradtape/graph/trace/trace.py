@@ -29,10 +29,10 @@ from ...state.sharded_variable import ShardedVariable
 from ..ir.effects import assertion, draw, guard, is_imagined, shape_guard
 from ..ir.graph import Graph, Node, Value, graphs_in, maker, unique
 from .assigned import assigned
-from .awaited import Awaited, Work, computed, is_replayed, of_variable, outcome_of, plain, work_of
 from .conversion_status import ask as ask_for_conversion
 from .conversion_status import thread as conversion
-from .traced import Enclosed, Failed, NeedsXLA, TracedTensor, Untraceable, out_of_scope
+from .lazy_tensors import LazyTensor, Thunk, computed, is_replayed, of_variable, outcome_of, plain, work_of
+from .traced import InlineIntoCaller, NeedsXLA, PoisonTensor, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
 remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
@@ -85,15 +85,16 @@ class Trace(dispatch.Recorder):
         self.known_places: set[Value] = set()  # those that a guard watches
         self._names: dict[Value, str] = {}
         self._parameters: dict[Value, str] = {}  # what the inputs are called
-        self.last_effect: Work | None = None if self.within is None else self.within.last_effect  # if for XLA
+        self.last_effect: Thunk | None = None if self.within is None else self.within.last_effect  # if for XLA
         self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it awaits them
         self.open = True
         self.asks_a_tape = False
         self.shows: list[Callable[[], None]] = []  # what is to be seen of this run, if it is the one that counts
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
-        self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
-        self.follows = bool(self.outer_recorders) or (self.outer is not None and self.outer.follows)
-        self.follows_all = self.outer is not None and self.outer.follows_all  # even constants that the function makes
+        self.externals: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
+        self.tracks_external = bool(self.outer_recorders) or (self.outer is not None and self.outer.tracks_external)
+        # Even constants that the function makes:
+        self.tracks_all_external = self.outer is not None and self.outer.tracks_all_external
 
     @property
     def outermost(self) -> Trace:
@@ -131,33 +132,33 @@ class Trace(dispatch.Recorder):
         self.late[y.place] = x
         return y
 
-    def follow(self, x: Tensor) -> None:
+    def add_external(self, x: Tensor) -> None:
         """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
-        self.follows = True
-        x.mark = (self.key, self.place_of(x), x.marks)
+        self.tracks_external = True
+        x.tracer = (self.key, self.place_of(x), x.tracers)
 
-    def is_followed(self, x: Tensor) -> bool:
+    def is_external(self, x: Tensor) -> bool:
         """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
-        if x.mark is None:
+        if x.tracer is None:
             return False
         outer = self.outer
         return (
-            dispatch.note(x.marks, self.key) is not None
-            or any(dispatch.note(x.marks, recorder.key) is not None for recorder in self.outer_recorders)
-            or (outer is not None and outer.is_followed(x))
+            dispatch.entry(x.tracers, self.key) is not None
+            or any(dispatch.entry(x.tracers, recorder.key) is not None for recorder in self.outer_recorders)
+            or (outer is not None and outer.is_external(x))
         )
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """An op has run on plain tensors: if one of them is followed, it gets a node."""
         several = type(outputs) is tuple
         results = outputs if several else (outputs,)
-        if any(type(x) not in REAL for x in (*inputs, *results)) or not any(map(self.is_followed, inputs)):
+        if any(type(x) not in REAL for x in (*inputs, *results)) or not any(map(self.is_external, inputs)):
             return
         places = tuple([self.place_of(x) for x in inputs])
         made = tuple([Value(y.dims, y.dtype) for y in results])
         self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
         for y, place in zip(results, made, strict=True):
-            y.mark = (self.key, place, y.marks)
+            y.tracer = (self.key, place, y.tracers)
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None) -> Any:
         """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
@@ -168,7 +169,7 @@ class Trace(dispatch.Recorder):
             if type(x) is TracedTensor:
                 places.append(x.place if x.trace is self else self.capture(x).place)
                 values.append(x.value)
-            elif type(x) is Failed and not _must_run(op):
+            elif type(x) is PoisonTensor and not _must_run(op):
                 return x
             else:
                 places.append(self.place_of(x))
@@ -180,7 +181,7 @@ class Trace(dispatch.Recorder):
             error.about_values = True
             if _must_run(op) or isinstance(error, ValueError):
                 raise
-            return Failed(error, inputs[0].dtype, self)
+            return PoisonTensor(error, inputs[0].dtype, self)
         finally:
             thread.recorder = recorder
         line = line or self.line or caller()
@@ -204,7 +205,7 @@ class Trace(dispatch.Recorder):
                 self.given.update(zip(made, outputs if type(outputs) is tuple else (outputs,), strict=True))
         if thread.recorders:
             for x in inputs:
-                if x.mark is not None:
+                if x.tracer is not None:
                     recorder.record(op, inputs, outputs, attrs)
                     break
         return outputs
@@ -213,8 +214,8 @@ class Trace(dispatch.Recorder):
         """What `op` gives, as values that nobody has looked at; where its values must be known, computed at once."""
         if op is assigned:
             return values[0]
-        if op.handed_on is not None:
-            return op.handed_on(values, attrs)
+        if op.forwards_inputs is not None:
+            return op.forwards_inputs(values, attrs)
         effect = type(op) is not Op and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
         at_once = (effect and is_replayed()) or (not self.for_xla and _must_run(op))
         found = None if at_once else outcome_of(op, values, attrs, self.for_xla)
@@ -227,7 +228,7 @@ class Trace(dispatch.Recorder):
         work = work_of(op, values, attrs, effect, None if imagined or not effect else self.last_effect)
         if effect and not imagined:
             self.last_effect = work
-        results = tuple([Awaited(dims, dtype, work, i) for i, (dims, dtype) in enumerate(outcome)])
+        results = tuple([LazyTensor(dims, dtype, work, i) for i, (dims, dtype) in enumerate(outcome)])
         return results if several else results[0]
 
     def catch_up(self) -> None:
@@ -239,12 +240,12 @@ class Trace(dispatch.Recorder):
         """Where an input of an op stands in this graph."""
         if type(x) is TracedTensor:
             return x.place if x.trace is self else self.capture(x).place
-        if type(x) is Failed:
+        if type(x) is PoisonTensor:
             raise x.error
         if type(x) not in REAL:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
-        if x.mark is not None and self.is_followed(x):
-            place: Value | None = dispatch.note(x.marks, self.key)
+        if x.tracer is not None and self.is_external(x):
+            place: Value | None = dispatch.entry(x.tracers, self.key)
             if place is not None:
                 return place
             if self.outer is not None:
@@ -252,8 +253,8 @@ class Trace(dispatch.Recorder):
         found = self._constants.get(id(x))
         if found is None:
             found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
-        if x.mark is not None and self.is_followed(x):
-            self.followed[found[1]] = x
+        if x.tracer is not None and self.is_external(x):
+            self.externals[found[1]] = x
         return found[1]
 
     def capture(self, x: Tensor, variable: Any = None) -> TracedTensor:
@@ -262,7 +263,7 @@ class Trace(dispatch.Recorder):
             self._check_access(x)
         assert self.outer is not None
         if variable is None:
-            key = (self.outer.place_of(x), id(x.mark), 0)  # one value may be on a tape by several ways
+            key = (self.outer.place_of(x), id(x.tracer), 0)  # one value may be on a tape by several ways
         else:  # every read is a tensor of its own: what tells two of them apart is the variable
             held = x if type(x) is TracedTensor else self.outer.values[id(variable)][1]
             key = self.variable_inputs[id(variable)] = (self.outer.place_of(held), 0, id(variable))
@@ -284,7 +285,7 @@ class Trace(dispatch.Recorder):
         trace = self.within
         while trace is not None and trace is not x.trace:
             trace = trace.within
-        raise out_of_scope(x) if trace is None else Enclosed
+        raise out_of_scope(x) if trace is None else InlineIntoCaller
 
     def known(self, x: TracedTensor) -> Any:
         """The value of `x` in this run, which the graph from now on relies on."""
@@ -353,7 +354,7 @@ class Trace(dispatch.Recorder):
             held = self._later_read(variable, held)
         read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)
         for recorder in thread.recorders:
-            read.mark = recorder.mark_of(variable, read.mark)
+            read.tracer = recorder.tracer_of(variable, read.tracer)
         return read
 
     def _first_read(self, variable: Any) -> Tensor:
@@ -398,7 +399,7 @@ class Trace(dispatch.Recorder):
         self.values[id(variable)] = (variable, value)
         if id(variable) not in self.own_variables:
             self.written[id(variable)] = variable
-            if dispatch.witness is not None:
+            if dispatch.event_log is not None:
                 self.written_at[id(variable)] = self.line or caller()
 
     def write_from_inside(self, variable: Any, value: Tensor, inner: Sequence[Trace]) -> None:
@@ -491,10 +492,10 @@ def value_of(x: Tensor) -> Tensor:
     """The real value of a tensor in this run, as a plain one, or as one that nobody has looked at."""
     while type(x) is TracedTensor:
         x = x.value
-    if type(x) is Awaited:
+    if type(x) is LazyTensor:
         return x
     if type(x) is DeviceTensor and thread.trace is not None and thread.trace.for_xla:
-        return Awaited(x.dims, x.dtype, Work(lambda: (wrap(x.array, x.dtype),)))
+        return LazyTensor(x.dims, x.dtype, Thunk(lambda: (wrap(x.array, x.dtype),)))
     if type(x) not in REAL:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

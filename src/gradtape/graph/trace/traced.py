@@ -29,15 +29,15 @@ class Untraceable(Exception):
     is_signal = True  # the tracer raises it to itself
 
 
-class Enclosed(Untraceable):
+class InlineIntoCaller(Untraceable):
     """The function uses tensors of the function that it is called in: it is to run as a part of that."""
 
 
-class Unfollowed(Untraceable):
+class RetraceFollowingConstants(Untraceable):
     """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
 
 
-class TakenOver(BaseException):
+class DelegatedToRunner(BaseException):
     """The function is to be run by somebody else, all of it: `runner(concrete)` gives who takes its calls."""
 
     def __init__(self, runner: Any) -> None:
@@ -60,7 +60,7 @@ class TracedTensor(Tensor):
         self.trace = trace
         self.level = trace.level  # when the trace began, among recorders and batches
         self.dtype = value.dtype
-        self.mark = None
+        self.tracer = None
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -158,7 +158,7 @@ class TracedTensor(Tensor):
     __format__ = object.__format__  # type: ignore[assignment]
 
 
-class Failed(TracedTensor):
+class PoisonTensor(TracedTensor):
     """What an op would have given that cannot compute with the values of this run, as an index out of range.
 
     In a graph an op whose result nobody uses is not run. So the failure is kept for whoever uses the result: further
@@ -176,9 +176,9 @@ class Failed(TracedTensor):
     def _raise(self, *_: Any) -> Any:
         raise self.error
 
-    mark = place = value = dims = array = property(_raise, _raise)
+    tracer = place = value = dims = array = property(_raise, _raise)
 
-    def __getitem__(self, key: Any) -> Failed:
+    def __getitem__(self, key: Any) -> PoisonTensor:
         return self  # one of several results, or a part of one
 
 

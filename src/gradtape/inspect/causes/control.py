@@ -6,15 +6,15 @@ In a function both are ops, and the gradient for what they did not use is zero, 
 from __future__ import annotations
 
 from ...engine.run.source_lines import Line
-from ..records.again import Control, RepeatedLog
 from ..records.reading import Reading
+from ..records.replay import Control, ReplayLog
 from .provenance import descendants
 
 
 def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None:
     """What is to be said of the branch or loop that takes what was computed from `at` and does nothing with it."""
     log = reading.log
-    if not isinstance(log, RepeatedLog):
+    if not isinstance(log, ReplayLog):
         return None
     below = descendants(log, at)
     for control in log.controls:
@@ -28,7 +28,7 @@ def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None
     return None
 
 
-def _is_used(log: RepeatedLog, control: Control, below: set[int]) -> bool:
+def _is_used(log: ReplayLog, control: Control, below: set[int]) -> bool:
     """Whether a value of `below` goes in, and none comes out."""
     taken = any(log.position(x) in below for x in control.inputs)
     return taken and not any(log.position(y) in below for y in control.outputs)

@@ -18,20 +18,16 @@ from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
-from ...engine.run.dispatch import note
+from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import users_frame
 from ...engine.tape.log import Log, positions_in
-from ...engine.tape.questions import differentiable
+from ...engine.tape.validation import differentiable
 from ...graph.trace.assigned import assigned
-from ..records.again import Question, RepeatedLog
+from ..records.event_log import Event, Gradient, Sweep, TracingLog, witness
 from ..records.reading import Reading, known_array, short
-from ..records.witness import Event, Gradient, Sweep, TracingLog, witness
+from ..records.replay import Question, ReplayLog
 from .calls import COMPARISONS, cut_inside
-from .provenance import Step, ancestors, descendants, elsewhere, first_node_between, path_between, step_of
-from .reasons import Cause as Cause
-from .reasons import Explanation, Reason
-from .skipped_code import skipped_use
-from .wording import (
+from .messages import (
     Where,
     expression,
     is_in_layer,
@@ -43,6 +39,10 @@ from .wording import (
     phrase,
     user_of,
 )
+from .provenance import Step, ancestors, descendants, elsewhere, first_node_between, path_between, step_of
+from .reasons import Cause as Cause
+from .reasons import Explanation, Reason
+from .skipped_code import skipped_use
 from .zeros import ASSIGNED, why_zero
 
 
@@ -215,7 +215,7 @@ class _Question:
             return None
         for end in self._ends():
             return self.log.reference(end)
-        made = [note(target.marks, witness.key) for target in self.targets if isinstance(target, Tensor)]
+        made = [entry(target.tracers, witness.key) for target in self.targets if isinstance(target, Tensor)]
         return next((event.reference for event in made if event is not None and event.op is not None), None)
 
     def _by_code_that_did_not_run(self, target: str, where: Where) -> Reason | None:
@@ -270,8 +270,8 @@ class _Question:
         if not isinstance(self.log, TracingLog):
             return None
         resets = {id(before): where for before, where in self.log.before_reset}
-        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
-        for other, position, _ in elsewhere(self.log, marks) if resets else ():
+        tracers = [target.tracers for target in self.targets if isinstance(target, Tensor)]
+        for other, position, _ in elsewhere(self.log, tracers) if resets else ():
             (start,) = other.positions([self.source])
             if id(other) in resets and start is not None and start in ancestors(other, position):
                 return self._say(
@@ -287,7 +287,7 @@ class _Question:
 
     def _is_target_of_block(self) -> bool:
         """Whether a target was computed while the tape was recording, from values that are not on it."""
-        made = [note(target.marks, witness.key) for target in self.targets if isinstance(target, Tensor)]
+        made = [entry(target.tracers, witness.key) for target in self.targets if isinstance(target, Tensor)]
         return any(event is not None and self.log.key in event.recording for event in made)
 
     def _connected(self, at: int) -> Reason:
@@ -373,7 +373,7 @@ class _Question:
         source = self.source
         log = log or self.log
         if isinstance(source, Tensor):
-            made = note(source.marks, witness.key)
+            made = entry(source.tracers, witness.key)
 
             def starts(step: Step) -> bool:
                 return step is made if isinstance(step, Event) else step == at
@@ -384,7 +384,7 @@ class _Question:
                 return step.variable is source if isinstance(step, Event) else step == at
 
         for target in self.targets:
-            end = step_of(log, target.marks) if isinstance(target, Tensor) else None
+            end = step_of(log, target.tracers) if isinstance(target, Tensor) else None
             path = None if end is None else path_between(log, end, starts)
             if path is not None:
                 return path
@@ -412,8 +412,8 @@ class _Question:
 
     def _on_another_tape(self) -> Reason | None:
         """The target was recorded by a tape that is not asked."""
-        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
-        log, at = next((found for mark in marks for found in positions_in(mark)), (self.log, 0))
+        tracers = [target.tracers for target in self.targets if isinstance(target, Tensor)]
+        log, at = next((found for tracer in tracers for found in positions_in(tracer)), (self.log, 0))
         if log is self.log or self._ends():  # several tapes may record one target
             return None
         return self._say(
@@ -425,8 +425,8 @@ class _Question:
 
     def _by_stale_value(self) -> Reason | None:
         """The target was computed from a value that an earlier tape has recorded, which depends on the source."""
-        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
-        for other, at, user in elsewhere(self.log, marks):
+        tracers = [target.tracers for target in self.targets if isinstance(target, Tensor)]
+        for other, at, user in elsewhere(self.log, tracers):
             (start,) = other.positions([self.source])
             if start is not None and start in ancestors(other, at) and other.ended_before(self.log):
                 if user is not None and user.op is Gradient and self.log.key not in user.recording:
@@ -520,7 +520,7 @@ class _Question:
 
     def _origin(self) -> Any:
         """The variable that a tensor was computed from, which was never watched, as after `x = x + 1`; and how."""
-        made = note(self.source.marks, witness.key)
+        made = entry(self.source.tracers, witness.key)
         if made is None or made.op is None:
             return None
         path = path_between(self.log, made, lambda s: isinstance(s, Event) and s.variable is not None)
@@ -598,7 +598,7 @@ class _Question:
         """From where derivatives of what was computed from the source ended."""
         log = self.log
         below = descendants(log, at)
-        exits = [(i, by) for i, (where, by) in enumerate(log.exits) if where in below]
+        exits = [(i, by) for i, (where, by) in enumerate(log.disconnections) if where in below]
         reached = set().union(*(ancestors(log, end) for end in self._ends()))
         exits = [(i, by) for i, by in exits if self._may_return(i, by, reached)]
         if exits:
@@ -625,7 +625,7 @@ class _Question:
         on the way uses, and none has used before; no literal of that op's line.
         """
         log = self.log
-        if not reached or not isinstance(log, TracingLog) or isinstance(log, RepeatedLog):
+        if not reached or not isinstance(log, TracingLog) or isinstance(log, ReplayLog):
             return True
         if not isinstance(by, str):
             return not hasattr(by, "vjp") and self._leads_to_target(by, reached)
@@ -645,7 +645,7 @@ class _Question:
         """Whether a target was computed from a variable, be it one that the tape does not watch."""
         if self.log.position(variable) in reached:
             return True
-        ends = [step_of(self.log, target.marks) for target in self.targets if isinstance(target, Tensor)]
+        ends = [step_of(self.log, target.tracers) for target in self.targets if isinstance(target, Tensor)]
         return any(
             path_between(self.log, end, lambda s: isinstance(s, Event) and s.variable is variable) is not None
             for end in ends

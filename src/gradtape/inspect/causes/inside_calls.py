@@ -14,7 +14,7 @@ from ...engine.run.source_lines import Line
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
 from ..records.checked import CheckedLog
-from ..records.repeated import can_run_again
+from ..records.repetition import can_run_again
 
 OPENED = ("call", "control")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.tape.questions import native
 from ...engine.tape.tape import last_missing
-from ..records.unobtrusive import unobtrusive
+from ...engine.tape.validation import native
+from ..records.never_raises import never_raises
 from .explain import explain
-from .wording import listed
+from .messages import listed
 
 
-@unobtrusive()
+@never_raises()
 def why_missing(sources: Sequence[Any]) -> str:
     """Why the last question of this thread that was answered with None was, for these sources; or nothing.
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.run.dispatch import note
+from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
 from ...engine.tape.inspection import public_name
+from ..records.event_log import witness
 from ..records.reading import Reading, short, source_text
-from ..records.witness import witness
 from .inside_calls import OPENED, replayed
 from .remedies import Scene, backward_remedy, forward_remedy
 
@@ -210,7 +210,8 @@ def _likely_origin(event: Any) -> Any:
         return event
     found, front = [], [event]
     for _ in range(_STEPS_BACK):
-        behind = [e for each in front for mark in each.inputs if (e := note(mark, witness.key)) is not None and e.op]
+        events = [entry(tracer, witness.key) for each in front for tracer in each.inputs]
+        behind = [event for event in events if event is not None and event.op]
         found += [e for e in behind if e.op.name in _SINGULAR]
         front = [e for e in behind if e.op.name not in _SINGULAR]
     lines = {e.reference for e in found}

@@ -11,23 +11,23 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ...engine.run.dispatch import note
+from ...engine.run.dispatch import entry
 from ...engine.tape.log import Log, positions_in
-from ..records.witness import Event, TracingLog, witness
+from ..records.event_log import Event, TracingLog, witness
 
 Step = int | Event
 
 
-def step_of(log: Log, mark: Any) -> Step | None:
+def step_of(log: Log, tracer: Any) -> Step | None:
     """The step that made a value with this mark: one on the tape, if there is one."""
-    at = note(mark, log.key)
-    return at if at is not None else note(mark, witness.key)
+    at = entry(tracer, log.key)
+    return at if at is not None else entry(tracer, witness.key)
 
 
 def steps_before(log: Log, step: Step) -> Iterator[Step]:
     """The steps whose results went into a step."""
     if isinstance(step, Event):
-        found = (step_of(log, mark) for mark in step.inputs)
+        found = (step_of(log, tracer) for tracer in step.inputs)
         yield from (before for before in found if before is not None)
         return
     record = log.records[step]
@@ -75,31 +75,31 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
     return None
 
 
-def elsewhere(log: Log, marks: Iterable[Any]) -> Iterator[tuple[TracingLog, int, Event | None]]:
+def elsewhere(log: Log, tracers: Iterable[Any]) -> Iterator[tuple[TracingLog, int, Event | None]]:
     """The values that other tapes have recorded, and what has these marks was computed from: their logs and positions.
 
     With each goes the event that used the value, if it is known. Only the tapes of the last few steps are still known:
     see `TracingLog`.
     """
-    queue: deque[tuple[Any, Event | None]] = deque((mark, None) for mark in marks)
+    queue: deque[tuple[Any, Event | None]] = deque((tracer, None) for tracer in tracers)
     seen: set[int] = set()
     while queue:
-        mark, user = queue.popleft()
-        if mark is None or id(mark) in seen:
+        tracer, user = queue.popleft()
+        if tracer is None or id(tracer) in seen:
             continue
-        seen.add(id(mark))
-        for other, at in positions_in(mark):
+        seen.add(id(tracer))
+        for other, at in positions_in(tracer):
             if other is not log and isinstance(other, TracingLog):
                 yield other, at, user
-        event: Event | None = note(mark, witness.key)
+        event: Event | None = entry(tracer, witness.key)
         if event is not None:
             queue.extend((before, event) for before in event.inputs)
-        if (position := note(mark, log.key)) is None:
+        if (position := entry(tracer, log.key)) is None:
             continue
         for before in ancestors(log, position):
             noted = log.notes.get(before)
             if noted is not None:
-                queue.extend((x.marks, None) for x in noted[3] if note(x.marks, log.key) is None)
+                queue.extend((x.tracers, None) for x in noted[3] if entry(x.tracers, log.key) is None)
 
 
 def _identity(step: Step) -> int:

@@ -23,18 +23,18 @@ from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
 from ...engine.tape.inspection import new_block
-from ...graph.function.watched import look
-from ..records import witness
-from ..records.again import Question
+from ...graph.function.observers import look
+from ..records import event_log
+from ..records.never_raises import never_raises
 from ..records.reading import Reading, known_array, short
-from ..records.unobtrusive import unobtrusive
+from ..records.replay import Question
 from .calls import python_inside
 from .control import skipped_control
 from .explain import reasons_for
+from .messages import known_name, line_of, listed, names_of_sources, phrase, written_sources
 from .nonfinite import Diagnosis, diagnose
 from .provenance import ancestors
 from .reasons import Cause, Reason
-from .wording import known_name, line_of, listed, names_of_sources, phrase, written_sources
 from .zeros import NEVER_BEGINS, OF_ONE_ELEMENT, Stays, why_zero
 
 _QUOTED = re.compile("'[^']*'")  # the name of a variable, in which sentences on several sources of one line may differ
@@ -49,7 +49,7 @@ _CONFIRMED = 2  # zeros in a row, of one that never was anything else
 # Whose questions are the user's; other modules of gradtape's ask for themselves.
 _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
 _ON_THE_WAY = (
-    "gradtape.inspect.records.unobtrusive", "gradtape.inspect.records.witness", "gradtape.engine.tape.tape",
+    "gradtape.inspect.records.never_raises", "gradtape.inspect.records.event_log", "gradtape.engine.tape.tape",
     "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.tape.hessians",
     "gradtape.engine.registry.placement", "gradtape.autograph.conversion",
 )  # fmt: skip
@@ -72,14 +72,14 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     before the tape
     """
     reporter = Reporter(stream)
-    witness.reporters.append(reporter.answered)
+    event_log.reporters.append(reporter.answered)
     try:
-        with witness.witnessed(), new_block():
+        with event_log.witnessed(), new_block():
             yield reporter.found
     finally:
         reporter.finish()
         reporter.listens = False  # functions that were traced here have nodes that look on
-        witness.reporters.remove(reporter.answered)
+        event_log.reporters.remove(reporter.answered)
 
 
 class _Asked:
@@ -116,7 +116,7 @@ class Reporter:
         self._looks: dict[Any, float] = {}
         self._zeros = _Zeros()
 
-    @unobtrusive()
+    @never_raises()
     def answered(
         self, tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool
     ) -> None:
@@ -144,7 +144,7 @@ class Reporter:
             _look_in_graph(shown, values)
         asked.let_go()
 
-    @unobtrusive()
+    @never_raises()
     def finish(self) -> None:
         """Says what has waited for more evidence, and was not refuted."""
         for asked, reasons in self._zeros.all_waiting():
@@ -494,7 +494,7 @@ def _look_in_graph(shown: _Look, gradients: Sequence[Tensor]) -> None:
     shown.targets = shown.sources = []
     count = len(gradients)
 
-    @unobtrusive()
+    @never_raises()
     def see(arrays: Sequence[Any]) -> None:
         values, aims, given = arrays[:count], arrays[count : count + aim_count], arrays[count + aim_count :]
         shown.at(

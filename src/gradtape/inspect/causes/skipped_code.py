@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from ...engine.run.source_lines import Line
-from .wording import syntax_tree
+from .messages import syntax_tree
 
 _BLOCKS = ast.For | ast.While | ast.If | ast.AsyncFor
 _NOT_READ = {"assign", "assign_add", "assign_sub", "shape", "dtype", "name", "trainable", "device", "ndim", "rank"}

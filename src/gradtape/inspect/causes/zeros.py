@@ -21,9 +21,9 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
 from ...graph.trace.assigned import assigned
+from ..records.event_log import ForwardOp, TracingLog
 from ..records.reading import Reading, known_array
-from ..records.witness import ForwardOp, TracingLog
-from .wording import phrase
+from .messages import phrase
 
 ASSIGNED = (
     "its value was assigned to {}, and a variable starts anew: gradients go to the variable, not to what was assigned. "

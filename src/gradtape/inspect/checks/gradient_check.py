@@ -23,8 +23,8 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.forward import ForwardAccumulator
-from ...engine.tape.questions import native
 from ...engine.tape.tape import GradientTape
+from ...engine.tape.validation import native
 from ...graph.function.function import settings
 from ..records.reading import known_array
 from ..records.tables import Printable, Table

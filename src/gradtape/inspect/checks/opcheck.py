@@ -20,8 +20,8 @@ from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.op import Op, Sample, sample
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
-from ...engine.tape.apart import Examples, ExampleTensor, stacked
 from ...engine.tape.forward import _transposed
+from ...engine.tape.per_example import Examples, ExampleTensor, stacked
 from ...engine.tape.tape import GradientTape
 from ...graph.executors.numpy.executor import compile_graph
 from ...graph.ir.effects import Changed, guard
@@ -98,7 +98,8 @@ class _Setting:
         self.several = type(op.numpy(*self.arrays, **self.attrs)) is tuple
         self.record_op, self.outputs = self._run()
         self.tangents = [
-            _noise(a, 10 + i) if _is_float(a) and i not in op.inert else None for i, a in enumerate(self.arrays)
+            _noise(a, 10 + i) if _is_float(a) and i not in op.nondifferentiable_args else None
+            for i, a in enumerate(self.arrays)
         ]
         self.cotangents = tuple(_noise(y, 20 + i) for i, y in enumerate(_tuple(self.outputs)))
         self.g = self.cotangents if self.several else self.cotangents[0]
@@ -209,7 +210,7 @@ def check_second_order(op: Op, case: Sample) -> None:
     if not _differentiable(op) or op.random:
         return
     arrays = draw(op, case)
-    floats = [i for i, a in enumerate(arrays) if _is_float(a) and i not in op.inert]
+    floats = [i for i, a in enumerate(arrays) if _is_float(a) and i not in op.nondifferentiable_args]
     g = [_noise(y, 20 + i) for i, y in enumerate(_tuple(op.numpy(*arrays, **case.attrs)))]
     u = {i: _noise(arrays[i], 30 + i) for i in floats}
     v = {i: _noise(arrays[i], 40 + i) for i in floats}
@@ -311,7 +312,7 @@ def check_jacobian(op: Op, case: Sample) -> None:
 
 def check_examples(op: Op, case: Sample) -> None:
     """The cotangents of all examples, sent back together, are those of each, sent back alone: see `Op.rows`."""
-    if not _differentiable(op) or op.random or op.fragile:
+    if not _differentiable(op) or op.random or op.backward_may_raise:
         return
     setting = _Setting(op, case, np.float64)
     outputs = _tuple(setting.outputs)
@@ -413,7 +414,7 @@ def _assert_same(op: Op, got: Sequence[Any], expected: Sequence[Any]) -> None:
 
 def check_traced_gradient(op: Op, case: Sample) -> None:
     """The backward graph of the op, run with these values and with others, is its vjp; no value is looked at."""
-    if not _differentiable(op) or op.random or op.fragile:
+    if not _differentiable(op) or op.random or op.backward_may_raise:
         return
     at = _Setting(op, case, np.float64)
     if max(at.parents) < 0 or not any(y.dtype.differentiable for y in _tuple(at.outputs)):

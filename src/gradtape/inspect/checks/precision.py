@@ -18,7 +18,7 @@ from ml_dtypes import finfo
 from ...core import dtypes
 from ...engine.run.source_lines import Line
 from ..records.reading import Reading, short, source_text
-from ..records.repeated import Key, Repetition, Step, steps_of
+from ..records.repetition import Key, RepeatedStep, Repetition, steps_of
 from ..records.tables import Printable, Table
 
 _MANY_ROUNDINGS = 64  # errors below that many roundings of the dtype are what everybody has
@@ -137,7 +137,7 @@ class _Difference:
 
 
 def _judge(
-    row: PrecisionRow, step: Step, forward: _Difference, backward: _Difference, narrow: Repetition
+    row: PrecisionRow, step: RepeatedStep, forward: _Difference, backward: _Difference, narrow: Repetition
 ) -> None:
     """Adds what a step does to what is known of its line."""
     keys = [x for x in step.inputs if isinstance(x, int | tuple)]
@@ -157,7 +157,7 @@ def _judge(
     row.overflow = max(row.overflow, infinities, back_infinities)
 
 
-def _dtypes(step: Step, narrow: Repetition) -> list[str]:
+def _dtypes(step: RepeatedStep, narrow: Repetition) -> list[str]:
     return [narrow.dtypes[key].name for key in step.outputs if key in narrow.dtypes]
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
 from ...engine.registry.devices import DeviceTensor
-from ...engine.registry.op import Partial
+from ...engine.registry.op import SingleInputRule
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
-from ...engine.tape.rematerialisation import Account
+from ...engine.tape.rematerialization import Account
 from ...engine.tape.tape import GradientTape
 from ..records.reading import kept_log, known_array, short
 from ..records.tables import Printable, Table
@@ -31,7 +31,7 @@ _MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
-class Kept:
+class RetainedArray:
     """One array that a tape keeps, and the record it keeps it for."""
 
     bytes: int
@@ -47,7 +47,7 @@ class Kept:
 class Memory(Printable):
     """What a tape keeps alive for its derivatives, and for explanations if it is traced or checked; no variables."""
 
-    kept: list[Kept]
+    kept: list[RetainedArray]
     records: int
     variables: int  # bytes of the watched variables' values, which are alive anyway
     budget: Account | None = None  # of a tape with a memory budget: what it has done to keep within it
@@ -68,7 +68,7 @@ class Memory(Printable):
         return _summed((k.line, k.bytes) for k in self.kept)
 
     @property
-    def biggest(self) -> list[Kept]:
+    def biggest(self) -> list[RetainedArray]:
         """The arrays, biggest first."""
         return sorted(self.kept, key=lambda k: -k.bytes)
 
@@ -118,7 +118,7 @@ def _kept_within(account: Account) -> str:
     return f"{text}, {account.recomputations} ops run again in {account.seconds:.2g} s."
 
 
-def kept_arrays(log: Log) -> Iterator[Kept]:
+def kept_arrays(log: Log) -> Iterator[RetainedArray]:
     """The arrays that a tape keeps, each once, for the first record that needs it; those of variables are left out."""
     seen = set(_variables(log))
     line = getattr(log, "line", lambda at: None)
@@ -127,12 +127,13 @@ def kept_arrays(log: Log) -> Iterator[Kept]:
             owner = _owner(array)
             if id(owner) not in seen:
                 seen.add(id(owner))
-                yield Kept(_bytes(owner), array.shape, str(array.dtype), op, at, line(at), for_derivative)
+                yield RetainedArray(_bytes(owner), array.shape, str(array.dtype), op, at, line(at), for_derivative)
 
 
 def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
     if isinstance(log, BudgetedLog):
-        yield from [(at, op.op.name if type(op) is Partial else op.name, held, True) for at, op, held in log.held()]
+        for at, op, held in log.held():
+            yield at, op.op.name if type(op) is SingleInputRule else op.name, held, True
         return
     for at, record in enumerate(log.records):
         if type(record) is tuple:

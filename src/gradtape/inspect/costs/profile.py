@@ -21,10 +21,10 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import raw
 from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
+from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
 from ..records.reading import Reading, readable_time, short, source_text
 from ..records.tables import Printable, Table
-from ..records.witness import TracingLog
 from .memory import kept_arrays
 
 _MOST_ROWS = 15

@@ -23,19 +23,19 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
-from ...engine.tape.questions import native, ones
 from ...engine.tape.tape import GradientTape
+from ...engine.tape.validation import native, ones
 from ...graph.control_flow.counted_loops import RoundLimit
 from ...graph.control_flow.custom import custom_gradient
 from ...graph.ir.effects import Changed, assertion, guard, never, shape_guard
-from ...state.archive import Reader, Writer, replacing
+from ...state.archive import ArchiveReader, ArchiveWriter, replacing
 from ...state.variable import Variable
-from ..records.again import RepeatedLog
 from ..records.reading import Reading, source_name
-from ..records.repeated import Key, Step, steps_of
+from ..records.repetition import Key, RepeatedStep, steps_of
+from ..records.replay import ReplayLog
 from .rules import with_graph
+from .serialization import Decoder, Encoder, at_line, can_encode
 from .validation import FORMAT, Document, SavedStep
-from .words import Decoder, Encoder, at_line, can_encode
 
 _CHECKS = (guard, shape_guard, never)
 _MOST_ROUNDS = 1_000_000
@@ -91,7 +91,7 @@ def save_tape(
     contents["targets"] = [keys[key] for key in leaves.weights]
     contents["sources"] = [keys[key] for key in leaves.sources]
     contents["on_tape"] = [keys[key] for key in leaves.sources if type(key) is int]
-    with replacing(path) as file, Writer(file) as writer:
+    with replacing(path) as file, ArchiveWriter(file) as writer:
         for key, number in keys.items():
             if key in values:
                 writer.add(f"value/{number}", _plain(values[key]))
@@ -116,7 +116,7 @@ class _Leaves:
     `inputs` are tensors that are to have a name: constants of the step, for `replay` to exchange, or watched ones.
     """
 
-    def __init__(self, reading: Reading, steps: Sequence[Step], inputs: Mapping[str, Any]) -> None:
+    def __init__(self, reading: Reading, steps: Sequence[RepeatedStep], inputs: Mapping[str, Any]) -> None:
         self._reading = reading
         self.names: dict[Key, str] = {}
         self.values: dict[Key, Tensor] = {}
@@ -188,7 +188,7 @@ class Recording:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._number = _loaded()  # two recordings may have the same name, and other programs
-        with Reader(path) as reader:
+        with ArchiveReader(path) as reader:
             tensors = {name: self._read(reader, name) for name in reader.dtypes}
             self._document = document = Document(path, reader.notes, tensors)
         self.leaves, self.steps = document.leaves, document.steps
@@ -196,7 +196,7 @@ class Recording:
         self.targets, self.sources, self.on_tape = document.targets, document.sources, document.on_tape
         self._files: dict[str, str] = {}  # by the path in the recording: what the file is called here
 
-    def _read(self, reader: Reader, name: str) -> Tensor:
+    def _read(self, reader: ArchiveReader, name: str) -> Tensor:
         try:
             return reader.read(name)
         except (errors.OpError, OSError):
@@ -252,7 +252,7 @@ class LoadedTape(GradientTape):
         self._max_rounds = max_rounds
         self._entered = True
         self._hooks = {}
-        log = self._log = RepeatedLog(False)
+        log = self._log = ReplayLog(False)
         made: dict[int, Tensor] = {}
         self.inputs: dict[str, Variable] = {}
         decoder = recording.decoder(max_rounds)
@@ -262,7 +262,7 @@ class LoadedTape(GradientTape):
                 made[key] = wrap(variable._settled(), variable.dtype)
                 position = log.watch_variable(variable)
                 if position >= 0:
-                    made[key].mark = (log.key, position, None)
+                    made[key].tracer = (log.key, position, None)
             for number in range(len(recording.steps)):
                 with self._running(number, as_it_was=given is None):
                     self._add(log, number, decoder, made, as_it_was=given is None)
@@ -306,7 +306,7 @@ class LoadedTape(GradientTape):
             ) from error
 
     def _add(
-        self, log: RepeatedLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
+        self, log: ReplayLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
     ) -> None:
         """Records a step. It is run, and gives what the file says that it gave, or what it gives now."""
         recording = self.recording

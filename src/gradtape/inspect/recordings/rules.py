@@ -14,16 +14,16 @@ from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...graph.control_flow.custom import Traced, custom_gradient
 from ...graph.ir.graph import Graph
-from ...graph.trace.awaited import ones_like
 from ...graph.trace.closures import opened
 from ...graph.trace.derivative import Cotangents
+from ...graph.trace.lazy_tensors import ones_like
 from ...graph.trace.trace import Trace, value_of
 from ..records.reading import Reading
-from ..records.repeated import Step, steps_inside
-from .words import at_line
+from ..records.repetition import RepeatedStep, steps_inside
+from .serialization import at_line
 
 
-def with_graph(step: Step, reading: Reading) -> list[Step]:
+def with_graph(step: RepeatedStep, reading: Reading) -> list[RepeatedStep]:
     """A step that is a call with a custom gradient, as the op `custom_gradient` that a graph has.
 
     Before it come those of what the function computed, if the tape has not recorded them.
@@ -34,10 +34,10 @@ def with_graph(step: Step, reading: Reading) -> list[Step]:
     before, results = _computed(step, outputs, reading)
     inputs = (*step.inputs, *results, *(_reference(x, reading) for x in used))
     attrs = {"rule": Traced(graph, cotangents), "counts": (len(step.inputs), len(outputs))}
-    return [*before, Step(custom_gradient, inputs, attrs, step.outputs, True, step.line)]
+    return [*before, RepeatedStep(custom_gradient, inputs, attrs, step.outputs, True, step.line)]
 
 
-def _computed(step: Step, outputs: list[Tensor], reading: Reading) -> tuple[list[Step], list[Any]]:
+def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tuple[list[RepeatedStep], list[Any]]:
     """What the function computed: steps, if there are none on the tape and it can be traced, and the results."""
     op = step.op
     known = [x if op.results is None else _reference(x, reading) for x in op.results or outputs]
@@ -60,10 +60,10 @@ def _computed(step: Step, outputs: list[Tensor], reading: Reading) -> tuple[list
     return steps, [wrap(v.constant, v.dtype) if v.constant is not None else keys[v] for v in graph.outputs]
 
 
-def _traced(op: Any, outputs: list[Tensor], log: Any, step: Step) -> tuple[Graph, Cotangents, list[Tensor]]:
+def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tuple[Graph, Cotangents, list[Tensor]]:
     """The rule as a graph of the cotangents and of what it uses besides."""
     trace = Trace("rule")
-    trace.follows, trace.outer_recorders = True, (log,)
+    trace.tracks_external, trace.outer_recorders = True, (log,)
     try:
         with trace.entered():
             cotangents = Cotangents(op.rule(tuple(trace.input(ones_like(y, False)) for y in outputs)))
@@ -78,11 +78,11 @@ def _traced(op: Any, outputs: list[Tensor], log: Any, step: Step) -> tuple[Graph
             f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} looks at numbers of the gradient "
             "that it is given, draws random numbers, prints or assigns variables, which a file has no words for"
         )
-    followed = trace.followed
+    externals = trace.externals
     trace.let_go()
-    used = [*followed.values(), *(_read(variable, log) for variable, _ in graph.variables)]
+    used = [*externals.values(), *(_read(variable, log) for variable, _ in graph.variables)]
     variables = tuple(value for _, value in graph.variables)
-    own = opened(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs), list(followed))
+    own = opened(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs), list(externals))
     return Graph(own.name, (*own.inputs, *variables), own.nodes, own.outputs), cotangents, used
 
 
@@ -93,7 +93,7 @@ def _read(variable: Any, log: Any) -> Tensor:
     at = log.position(variable)
     if at is not None and at >= 0:
         held = wrap(held.array, held.dtype)
-        held.mark = (log.key, at, None)
+        held.tracer = (log.key, at, None)
     return held
 
 

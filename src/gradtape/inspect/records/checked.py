@@ -16,8 +16,8 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run.namespace import ops
+from .never_raises import say_once
 from .noting import NotingLog
-from .unobtrusive import say_once
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
 _LATER = (
@@ -29,7 +29,7 @@ _LATER = (
 class CheckedLog(NotingLog):
     """A log that also keeps every output. Its mark says where it stands."""
 
-    keeps = True
+    retain = True
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)

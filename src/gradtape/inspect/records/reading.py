@@ -24,9 +24,9 @@ from ...engine.run.namespace import ops, raw
 from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
-from ...engine.tape.questions import differentiable, native, ones
+from ...engine.tape.validation import differentiable, native, ones
+from .event_log import Event, TracingLog, witness
 from .variable_reads import Origin
-from .witness import Event, TracingLog, witness
 
 
 class Reading:
@@ -116,7 +116,7 @@ class Reading:
 
         def see(x: Any) -> None:
             if isinstance(x, Tensor):
-                at = dispatch.note(x.marks, key)
+                at = dispatch.entry(x.tracers, key)
                 if at is not None:
                     found.setdefault(at, x)
             elif type(x) is tuple:
@@ -206,7 +206,7 @@ class Reading:
     def made_outside(self, at: int, i: int) -> Event | None:
         """What made input `i` of the record at `at`, which is not on the tape, if a witness has seen it."""
         noted = self.log.notes.get(at)
-        event = None if noted is None else dispatch.note(noted[3][i].marks, witness.key)
+        event = None if noted is None else dispatch.entry(noted[3][i].tracers, witness.key)
         return event if event is not None and event.op is not None else None
 
     def users(self, at: int) -> Iterator[int]:

@@ -48,7 +48,7 @@ class VariableVersions:
         self._first: dict[int, Version] = {}  # both by the `id` of the variable
         self._latest: dict[int, Version] = {}
 
-    def mark(self, variable: Any, rest: Any) -> Any:
+    def tracer(self, variable: Any, rest: Any) -> Any:
         """The mark of a read of `variable` on top of `rest`: none for the first version."""
         latest = self._current(variable)
         return rest if latest.origin is None else (self.key, latest, rest)
@@ -61,7 +61,7 @@ class VariableVersions:
 
     def version(self, variable: Any, x: Tensor) -> Version | None:
         """The version that `x`, a read of `variable`, gave; None if that is not known, or `x` is no read of one."""
-        marked: Version | None = dispatch.note(x.marks, self.key)
+        marked: Version | None = dispatch.entry(x.tracers, self.key)
         return self._first.get(id(variable)) if marked is None else marked
 
     def origin(self, x: Tensor, variable: Any = None) -> Origin | None:

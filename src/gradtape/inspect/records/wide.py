@@ -32,7 +32,7 @@ class WideTensor(Tensor):
         self.level = level
         self.seen = seen  # the floating dtypes that would have been computed in, of all tensors of this level
         self.dtype = dtype
-        self.mark = None
+        self.tracer = None
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -57,8 +57,8 @@ class WideTensor(Tensor):
                 wrapped = tuple(self._said(y) for y in (result if several else (result,)))
                 result = wrapped if several else wrapped[0]
         inner = tuple(r for r in recorders if r.level > level)
-        if inner and any(x.mark is not None for x in inputs):
-            dispatch.Several(inner).record(op, inputs, result, attrs)
+        if inner and any(x.tracer is not None for x in inputs):
+            dispatch.RecorderGroup(inner).record(op, inputs, result, attrs)
         return result
 
     def _said(self, y: Tensor) -> Tensor:

@@ -26,9 +26,9 @@ from ...state.archive import replacing
 from ..causes.explain import Cause, explain
 from ..causes.nonfinite import diagnose
 from ..costs.profile import profile
+from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
 from ..records.reading import Reading, line_data
-from ..records.witness import TracingLog
 from .graph_report import call_data, graph_data, kind_of
 from .grouping import opened, tree
 
@@ -214,7 +214,7 @@ def _source(reading: Reading, name: str, at: int | None, cotangents: dict[int, A
 
 
 def _mark_exits(reading: Reading, nodes: dict[int, Any]) -> None:
-    for at, by in reading.log.exits:
+    for at, by in reading.log.disconnections:
         node = nodes.get(_first(reading, at))
         if node is not None:
             how = by if isinstance(by, str) else getattr(by, "name", str(by))

@@ -16,12 +16,12 @@ from typing import Any
 from ...engine.run import dispatch
 from ...engine.tape.inspection import new_block
 from ...engine.tape.tape import GradientTape
-from ...graph.function.watched import look
-from ..records.again import Question
+from ...graph.function.observers import look
+from ..records.event_log import TracingLog, start, stop
+from ..records.never_raises import never_raises
 from ..records.reading import Reading
+from ..records.replay import Question
 from ..records.tables import Printable, Table
-from ..records.unobtrusive import unobtrusive
-from ..records.witness import TracingLog, start, stop
 from .report import tape_data, write_page
 
 _OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
@@ -201,14 +201,14 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
         trace(False)
 
 
-@unobtrusive()
+@never_raises()
 def _keep(steps: Steps, tape: GradientTape) -> None:
     log = tape._log
     if isinstance(log, TracingLog) and log.question is not None:
         steps.add(tape, number=steps.seen)
 
 
-@unobtrusive()
+@never_raises()
 def _keep_in_graph(steps: Steps, tape: GradientTape, lasts: Callable[[], bool]) -> None:
     """Adds a node to the graph that is being traced, which keeps steps as long as the block `lasts`."""
     log = tape._log
@@ -226,7 +226,7 @@ def _keep_in_graph(steps: Steps, tape: GradientTape, lasts: Callable[[], bool]) 
     def passed() -> None:
         steps.seen += lasts()
 
-    @unobtrusive()
+    @never_raises()
     def see(arrays: Sequence[Any]) -> None:
         if wanted():
             steps.add(question.again(arrays), number=steps.seen)

@@ -18,7 +18,7 @@ from ...core import errors
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
 from ...engine.registry.batching import BatchedTensor, spread
-from ...engine.registry.examples import Sums
+from ...engine.registry.examples import SummedRows
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 
@@ -138,7 +138,7 @@ gather_rows = linear(
 def _rows_of_scatter(inputs, flags, attrs, count):
     """Values of the examples go to rows of a table that all have in common."""
     into_table = not attrs.get("axis") and not attrs.get("batch") and flags[0] and not flags[1]
-    return Sums() if into_table and inputs[1].dims[:1] == inputs[0].dims[:1] else None
+    return SummedRows() if into_table and inputs[1].dims[:1] == inputs[0].dims[:1] else None
 
 
 scatter_add = linear(

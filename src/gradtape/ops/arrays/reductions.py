@@ -209,13 +209,13 @@ def _log_softmax(xp, x, *, axis):
 
 _AXIS_SAMPLES = [sample((3, 4), axis=1), sample((2, 3, 2), axis=1), sample((4,), axis=0), sample((0, 3), axis=0)]
 softmax = opaque(
-    "softmax", _softmax, on=FLOAT | NARROW, fresh=True, samples=_AXIS_SAMPLES,
+    "softmax", _softmax, on=FLOAT | NARROW, never_aliases=True, samples=_AXIS_SAMPLES,
     vjp=lambda m, g, y, axis: (g - m.sum(g * y, axis=(axis,), keepdims=True)) * y,
     jvp=lambda m, inputs, y, attrs, ts: (ts[0] - m.sum(ts[0] * y, axis=(attrs["axis"],), keepdims=True)) * y,
     batch=lambda m, size, inputs, flags, attrs: m.softmax(inputs[0], **shift_axes(attrs, size)),
 )  # fmt: skip
 log_softmax = opaque(
-    "log_softmax", _log_softmax, on=FLOAT | NARROW, fresh=True, samples=_AXIS_SAMPLES,
+    "log_softmax", _log_softmax, on=FLOAT | NARROW, never_aliases=True, samples=_AXIS_SAMPLES,
     vjp=lambda m, g, y, axis: g - m.exp(y) * m.sum(g, axis=(axis,), keepdims=True),
     jvp=lambda m, inputs, y, attrs, ts: ts[0] - m.sum(ts[0] * m.exp(y), axis=(attrs["axis"],), keepdims=True),
     batch=lambda m, size, inputs, flags, attrs: m.log_softmax(inputs[0], **shift_axes(attrs, size)),

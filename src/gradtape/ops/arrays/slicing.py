@@ -77,7 +77,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     y = wrap(np.array(array, dtype=object) if type(array) is bytes else array, x.dtype)
     if modes.active:
         modes.op_finished(slice_, (x,), y)
-    if x.mark is not None:
+    if x.tracer is not None:
         recorder = thread.recorder
         if recorder is not None:
             recorder.record(slice_, (x,), y, {"key": key})

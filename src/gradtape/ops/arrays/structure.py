@@ -13,7 +13,7 @@ from ...backends.arrays import put
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
-from ...engine.registry.examples import KEEPS, Sums, all_rows
+from ...engine.registry.examples import KEEPS, SummedRows, all_rows
 from ...engine.registry.families import constant, linear, shift_axes, unbroadcast
 from ...engine.registry.op import sample
 from ...engine.run.convert import to_tensor
@@ -153,7 +153,7 @@ def _spread(m, g, x_shape, axis):
 
 sum_ = linear(
     "sum", sum_of, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
-    rows=lambda inputs, flags, attrs, count: Sums() if 0 in attrs["axis"] else KEEPS,
+    rows=lambda inputs, flags, attrs, count: SummedRows() if 0 in attrs["axis"] else KEEPS,
     samples=[sample((3, 4, 2), axis=(0, 2)), sample((), axis=()), sample((0, 3), axis=(0,), keepdims=True)],
 )  # fmt: skip
 
@@ -260,6 +260,6 @@ roll = linear(
 )  # fmt: skip
 
 stop_gradient = constant(
-    "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True, severs=True,
+    "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True, detaches=True,
     batch=lambda m, size, inputs, flags, attrs: m.stop_gradient(inputs[0]),
 )  # fmt: skip

@@ -106,7 +106,7 @@ def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:
 
 
 matmul = bilinear(
-    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, rows=_rows_of_matmul, fresh=True,
+    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, rows=_rows_of_matmul, never_aliases=True,
     samples=[
         sample((3, 4), (4, 5)),
         sample((2, 4, 3), (4, 5), transpose_a=True),
@@ -191,13 +191,13 @@ def _contract_db(m, g, a, equation):
 
 def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
     first, second, output = split_equation(attrs["equation"])
-    fresh = next(c for c in map(chr, range(0x4E00, 0x9FFF)) if c not in attrs["equation"])
-    first, second = fresh * flags[0] + first, fresh * flags[1] + second
-    return m.contract(*inputs, equation=f"{first},{second}->{fresh}{output}")
+    never_aliases = next(c for c in map(chr, range(0x4E00, 0x9FFF)) if c not in attrs["equation"])
+    first, second = never_aliases * flags[0] + first, never_aliases * flags[1] + second
+    return m.contract(*inputs, equation=f"{first},{second}->{never_aliases}{output}")
 
 
 contract = bilinear(
-    "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, fresh=True,
+    "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, never_aliases=True,
     rows=lambda inputs, flags, attrs, count: summed_by_letter(attrs["equation"], flags),
     samples=[
         sample((3, 4), (4, 2), equation="ij,jk->ik"),

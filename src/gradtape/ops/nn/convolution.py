@@ -21,7 +21,7 @@ from ...backends.numpy.windows import window_positions
 from ...backends.tuning import PATCHES, PRODUCTS
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import fold, spread
-from ...engine.registry.examples import Sums, rows_of_first
+from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
 from . import strided
@@ -353,7 +353,7 @@ _DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
 _LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
 
 conv = bilinear(
-    "conv", _conv, batch=_batch, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
+    "conv", _conv, batch=_batch, rows=rows_of_first, never_aliases=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
         g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -370,7 +370,7 @@ conv = bilinear(
     ],
 )  # fmt: skip
 conv_input = bilinear(
-    "conv_input", _conv_input, batch=_batch_input, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
+    "conv_input", _conv_input, batch=_batch_input, rows=rows_of_first, never_aliases=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
         g, w, **_attrs(strides, paddings, dilations, groups)
     ),
@@ -387,8 +387,8 @@ conv_input = bilinear(
     ],
 )  # fmt: skip
 conv_filter = bilinear(
-    "conv_filter", _conv_filter, batch=_batch_filter, fresh=True, on=INT | FLOAT | NARROW,
-    rows=lambda inputs, flags, attrs, count: None if all(flags) else Sums(),
+    "conv_filter", _conv_filter, batch=_batch_filter, never_aliases=True, on=INT | FLOAT | NARROW,
+    rows=lambda inputs, flags, attrs, count: None if all(flags) else SummedRows(),
     da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
         b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -404,7 +404,7 @@ conv_filter = bilinear(
     ],
 )  # fmt: skip
 conv_filters = bilinear(
-    "conv_filters", _conv_filters, batch=_batch_filters, fresh=True, on=INT | FLOAT | NARROW,
+    "conv_filters", _conv_filters, batch=_batch_filters, never_aliases=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, b, x_shape, strides, paddings, dilations: _of_each_member(
         m, m.conv_input, b, g, size=tuple(x_shape[2:-1]), strides=strides, paddings=paddings, dilations=dilations
     ),

@@ -19,7 +19,7 @@ from ...backends.numpy.blocks import share_out
 from ...backends.tuning import CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import spread
-from ...engine.registry.examples import Sums
+from ...engine.registry.examples import SummedRows
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import sample
 from ..arrays.structure import sum_of
@@ -155,7 +155,7 @@ def _batch_layer_norm_back(m, size, inputs, flags, attrs):
 
 
 layer_norm = opaque(
-    "layer_norm", _layer_norm, on=_SMOOTH, fresh=True, jvp=_layer_norm_jvp, batch=_batch_layer_norm,
+    "layer_norm", _layer_norm, on=_SMOOTH, never_aliases=True, jvp=_layer_norm_jvp, batch=_batch_layer_norm,
     vjp=lambda m, g, x, scale, epsilon: m.layer_norm_back(g, x, scale, epsilon=epsilon),
     samples=[
         sample((3, 4), (4,), (4,), epsilon=1e-3), sample((2, 2, 5), (5,), (5,), epsilon=0.1),
@@ -167,14 +167,14 @@ def _rows_beside(*shared):
 
     def rows(inputs, flags, attrs, count):
         alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
-        return Sums(shared, kept=(0,)) if alone else None
+        return SummedRows(shared, kept=(0,)) if alone else None
 
     return rows
 
 
 layer_norm_back = opaque(
-    "layer_norm_back", _layer_norm_back, on=_SMOOTH, fresh=True, vjp=_layer_norm_back_vjp, batch=_batch_layer_norm_back,
-    rows=_rows_beside(2),
+    "layer_norm_back", _layer_norm_back, on=_SMOOTH, never_aliases=True, vjp=_layer_norm_back_vjp,
+    batch=_batch_layer_norm_back, rows=_rows_beside(2),
     samples=[
         sample((3, 4), (3, 4), (4,), epsilon=1e-3), sample((2, 2, 5), (2, 2, 5), (5,), epsilon=0.1),
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (0, 3), (3,), epsilon=1e-3),
@@ -279,7 +279,7 @@ def _batch_channel_affine_back(m, size, inputs, flags, attrs):
 
 
 channel_affine = opaque(
-    "channel_affine", _channel_affine, on=_SMOOTH, fresh=True, vjp=_channel_affine_vjp, jvp=_channel_affine_jvp,
+    "channel_affine", _channel_affine, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_vjp, jvp=_channel_affine_jvp,
     batch=_batch_channel_affine,
     samples=[
         sample((3, 4), (4,), (4,), (4,)), sample((2, 2, 5), (5,), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
@@ -287,7 +287,7 @@ channel_affine = opaque(
     ],
 )  # fmt: skip
 channel_affine_back = opaque(
-    "channel_affine_back", _channel_affine_back, on=_SMOOTH, fresh=True, vjp=_channel_affine_back_vjp,
+    "channel_affine_back", _channel_affine_back, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_back_vjp,
     batch=_batch_channel_affine_back, rows=_rows_beside(2, 3),
     samples=[
         sample((3, 4), (3, 4), (4,), (4,)), sample((2, 2, 5), (2, 2, 5), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
@@ -340,7 +340,7 @@ def _moments_jvp(m, inputs, ys, attrs, ts):
 
 
 moments = opaque(
-    "moments", _moments, vjp=_moments_vjp, jvp=_moments_jvp, on=_SMOOTH, fresh=True,
+    "moments", _moments, vjp=_moments_vjp, jvp=_moments_jvp, on=_SMOOTH, never_aliases=True,
     batch=lambda m, size, inputs, flags, attrs: m.moments(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((3, 4), axis=(0,)), sample((2, 3, 2), axis=(0, 1)), sample((2, 3, 2), axis=(0, 2)),

@@ -198,8 +198,8 @@ def _flat_in(m, x, slope):
 
 
 max_pool = opaque(
-    "max_pool", _max_pool, on=_REAL, kinks=True, fresh=True, batch=_batch_examples("max_pool"), vjp=_max_pool_vjp,
-    jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
+    "max_pool", _max_pool, on=_REAL, kinks=True, never_aliases=True, batch=_batch_examples("max_pool"),
+    vjp=_max_pool_vjp, jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
 )  # fmt: skip
 max_pool_place = constant(
     "max_pool_place", _max_pool_place, on=_REAL, batch=_batch_examples("max_pool_place"),
@@ -210,8 +210,8 @@ max_pool_index = constant(
     samples=[sample(np.arange(8).reshape(2, 2, 2, 1) % 4, size=(4, 4), include_batch=True, **_SQUARE)],
 )
 max_pool_back = linear(
-    "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, fresh=True, batch=_batch_examples("max_pool_back"),
-    rows=rows_of_first,
+    "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, never_aliases=True,
+    batch=_batch_examples("max_pool_back"), rows=rows_of_first,
     transpose=lambda m, g, place, window, strides, paddings, dilations: m.max_pool_pick(
         g, place, **_attrs(window, strides, paddings, dilations)
     ),

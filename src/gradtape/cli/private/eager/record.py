@@ -13,7 +13,7 @@ def should_record_backprop(tensors: Iterable[Any]) -> bool:
     """Whether a tape that is recording knows one of `tensors`."""
     if thread.recorder is None:
         return False
-    return any(gradtape.convert_to_tensor(x).mark is not None for x in tensors)
+    return any(gradtape.convert_to_tensor(x).tracer is not None for x in tensors)
 
 
 def could_possibly_record() -> bool:

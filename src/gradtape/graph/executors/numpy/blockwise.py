@@ -19,7 +19,7 @@ from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from ...passes.optimize import dead_code
 from . import lowering
-from .program import Program
+from .program import ProgramWriter
 
 _CACHE = 3 << 19  # bytes of all arrays in a block
 _WITHIN = 2  # arrays that are only used inside it, at a time
@@ -68,7 +68,7 @@ class Fused(Unregistered):
     """The steps of a run as one op."""
 
     family = "fused"
-    fresh = True
+    never_aliases = True
 
     def __init__(
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
@@ -138,7 +138,7 @@ class Fused(Unregistered):
 def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
     """`f(*blocks of inputs, *blocks of outputs)`, which computes a block."""
     targets = {v: f"y{i}" for i, v in enumerate(outputs)}
-    program = Program(Graph("block", tuple(inputs), tuple(members), tuple(outputs)), targets)
+    program = ProgramWriter(Graph("block", tuple(inputs), tuple(members), tuple(outputs)), targets)
     parameters = [*(program.names[v] for v in inputs), *targets.values()]
     source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
     names = {**program.globals, "__name__": __name__}

@@ -1,7 +1,7 @@
 """Which array a ufunc may write its result to: one of its arguments that nobody needs any more.
 
 Such an argument is an array that the run itself has made and that no other value may be an alias of. Unless an op says
-that its kernel always makes new arrays (`Op.fresh`), its result counts as an alias of its arguments.
+that its kernel always makes new arrays (`Op.never_aliases`), its result counts as an alias of its arguments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def overwritten(graph: Graph) -> dict[int, Value]:
             y = node.outputs[0]
             candidates[i] = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and v in origin]
         for y in node.outputs:
-            if getattr(node.op, "fresh", False):
+            if getattr(node.op, "never_aliases", False):
                 origin[y] = y
             elif (node.op is view or _keeps_elements(node)) and node.inputs[0] in origin:
                 origin[y] = origin[node.inputs[0]]
@@ -35,7 +35,7 @@ def _last_uses(graph: Graph) -> dict[Value, float]:
     for i in range(len(graph.nodes) - 1, -1, -1):
         node = graph.nodes[i]
         use = forever if node.effect else float(i)
-        if not getattr(node.op, "fresh", False):
+        if not getattr(node.op, "never_aliases", False):
             use = max([use, *[last.get(y, -1.0) for y in node.outputs]])
         for v in node.inputs:
             if last.get(v, -1.0) < use:

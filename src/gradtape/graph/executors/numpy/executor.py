@@ -21,8 +21,8 @@ from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
 from .lowering import in_single, lowered
-from .program import Program, is_name
-from .within import within
+from .memory_planning import plan_memory
+from .program import ProgramWriter, is_name
 
 _number = itertools.count(1).__next__
 _unused_files: dict[str, list[str]] = {}  # by the name of the function: file names that no code has any more
@@ -40,10 +40,10 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
 
-    A run of it holds no more than the budget, if there is one: see `within`.
+    A run of it holds no more than the budget, if there is one: see `plan_memory`.
     """
     graph = prepared(graph)
-    return written(graph if budget is None else within(graph, budget))
+    return written(graph if budget is None else plan_memory(graph, budget))
 
 
 def prepared(graph: Graph) -> Graph:
@@ -56,7 +56,7 @@ def prepared(graph: Graph) -> Graph:
 
 def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """The same function for a graph that is prepared: one line a node."""
-    program = Program(graph)
+    program = ProgramWriter(graph)
     name = graph.name if is_name(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
         name = f"graph_of_{name}"

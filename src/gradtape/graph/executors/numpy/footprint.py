@@ -42,7 +42,7 @@ class Layouts:
         for node in graph.nodes:
             if node.op is view:
                 self._lies_in(node.outputs[0], node.inputs[0])
-            elif type(node.op) is Op and not node.op.fresh and not node.effect and not any(subgraphs(node)):
+            elif type(node.op) is Op and not node.op.never_aliases and not node.effect and not any(subgraphs(node)):
                 self._try(node)
             elif isinstance(node.op, Primitive):
                 self._strides[node.outputs[0]] = self._as_first(node)

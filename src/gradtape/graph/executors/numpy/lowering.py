@@ -14,7 +14,7 @@ import numpy as np
 
 from ....backends.tuning import FEW
 from ....core import dtypes
-from ....engine.registry.formula import Formula, Symbol, traced
+from ....engine.registry.formula import Formula, FormulaSymbol, traced
 from ....engine.registry.op import Unregistered, registry
 from ...ir.graph import Graph, Node, Value
 
@@ -36,7 +36,7 @@ class Primitive(Unregistered):
         self.name = self.title = name
         self.numpy = function
         self.writes = writes
-        self.fresh = name != "view"
+        self.never_aliases = name != "view"
 
 
 view = Primitive("view", lambda x, *, dtype: x.view(dtype))
@@ -121,7 +121,9 @@ def _inlined(formula: Formula, node: Node, nodes: list[Node]) -> Value:
     """Adds the steps of a node's formula; returns its result."""
     made = dict(zip(formula.inputs, node.inputs, strict=True))
     for step in formula.steps:
-        inputs = tuple([made[x] if type(x) is Symbol else Value((), dtypes.of_numpy(x.dtype), x) for x in step.inputs])
+        inputs = tuple([
+            made[x] if type(x) is FormulaSymbol else Value((), dtypes.of_numpy(x.dtype), x) for x in step.inputs
+        ])
         if step.output is formula.result:
             y = node.outputs[0]
         else:

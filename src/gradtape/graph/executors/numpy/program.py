@@ -29,7 +29,7 @@ _INFIX = {
 }  # fmt: skip
 
 
-class Program:
+class ProgramWriter:
     """The lines of a graph's function, and the kernels and constants they name.
 
     `targets` are the names of arrays that some of its values are to be written into. They may be parts of the values:

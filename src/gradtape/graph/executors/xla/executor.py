@@ -26,7 +26,7 @@ from ...ir.graph import Graph, Value, all_nodes
 from .constants import large_constants
 from .interrupts import Uninterrupted
 from .placement import Placement, placement_of
-from .stages import options
+from .stage_partitioning import options
 
 logger = logging.getLogger("gradtape")
 
@@ -38,10 +38,10 @@ _FEW = 500  # nodes of a program that may be so short that the time of a call ma
 def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[[Sequence[Any]], list[Any]]:
     """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables.
 
-    A run of it takes no more memory than the budget, if there is one: see `within`.
+    A run of it takes no more memory than the budget, if there is one: see `plan_memory`.
     """
     check_jax()
-    return Program(graph, budget=budget)
+    return XlaProgram(graph, budget=budget)
 
 
 def check_jax() -> None:
@@ -65,7 +65,7 @@ def check_process() -> None:
         )
 
 
-class Program:
+class XlaProgram:
     """A compiled graph; it is compiled when it is first called.
 
     `on_host` are the ops that NumPy computes in the middle of the program, `peak` the most bytes that a run takes
@@ -237,7 +237,7 @@ class Program:
 
     def _planned(self, budget: int | float, plain: _Compiled) -> _Compiled:
         """The program within a memory budget, as far as that is possible; `plain` is the one without."""
-        from .within import within
+        from .memory_planning import plan_memory
 
         if plain.placement is not None:
             logger.warning(
@@ -245,7 +245,7 @@ class Program:
                 "does not hold", self.graph.name
             )  # fmt: skip
             return plain
-        planned: _Compiled = within(self.graph, budget, plain, partial(self._built, placement=None))
+        planned: _Compiled = plan_memory(self.graph, budget, plain, partial(self._built, placement=None))
         return planned
 
     def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:

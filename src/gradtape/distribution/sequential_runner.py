@@ -17,8 +17,8 @@ from ..core.scopes import adopt, held
 from ..core.tensor import Tensor
 from ..engine.run.dispatch import thread, traced_by
 from ..engine.run.randomness import drawing_for_each
+from .context import above_replicas, in_replica
 from .draws import varied
-from .places import above_replicas, in_replica
 from .reductions import workers_of
 from .replicas import ReplicaContext
 from .values import DistributedValues, PerReplica, regroup, select_replica

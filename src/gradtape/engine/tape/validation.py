@@ -13,7 +13,7 @@ from ...core import errors, nest
 from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like, number
-from ..registry.batching import StandIn
+from ..registry.batching import Proxy
 from ..registry.cotangents import densify
 from ..registry.devices import DeviceTensor, sent
 from ..run import dispatch
@@ -147,7 +147,7 @@ def _beside(x: Any, y: Tensor) -> Tensor:
     if not isinstance(x, Tensor):
         with dispatch.recorded_by(()):
             x = to_tensor(x)
-    while isinstance(x, StandIn):
+    while isinstance(x, Proxy):
         x = x.value
     return sent(x.module, y) if type(x) is DeviceTensor else y
 

@@ -21,12 +21,12 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, batched_identity, leave
 from ..registry.cotangents import finished
-from ..registry.op import Op, Partial
+from ..registry.op import Op, SingleInputRule
 from ..run import dispatch
 from ..run.namespace import ops
 from .coloring import coloring, count, known_to_scipy, symmetric_coloring, symmetric_taken_apart, taken_apart
-from .dependence import full_patterns, patterns, seeds
 from .log import Log
+from .sparsity import full_patterns, patterns, seeds
 
 MODES = ("reverse", "forward", "auto")
 DENSE_MAX_UNKNOWNS = 600  # up to so many entries of the sources, sparse="auto" makes a sweep for each row or column
@@ -167,7 +167,7 @@ class ChosenJacobians:
 
         The second derivatives that such rules give need not be symmetric.
         """
-        return bool(self._hooks) or any(type(op) not in (Op, Partial) for op in log.ops if op is not None)
+        return bool(self._hooks) or any(type(op) not in (Op, SingleInputRule) for op in log.ops if op is not None)
 
     def _rows_of_colors(self, log: Log, targets: list[Any], sources: list[Any]) -> _Sweep:
         def sweep(seeds: list[BatchedTensor]) -> list[Any]:

@@ -1,6 +1,6 @@
 """Which entries of the target each entry of a source goes into: sets that travel with a sweep.
 
-A `DependentTensor` takes a cotangent's place. Every entry of it has a set: the entries of the target whose cotangent it
+A `SparsityTracer` takes a cotangent's place. Every entry of it has a set: the entries of the target whose cotangent it
 depends on. Its value is that for cotangents of zero, which is zero unless a user's rule adds something. A built-in rule
 is linear in its cotangent, and so is each op that it is made of. What a linear op does to sets is found by running it
 on chosen numbers, in double precision: each number it gives is a weighted sum of entries of the argument. The weights
@@ -25,7 +25,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, Lookalike, NeedsValue
+from ..registry.batching import BatchedTensor, NeedsValue, TransparentProxy
 from ..registry.cotangents import finished
 from ..registry.op import Op
 from ..run import dispatch
@@ -59,7 +59,7 @@ class Dependence:
         self.linear = True
 
 
-class DependentTensor(Lookalike):
+class SparsityTracer(TransparentProxy):
     """A cotangent whose entry `i` depends on the entries of the target in row `i` of `sets`, a sparse matrix."""
 
     __slots__ = ("dependence", "sets")
@@ -109,7 +109,7 @@ class DependentTensor(Lookalike):
                 _of_everything(own.stop - own.start, s) if part is None else part @ s
                 for part, s in zip(parts, sets, strict=True)
             ]
-            outputs.append(DependentTensor(y, self.dependence, sum(sent[1:], sent[0])))
+            outputs.append(SparsityTracer(y, self.dependence, sum(sent[1:], sent[0])))
         return outputs
 
 
@@ -468,7 +468,7 @@ def _full_rows(chosen: Any, columns: int) -> Any:
     return sparse.csr_array((ones, places), shape=(len(chosen), columns))
 
 
-def seeds(targets: Sequence[Tensor]) -> list[DependentTensor]:
+def seeds(targets: Sequence[Tensor]) -> list[SparsityTracer]:
     """The cotangents of targets each of whose entries depends on itself: they are numbered through all targets."""
     from scipy import sparse
 
@@ -478,7 +478,7 @@ def seeds(targets: Sequence[Tensor]) -> list[DependentTensor]:
     for target in targets:
         stop = start + math.prod(target.dims)
         nothing = Tensor(np.zeros(target.dims, target.dtype.numpy), target.dtype)
-        found.append(DependentTensor(nothing, dependence, rows[start:stop]))
+        found.append(SparsityTracer(nothing, dependence, rows[start:stop]))
         start = stop
     return found
 
@@ -494,7 +494,7 @@ def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependenc
             continue
         with dispatch.recorded_by(()):
             g = finished(ops, g)
-        dependent = type(g) is DependentTensor
+        dependent = type(g) is SparsityTracer
         sets = g.sets if dependent else sparse.csr_array((math.prod(source.dims), rows), dtype=bool)
         # What a rule adds whatever its cotangent is, or an infinite factor makes of zero, is in every row.
         in_every_row = _numbers(g.value if dependent else g) != 0

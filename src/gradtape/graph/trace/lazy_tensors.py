@@ -1,7 +1,7 @@
 """Values that are computed only when somebody looks at them: those of a trace for XLA, or with a memory budget.
 
-Such a trace finds out shapes and dtypes alone; what a node would give is remembered as `Work`. Whoever looks at a value
-has NumPy compute it and what it depends on, from the values of inputs and variables, once. Effects keep their order:
+Such a trace infers shapes and dtypes alone; a `Thunk` stands for what a node would compute. Reading a value makes NumPy
+compute it and what it depends on, from the values of inputs and variables, once. Effects keep their order:
 one that is performed for its value is performed after all that come before it, and the run that follows replays them.
 """
 
@@ -27,15 +27,15 @@ from ..executors.xla.mesh import prepare
 from ..ir.effects import performance, performed_as
 
 
-class Awaited(Tensor):
+class LazyTensor(Tensor):
     """A value that nobody has looked at, or only some have."""
 
     __slots__ = ("_at", "_dims", "_work")
 
-    def __init__(self, dims: tuple[int, ...], dtype: DType, work: Work, at: int = 0) -> None:
+    def __init__(self, dims: tuple[int, ...], dtype: DType, work: Thunk, at: int = 0) -> None:
         self._dims = dims
         self.dtype = dtype
-        self.mark = None
+        self.tracer = None
         self._work = work
         self._at = at
 
@@ -49,12 +49,12 @@ class Awaited(Tensor):
         return self._work.results()[self._at].array
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Thunk:
         """What computes it."""
         return self._work
 
 
-class Work:
+class Thunk:
     """What computes awaited values: `run(*inputs)` gives them as plain tensors, and is called once.
 
     An effect is performed as it would have been when it was traced: imagined or not, replayed or recorded.
@@ -64,7 +64,7 @@ class Work:
 
     def __init__(
         self, run: Callable[..., Sequence[Tensor]], inputs: Sequence[Tensor] = (), effect: bool = False,
-        after: Work | None = None,
+        after: Thunk | None = None,
     ) -> None:  # fmt: skip
         self.run = run
         self.inputs = inputs
@@ -89,9 +89,9 @@ class Work:
         assert self._results is not None
         return self._results
 
-    def _missing(self) -> list[Work]:
+    def _missing(self) -> list[Thunk]:
         before = [] if self.after is None or self.after.is_done else [self.after]
-        return before or [x.work for x in self.inputs if type(x) is Awaited and not x.work.is_done]
+        return before or [x.work for x in self.inputs if type(x) is LazyTensor and not x.work.is_done]
 
     def _compute(self) -> None:
         if self._results is not None:
@@ -107,28 +107,28 @@ class Work:
             thread.recorder = recorder
         self.inputs, self.after = (), None  # what was needed may go
 
-    def take_over(self, other: Work) -> None:
+    def take_over(self, other: Thunk) -> None:
         """Computes what `other` would, of which its own values are the first ones."""
         self.run, self.inputs = other.run, other.inputs
 
-    def wait_for(self, other: Work) -> None:
+    def wait_for(self, other: Thunk) -> None:
         """Takes the values that `other` computes."""
         self.run, self.inputs, self.after = (lambda: other.results()), (), other
 
 
 def plain(x: Tensor) -> Tensor:
     """The tensor with its value, looked at."""
-    return wrap(x.array, x.dtype) if type(x) is Awaited else x
+    return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
-def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Work | None) -> Work:
+def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Thunk | None) -> Thunk:
     """What computes the values that a node gives."""
 
     def run(*values: Tensor) -> Sequence[Tensor]:
         result = computed(op, values, attrs)
         return result if type(result) is tuple else (result,)
 
-    return Work(run, inputs, effect, after)
+    return Thunk(run, inputs, effect, after)
 
 
 def computed(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
@@ -136,9 +136,9 @@ def computed(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     return op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
 
 
-def of_variable(variable: Any) -> Awaited:
+def of_variable(variable: Any) -> LazyTensor:
     """What a variable holds."""
-    return Awaited(variable.dims, variable.dtype, Work(lambda: (wrap(variable._settled(), variable.dtype),)))
+    return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._settled(), variable.dtype),)))
 
 
 def ones_like(x: Tensor, awaits: bool) -> Tensor:
@@ -148,14 +148,14 @@ def ones_like(x: Tensor, awaits: bool) -> Tensor:
     def make() -> tuple[Tensor]:
         return (wrap(np.ones(dims, dtype.numpy), dtype),)
 
-    return Awaited(dims, dtype, Work(make)) if awaits else make()[0]
+    return LazyTensor(dims, dtype, Thunk(make)) if awaits else make()[0]
 
 
 def first_of(x: Tensor) -> Tensor:
     """The first row of a value that has rows."""
-    if type(x) is not Awaited:
+    if type(x) is not LazyTensor:
         return wrap(x.array[0, ...], x.dtype)  # of strings `array[0]` is no array, but bytes
-    return Awaited(x.dims[1:], x.dtype, Work(lambda rows: (wrap(rows.array[0, ...], rows.dtype),), (x,)))
+    return LazyTensor(x.dims[1:], x.dtype, Thunk(lambda rows: (wrap(rows.array[0, ...], rows.dtype),), (x,)))
 
 
 def is_replayed() -> bool:

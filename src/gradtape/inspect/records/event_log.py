@@ -23,14 +23,14 @@ from ...core import nest, scopes
 from ...core.tensor import Tensor, when_made
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
-from ...engine.run.dispatch import note
+from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
 from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
 from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
+from .never_raises import never_raises, say_once
 from .noting import NO_ATTRIBUTES, NotingLog
-from .unobtrusive import say_once, unobtrusive
 from .variable_reads import UpdateByCall, VariableVersions
 
 _RECENT_LOGS = 4  # whose values may be met again: two steps of a program with two tapes
@@ -140,14 +140,14 @@ class Witness(dispatch.Recorder):
         self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, in a block of `witnessed`
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that functions of datasets have read, by their ids
 
-    @unobtrusive()
+    @never_raises()
     def answered(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any], found: Sequence[Any]) -> None:
         """Marks gradients, or Jacobians, as computed from the targets."""
-        marks = tuple([x.marks for x in targets if isinstance(x, Tensor)])
+        tracers = tuple([x.tracers for x in targets if isinstance(x, Tensor)])
         recording = [recorder.key for recorder in dispatch.thread.recorders]
         for g in found:
-            if isinstance(g, Tensor) and not any(note(g.marks, key) is not None for key in recording):
-                g.mark = (self.key, self._event(Gradient, (*marks, g.marks), None), g.marks)
+            if isinstance(g, Tensor) and not any(entry(g.tracers, key) is not None for key in recording):
+                g.tracer = (self.key, self._event(Gradient, (*tracers, g.tracers), None), g.tracers)
 
     # The methods that are told of every op are guarded by themselves: a call of a guard would be a good part of them.
 
@@ -155,17 +155,17 @@ class Witness(dispatch.Recorder):
         """Marks the outputs as computed by `op` from the inputs."""
         try:
             key = self.key
-            marks = []
+            tracers = []
             for x in inputs:
-                if x.mark is None:
-                    x.mark = self.made(x)
-                marks.append(x.marks)
-            event = self._event(op, tuple(marks), None)
+                if x.tracer is None:
+                    x.tracer = self.made(x)
+                tracers.append(x.tracers)
+            event = self._event(op, tuple(tracers), None)
             if type(outputs) is tuple:
                 for y in outputs:
-                    y.mark = (key, event, y.marks)
+                    y.tracer = (key, event, y.tracers)
             else:
-                outputs.mark = (key, event, outputs.marks)
+                outputs.tracer = (key, event, outputs.tracers)
         except Exception:
             say_once("Witness.record")
 
@@ -173,18 +173,18 @@ class Witness(dispatch.Recorder):
         """The same for an op without a derivative."""
         self.record(op, inputs, outputs)
 
-    @unobtrusive()
+    @never_raises()
     def called(self, name: str, tensors: Sequence[Tensor], variables: Sequence[Any], result: Any) -> None:
         """Marks what a call of a function has given, if no tape has recorded it, as computed from all it was given."""
-        made = [y for y in nest.flatten(result, expand_composites=True) if isinstance(y, Tensor) and y.mark is None]
+        made = [y for y in nest.flatten(result, expand_composites=True) if isinstance(y, Tensor) and y.tracer is None]
         if made:
             for x in tensors:
-                if x.mark is None:
-                    x.mark = self.made(x)
-            marks = [x.marks for x in tensors] + [self.mark_of(variable, None) for variable in variables]
-            event = self._event(FunctionCall(name), tuple(marks), None)
+                if x.tracer is None:
+                    x.tracer = self.made(x)
+            tracers = [x.tracers for x in tensors] + [self.tracer_of(variable, None) for variable in variables]
+            event = self._event(FunctionCall(name), tuple(tracers), None)
             for y in made:
-                y.mark = (self.key, event, None)
+                y.tracer = (self.key, event, None)
 
     def made(self, x: Tensor) -> Any:
         """The mark of a tensor that is made from what is none."""
@@ -192,13 +192,13 @@ class Witness(dispatch.Recorder):
 
     def event_of(self, x: Tensor) -> Event:
         """What made a tensor, as far as is known."""
-        event: Event | None = note(x.marks, self.key)
+        event: Event | None = entry(x.tracers, self.key)
         if event is None:
             event = _new(Event, _MADE)
-            x.mark = (self.key, event, x.marks)
+            x.tracer = (self.key, event, x.tracers)
         return event
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
         try:
             event = self._event(None, (), variable)
@@ -209,17 +209,17 @@ class Witness(dispatch.Recorder):
             say_once("Witness.mark_of")
             return rest
 
-    def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
+    def _event(self, op: Any, tracers: tuple[Any, ...], variable: Any) -> Event:
         deepest = 0
-        for mark in marks:
-            before = note(mark, self.key)
+        for tracer in tracers:
+            before = entry(tracer, self.key)
             if before is not None and before[_STEPS] > deepest:
                 deepest = before[_STEPS]
         if deepest > _MOST_STEPS:
-            marks, deepest = (), 0
+            tracers, deepest = (), 0
         recorders = dispatch.thread.recorders
         recording = tuple([r.key for r in recorders]) if recorders else ()
-        return _new(Event, (op, marks, variable, _here(3), _tick(), _thread(), recording, deepest + 1))
+        return _new(Event, (op, tracers, variable, _here(3), _tick(), _thread(), recording, deepest + 1))
 
 
 witness = Witness()
@@ -235,7 +235,7 @@ def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any
     _tell_outer_tapes(tape, targets)
 
 
-@unobtrusive()
+@never_raises()
 def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
     """Tells the tapes that record the sweep of an inner tape which question that sweep has answered."""
     inner = tape._log or tape._past
@@ -253,7 +253,7 @@ def start(of_all: bool = False) -> None:
         _holders += 1
         witness.traces_all += of_all
         if _holders == 1:
-            dispatch.set_witness(witness)
+            dispatch.set_event_log(witness)
             inspection.when_asked = _answered
             when_made(witness.made)
             scopes.when_changed(_scope_changed)
@@ -267,7 +267,7 @@ def stop(of_all: bool = False) -> None:
         _holders -= 1
         witness.traces_all -= of_all
         if _holders == 0:
-            dispatch.set_witness(None)
+            dispatch.set_event_log(None)
             inspection.when_asked = None
             witness.fed.clear()
             witness.recent.clear()
@@ -276,7 +276,7 @@ def stop(of_all: bool = False) -> None:
             graph.when_replayed = None
 
 
-class Stay:
+class EventLogLease:
     """As long as this lives, the witness is told."""
 
     def __init__(self) -> None:
@@ -327,7 +327,7 @@ class Unrecorded(NamedTuple):
     reference: LineReference | Line
 
 
-class UnrecordedCall(NamedTuple):
+class InlinedCall(NamedTuple):
     """A call that the tape was not told of as one record: it has recorded the ops of it, or nothing.
 
     It stands among what is `unrecorded`, after the `first` entries that came before the call.
@@ -365,14 +365,14 @@ class TracingLog(NotingLog):
     `spans` are the times it was recording, on the witness' clock.
     """
 
-    traces = keeps = True
+    traces = retain = True
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         self._notes: dict[int, Note] = {}
         # What was noted since: seven entries an op, which make no objects that the collector would have to look at.
         self._pending: list[Any] = []
-        self.exit_lines: dict[int, LineReference | Line] = {}  # of `exits`, by index
+        self.exit_lines: dict[int, LineReference | Line] = {}  # of `disconnections`, by index
         self.exit_positions: dict[int, int] = {}  # of the same: how much had been recorded before
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
@@ -388,7 +388,7 @@ class TracingLog(NotingLog):
         self.versions = VariableVersions()
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
         # By the `id` of the first output, or of the call; in order of execution, calls after what they have run.
-        self.unrecorded: dict[int, Unrecorded | UnrecordedCall] = {}
+        self.unrecorded: dict[int, Unrecorded | InlinedCall] = {}
         self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
         self.sweeps: list[Sweep] = []  # of inner tapes
         self.has_own_sweep = False  # whether it was asked for a gradient while it recorded
@@ -416,8 +416,8 @@ class TracingLog(NotingLog):
             return _note_from(*pending[1 - _NOTE_SIZE :])
         return None if at is None else self.notes.get(at)
 
-    @unobtrusive()
-    def succeeds(self, before: Log) -> None:
+    @never_raises()
+    def continue_from(self, before: Log) -> None:
         """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
         if isinstance(before, TracingLog):
             self.before_reset = [*before.before_reset, (before, here(4))]
@@ -428,12 +428,12 @@ class TracingLog(NotingLog):
         if dispatch.thread.trace is None:  # a graph has ops for what is read after an assignment
             self.versions.assign(variable, value)
 
-    @unobtrusive()
+    @never_raises()
     def overwritten(self, variable: Any) -> None:
         """A value that is not on the tape became a variable's, whose assignments are followed."""
         self.overwritten_at[id(variable)] = here(4)
 
-    @unobtrusive()
+    @never_raises()
     def refuse_watch(self, source: Any) -> None:
         """A tensor or variable of integers was to be watched."""
         self.refused.append((source, _here(3)))
@@ -488,7 +488,7 @@ class TracingLog(NotingLog):
         self.node_spans.append([_node_count()])
         self._note_scope()
 
-    @unobtrusive()
+    @never_raises()
     def _note_scope(self) -> None:
         self.scopes.append((len(self.ops), scopes.parts()))
 
@@ -505,8 +505,8 @@ class TracingLog(NotingLog):
     ) -> None:
         """Records `y = op(x)` for plain tensors, and notes it."""
         _record(self, op, x, y)
-        at = y.mark
-        if type(at) is not int or y.home is not self.key or _replays or dispatch.thread.trace is not None:
+        at = y.tracer
+        if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
             self._note(op, (x,), y, NO_ATTRIBUTES)
             return
         frame = users_frame(2)
@@ -517,8 +517,8 @@ class TracingLog(NotingLog):
     ) -> None:
         """Records `y = op(a, b)` for plain tensors, and notes it."""
         _record(self, op, a, b, y)
-        at = y.mark
-        if type(at) is not int or y.home is not self.key or _replays or dispatch.thread.trace is not None:
+        at = y.tracer
+        if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
             self._note(op, (a, b), y, NO_ATTRIBUTES)
             return
         frame = users_frame(2)
@@ -528,8 +528,8 @@ class TracingLog(NotingLog):
         """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
         try:
             first = outputs[0] if type(outputs) is tuple else outputs
-            mark, key = first.mark, self.key
-            at = (mark if first.home is key else None) if type(mark) is int else note(mark, key)
+            tracer, key = first.tracer, self.key
+            at = (tracer if first.tape_id is key else None) if type(tracer) is int else entry(tracer, key)
             if type(first) is DeviceTensor:
                 first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
             if at is not None:
@@ -540,7 +540,7 @@ class TracingLog(NotingLog):
                     where = (frame.f_code, frame.f_lasti)
                 self._pending += (at, where, None, outputs, perf_counter_ns(), inputs, attrs)
             else:
-                if (made := note(first.marks, witness.key)) is None or made.op is None:
+                if (made := entry(first.tracers, witness.key)) is None or made.op is None:
                     witness.record(op, inputs, outputs)  # `constant` has not told
                 self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
         except Exception:
@@ -556,7 +556,7 @@ class TracingLog(NotingLog):
             for variable, _ in op.forward.updates:
                 self.versions.assign(variable, UpdateByCall(count, variable))
 
-    @unobtrusive()
+    @never_raises()
     def _note_unrecorded(
         self, count: int, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any], line: Any = None
     ) -> None:
@@ -573,7 +573,7 @@ class TracingLog(NotingLog):
         """Whether a value depends on what the tape has recorded, with a derivative or without."""
         return id(x) in self._followed or self.position(x) is not None or self.versions.origin(x) is not None
 
-    @unobtrusive()
+    @never_raises()
     def note_check(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
         """Notes a check that held: with inputs for which it does not, what follows would be other ops."""
         if op in (guard, shape_guard) and any(map(self._is_followed, inputs)):
@@ -584,7 +584,7 @@ class TracingLog(NotingLog):
         """Where the log stands before a call that it is not told of as one record, for `note_call`."""
         return len(self.ops), len(self.unrecorded)
 
-    @unobtrusive()
+    @never_raises()
     def note_call(
         self, bookmark: tuple[int, int], call: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
@@ -594,7 +594,7 @@ class TracingLog(NotingLog):
         """
         if any(map(self._is_followed, inputs)) and all(type(x) in REAL for x in inputs):
             position, count = bookmark
-            entry = UnrecordedCall(position, len(self.ops), count, call, tuple(inputs), tuple(outputs), _here(4))
+            entry = InlinedCall(position, len(self.ops), count, call, tuple(inputs), tuple(outputs), _here(4))
             self.unrecorded[id(entry)] = entry
             self._followed.update(id(y) for y in outputs if not any(y is x for x in inputs))
             for variable, _ in call.forward.updates[len(outputs) - len(call.forward.outputs) :]:
@@ -612,14 +612,14 @@ class TracingLog(NotingLog):
                 self.origins[position] = event = witness.event_of(y)
                 self.watch_lines[position] = event.reference
 
-    def mark_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         if dispatch.thread.trace is None and not self.tracks:  # there, a read is what was assigned
-            rest = self.versions.mark(variable, rest)
-        mark = super().mark_of(variable, rest)
-        return witness.mark_of(variable, rest) if mark is rest else mark
+            rest = self.versions.tracer(variable, rest)
+        tracer = super().tracer_of(variable, rest)
+        return witness.tracer_of(variable, rest) if tracer is rest else tracer
 
-    mark_read = dispatch.Recorder.mark_read
+    trace_read = dispatch.Recorder.trace_read
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
@@ -629,7 +629,7 @@ class TracingLog(NotingLog):
             self.watched_tensors[at] = tensor
             self._note_watch(at)
 
-    @unobtrusive()
+    @never_raises()
     def _note_watch(self, at: int) -> None:
         self.watch_lines[at] = here(4)
 
@@ -651,14 +651,14 @@ class TracingLog(NotingLog):
         """The name scopes and layers that the record at a position belongs to, the outermost first."""
         return self.scopes[bisect_right(self.scopes, at, key=itemgetter(0)) - 1][1]
 
-    def left(self, x: Tensor, how: Any) -> None:
+    def escaped(self, x: Tensor, how: Any) -> None:
         """Notes that the value at a position goes where it is not recorded."""
-        before = len(self.exits)
-        super().left(x, how)
-        if len(self.exits) > before:
+        before = len(self.disconnections)
+        super().escaped(x, how)
+        if len(self.disconnections) > before:
             self._note_exit_line(before)
 
-    @unobtrusive()
+    @never_raises()
     def _note_exit_line(self, i: int) -> None:
         self.exit_lines[i] = _here(4)
         self.exit_positions[i] = len(self.ops)

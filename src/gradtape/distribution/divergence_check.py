@@ -10,8 +10,8 @@ from typing import Any
 
 from ..graph.ir.graph import Graph, Node, Value, all_nodes, subgraphs
 from ..graph.trace.traced import Untraceable
-from . import across
-from .parts import LocalPart
+from . import collective_ops
+from .shards import LocalPart
 
 
 class Agreement:
@@ -22,7 +22,7 @@ class Agreement:
 
     def __init__(self, graph: Graph, inputs: Sequence[bool]) -> None:
         inner = [node for outer in graph.nodes for part in subgraphs(outer) for node in all_nodes(part)]
-        self._matters = any([across.is_collective(node.op) for node in inner])
+        self._matters = any([collective_ops.is_collective(node.op) for node in inner])
         self._graph, self._inputs = graph, inputs
         self._variables: list[bool] | None = None  # which of them differed when it was last looked
         self.check()
@@ -52,7 +52,7 @@ def _differing(graph: Graph, inputs: Sequence[bool]) -> list[bool]:
         elif node.op.name == "cond":
             differ = _of_cond(node, given)
         else:
-            differs = across.differs_between_replicas(node.op, any(given)) or node.effect
+            differs = collective_ops.differs_between_replicas(node.op, any(given)) or node.effect
             differ = [differs] * len(node.outputs)
         found |= {v for v, differs in zip(node.outputs, differ, strict=True) if differs}
     return [v in found for v in graph.outputs]
@@ -81,5 +81,5 @@ def _of_loop(node: Node, given: Sequence[bool]) -> list[bool]:
 
 
 def _refuse_collectives(node: Node) -> None:
-    if any([across.is_collective(inner.op) for part in subgraphs(node) for inner in all_nodes(part)]):
+    if any([collective_ops.is_collective(inner.op) for part in subgraphs(node) for inner in all_nodes(part)]):
         raise Untraceable("whether replicas come to a reduction in it depends on values that differ between them")

@@ -6,8 +6,8 @@ of the memory that is cheapest to do without: h = cost / (bytes * sqrt(staleness
 of all that it needs which is gone already. Staleness is how far back on the tape a value is, for a sweep comes to it so
 much later. Of chains, its square root leaves the values that cost least in the end: with 5 of 50, 2.3 times the ops.
 
-Memory is counted by the array that owns it, once, however many views of it there are: see `Block`. Blocks that are
-small for the limit are let go only when no others are left, and many of them at a time, so that a choice among them
+Memory is counted by the array that owns it, once, however many views of it there are: see `MemoryBlock`. Blocks that
+are small for the limit are let go only when no others are left, and many of them at a time, so that a choice among them
 takes less time than computing them.
 
 Whatever is computed again is computed by the same kernel from the same inputs, so it is the same to the bit. Values are
@@ -40,7 +40,7 @@ _SLACK_SHARE = 1 / 16  # of the limit
 _PRICE_HOLDS = 16  # choices, for which what a block costs is looked up, unless it comes first
 
 
-class Block:
+class MemoryBlock:
     """One piece of memory: a value and the views of it, which are held and let go together."""
 
     __slots__ = (
@@ -64,15 +64,15 @@ class Block:
         self.memory: Any = None  # a weak reference to the array that owns the memory; None for a NumPy scalar
 
 
-class Value:
+class StoredValue:
     """A tensor that an op has made, or was given: held, or to be found or made again."""
 
-    __slots__ = ("block", "maker", "marks", "module", "needed", "seen", "tensor")
+    __slots__ = ("block", "maker", "module", "needed", "seen", "tensor", "tracers")
 
-    def __init__(self, x: Tensor, block: Block, maker: Maker | None) -> None:
+    def __init__(self, x: Tensor, block: MemoryBlock, maker: Producer | None) -> None:
         self.seen = ref(x)  # whoever else may hold it
         self.tensor: Tensor | None = None  # while it is held here
-        self.marks: Any = None  # those that it has if it is made again
+        self.tracers: Any = None  # those that it has if it is made again
         self.block = block
         self.maker = maker
         self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the library of the device it is on
@@ -85,11 +85,11 @@ class Value:
     def release(self) -> None:
         """Lets go of the tensor; tapes around this one know it by its marks."""
         if self.tensor is not None:
-            self.marks = self.tensor.marks
+            self.tracers = self.tensor.tracers
             self.tensor = None
 
 
-class Maker:
+class Producer:
     """How values came about: an op on other values."""
 
     __slots__ = ("at", "attrs", "inputs", "op", "outputs")
@@ -135,10 +135,10 @@ class Store:
     def __init__(self, budget: int | float, spill: SpillFolder | None = None) -> None:
         self.budget = budget
         self.account = Account()
-        self.values: list[Value] = []
-        self._blocks: list[Block] = []
-        self._held: dict[int, Block] = {}  # by number: those that may be let go
-        self._by_memory: dict[int, Block] = {}  # by the `id` of the array that owns the memory, if that still exists
+        self.values: list[StoredValue] = []
+        self._blocks: list[MemoryBlock] = []
+        self._held: dict[int, MemoryBlock] = {}  # by number: those that may be let go
+        self._by_memory: dict[int, MemoryBlock] = {}  # by the `id` of the array that owns the memory, while it exists
         self.fixed_bytes = 0  # of the blocks that are held and cannot be let go
         self._choices = 0  # how often it was chosen what to let go
         self._spill = spill
@@ -176,13 +176,13 @@ class Store:
 
     # What the tape tells.
 
-    def add(self, x: Tensor, maker: Maker | None, sources: Iterable[int], cost: float) -> int:
+    def add(self, x: Tensor, maker: Producer | None, sources: Iterable[int], cost: float) -> int:
         """A value that was made, or given; its number. It belongs to the block of the memory that it lies in."""
         values = self.values
         memory = memory_of(x.buffer)
         block = self._by_memory.get(id(memory))
         if block is None or block.memory() is not memory:
-            block = Block(int(memory.nbytes), cost, maker is None)
+            block = MemoryBlock(int(memory.nbytes), cost, maker is None)
             block.number = len(self._blocks)
             block.sources = tuple({b.number for b in [values[i].block for i in sources] if not b.fixed})
             self._blocks.append(block)
@@ -195,16 +195,16 @@ class Store:
                 self._fix(block)
         number = len(values)
         block.members.append(number)
-        values.append(Value(x, block, maker))
+        values.append(StoredValue(x, block, maker))
         return number
 
-    def _lies_in(self, block: Block, memory: Any) -> None:
+    def _lies_in(self, block: MemoryBlock, memory: Any) -> None:
         """Notes the array that owns a block's memory now. NumPy's scalars have no views."""
         if type(memory) is np.ndarray or not isinstance(memory, np.generic):
             block.memory = ref(memory)
             self._by_memory[id(memory)] = block
 
-    def _fix(self, block: Block) -> None:
+    def _fix(self, block: MemoryBlock) -> None:
         """A block cannot be let go any more: a value lies in it that no op of the tape has made."""
         block.fixed = True
         if self._spill is None:
@@ -258,7 +258,7 @@ class Store:
             elif not value.needed:
                 value.release()
 
-    def _hold(self, value: Value, x: Tensor) -> None:
+    def _hold(self, value: StoredValue, x: Tensor) -> None:
         block = value.block
         memory = memory_of(x.buffer)
         elsewhere = block.memory is not None and block.memory() is not memory
@@ -276,9 +276,9 @@ class Store:
             self.fixed_bytes += block.bytes
         self._more(block.bytes)
 
-    def _part(self, value: Value, block: Block, memory: Any) -> Block:
+    def _part(self, value: StoredValue, block: MemoryBlock, memory: Any) -> MemoryBlock:
         """Gives a value a block of its own: it was made again, while others of its block are still where they were."""
-        own = Block(int(memory.nbytes), block.cost, False)
+        own = MemoryBlock(int(memory.nbytes), block.cost, False)
         own.number = len(self._blocks)
         own.sources, own.made_at, own.needed = block.sources, block.made_at, value.needed
         self._blocks.append(own)
@@ -300,8 +300,8 @@ class Store:
         """Lets go of blocks until the limit less `reserved` bytes is kept, except those whose numbers are `in_use`."""
         if self.account.held <= self.limit - reserved:
             return
-        large: list[Block] = []
-        small: list[Block] = []
+        large: list[MemoryBlock] = []
+        small: list[MemoryBlock] = []
         least = SMALL_SHARE * self.limit
         for block in self._held.values():
             if block.bytes and block.number not in in_use:
@@ -309,7 +309,7 @@ class Store:
         self._evict_cheapest(large, reserved)
         self._evict_cheapest(small, reserved)
 
-    def _evict_cheapest(self, blocks: list[Block], reserved: int) -> None:
+    def _evict_cheapest(self, blocks: list[MemoryBlock], reserved: int) -> None:
         """Lets go of those of the blocks that are cheapest to do without, as many as have to go.
 
         Where there are many, some more go, so that not every op has to choose. What has gone makes others dearer: their
@@ -333,7 +333,7 @@ class Store:
             else:
                 self._evict(block)
 
-    def _dearness(self, block: Block, price_holds: int = 0) -> float:
+    def _dearness(self, block: MemoryBlock, price_holds: int = 0) -> float:
         """What it costs to do without a block, for its size and the time it was not used.
 
         The cost may be the one that was found up to `price_holds` choices ago.
@@ -346,7 +346,7 @@ class Store:
             distance = max(self._clock, _SOON) if distance < 0 else _SOON
         return block.price / (block.bytes * sqrt(distance))
 
-    def _cost(self, block: Block) -> float:
+    def _cost(self, block: MemoryBlock) -> float:
         """The seconds it takes to have a block again, with those gone that it is made of."""
         if block.fixed or block.file is not None:
             assert self._spill is not None
@@ -354,7 +354,7 @@ class Store:
         cost = self._seconds_to_make(block)
         return cost if self._spill is None else min(cost, self._spill.seconds(block.bytes))
 
-    def _seconds_to_make(self, block: Block) -> float:
+    def _seconds_to_make(self, block: MemoryBlock) -> float:
         cost = block.cost
         blocks = self._blocks
         waiting = list(block.sources)
@@ -374,7 +374,7 @@ class Store:
                     waiting.append(number)
         return cost
 
-    def _evict(self, block: Block) -> None:
+    def _evict(self, block: MemoryBlock) -> None:
         self.account.evictions += 1
         if self._spill is not None and block.file is None:
             if block.fixed or self._seconds_to_make(block) >= self._spill.seconds(block.bytes):
@@ -388,7 +388,7 @@ class Store:
             return
         self._let_go(block)
 
-    def _let_go(self, block: Block) -> None:
+    def _let_go(self, block: MemoryBlock) -> None:
         if not block.held:
             return
         for i in block.members:
@@ -423,7 +423,7 @@ class Store:
             self.keep_within({values[i].block.number for i in numbers})
         return found
 
-    def _again(self, value: Value, x: Tensor) -> None:
+    def _again(self, value: StoredValue, x: Tensor) -> None:
         """A value is at hand: if a rule needs it, it is held from now on."""
         if value.needed:
             self._hold(value, x)
@@ -443,7 +443,7 @@ class Store:
                 value = values[i]
                 if value.tensor is not None:
                     continue
-                y.mark = value.marks
+                y.tracer = value.tracers
                 value.seen = ref(y)
                 if not value.block.held:
                     self._lies_in(value.block, memory_of(y.buffer))
@@ -459,7 +459,7 @@ class Store:
         for i in numbers:
             self._input(i, found)
 
-    def _keep_beside(self, found: dict[int, Tensor], maker: Maker) -> None:
+    def _keep_beside(self, found: dict[int, Tensor], maker: Producer) -> None:
         """Keeps the limit while values are there that only other values are made of, beside those of the last op."""
         blocks = {self.values[i].block for i in found}
         own = {self.values[i].block for i in (*maker.inputs, *maker.outputs)}
@@ -475,19 +475,19 @@ class Store:
             if x is None:
                 assert self._spill is not None
                 x = self._spill.read(value.block.file, i)
-                x.mark = value.marks
+                x.tracer = value.tracers
                 value.seen = ref(x)
                 self._again(value, x)
             found[i] = x
         return x
 
     @staticmethod
-    def _on_disk(block: Block, i: int) -> bool:
+    def _on_disk(block: MemoryBlock, i: int) -> bool:
         return block.file is not None and i in block.file.places
 
-    def _makers(self, numbers: Sequence[int], found: dict[int, Tensor]) -> list[Maker]:
+    def _makers(self, numbers: Sequence[int], found: dict[int, Tensor]) -> list[Producer]:
         """What has to run to have these values, in order."""
-        makers: dict[int, Maker] = {}
+        makers: dict[int, Producer] = {}
         waiting = [i for i in numbers if i not in found]
         seen = set(waiting)
         while waiting:

@@ -21,17 +21,17 @@ from ...graph.control_flow.custom import Traced
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import Graph, all_nodes, graphs_in
 from ...graph.trace.assigned import assigned
+from .event_log import InlinedCall, Unrecorded
 from .reading import Reading, short
 from .variable_reads import UpdateByCall
 from .wide import WideTensor, widened
-from .witness import Unrecorded, UnrecordedCall
 
 _CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
 Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
 
 
 @dataclass(frozen=True)
-class Step:
+class RepeatedStep:
     """One op: which values it took (a tensor where it took a constant), and which it made."""
 
     op: Any
@@ -68,14 +68,14 @@ class Step:
         return result if type(result) is tuple else (result,)
 
 
-def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None = None) -> list[Step]:
+def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None = None) -> list[RepeatedStep]:
     """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it.
 
     Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on.
     Their outputs are constants otherwise, which may be others if the program is run on other inputs. A call that was
     recorded op by op may take other branches then, or more rounds of a loop: it is the steps of its graph.
     """
-    found: list[Step] = []
+    found: list[RepeatedStep] = []
     reads = _ReadSteps(reading)
     beside = [] if unrecorded is None else _unrecorded(reading.log, unrecorded)
     beside.reverse()
@@ -101,24 +101,24 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
         elif isinstance(op, OneCall) and op.node is not None:
             node, given, attrs = op.node
             known = tuple([reads.key(at, x, reading.log.position(x), found, line) for x in given])
-            found.append(Step(node, known, attrs, outputs, True, line))
+            found.append(RepeatedStep(node, known, attrs, outputs, True, line))
         else:
-            found.append(Step(op, inputs, note[4], outputs, several is not None, line))
+            found.append(RepeatedStep(op, inputs, note[4], outputs, several is not None, line))
     for made in reversed(beside):
         reads.add_unrecorded(len(reading.records), made, found)
     reading.keys_beside.update(reads.beside)
     return _without_unused(found, reading) if unrecorded is not None else found
 
 
-def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | UnrecordedCall]:
+def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | InlinedCall]:
     """What is beside the tape in order of execution: the `wanted` ops, and calls instead of what they have run.
 
     A call that was recorded op by op stays that, with its checks, if a part of it cannot run again. So it does if the
     tape has recorded a sweep of its own: which ops a sweep runs depends on the branches that were taken.
     """
-    found: list[tuple[int, Unrecorded | UnrecordedCall]] = []
+    found: list[tuple[int, Unrecorded | InlinedCall]] = []
     for number, made in enumerate(getattr(log, "unrecorded", {}).values()):
-        if not isinstance(made, UnrecordedCall):
+        if not isinstance(made, InlinedCall):
             if wanted(made):
                 found.append((number, made))
         elif (made.stop == made.position or not log.has_own_sweep) and can_run_again(
@@ -130,7 +130,7 @@ def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecord
     return [made for _, made in found]
 
 
-def _without_unused(steps: Sequence[Step], reading: Reading) -> list[Step]:
+def _without_unused(steps: Sequence[RepeatedStep], reading: Reading) -> list[RepeatedStep]:
     """The steps without those beside the tape whose outputs nothing on it uses, and which nothing is asked about."""
     asked = (*reading.targets, *(source for _, source, _ in reading.sources))
     used: set[Any] = {*reading.seeds, *(at for _, _, at in reading.sources)}
@@ -153,7 +153,7 @@ class _ReadSteps:
         self._keys: dict[tuple[Any, Any], Key] = {}  # by the variable's position, and the identity of what was read
         self.left_by_calls: dict[tuple[Any, int], Any] = {}  # by a call and a variable's `id`: what it became
 
-    def key(self, at: int, x: Tensor, p: int | None, steps: list[Step], line: Line | None) -> Any:
+    def key(self, at: int, x: Tensor, p: int | None, steps: list[RepeatedStep], line: Line | None) -> Any:
         """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
         if p is not None and p < 0:
             p = None
@@ -172,12 +172,12 @@ class _ReadSteps:
                 source = x if value is x else self.key(at, value, place, steps, line)  # or a read of another variable
             self._keys[same] = key = (at, ("read", len(self._keys)))
             if p is None:  # of a variable that is not watched: no cotangent goes there
-                steps.append(Step(registry["stop_gradient"], (source,), {}, (key,), False, line, (x,)))
+                steps.append(RepeatedStep(registry["stop_gradient"], (source,), {}, (key,), False, line, (x,)))
             else:
-                steps.append(Step(assigned, (source, p), {}, (key,), False, line, (x,)))
+                steps.append(RepeatedStep(assigned, (source, p), {}, (key,), False, line, (x,)))
         return self._keys[same]
 
-    def _add_call(self, at: int, made: UnrecordedCall, steps: list[Step]) -> None:
+    def _add_call(self, at: int, made: InlinedCall, steps: list[RepeatedStep]) -> None:
         """Adds the steps of a call that is not one record, named as what it has given."""
         line, call, graph = line_at(made.reference), made.call, _without_prints(made.call.as_run)
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
@@ -196,15 +196,15 @@ class _ReadSteps:
         for variable, v in graph.updates:
             self.left_by_calls[id(made), id(variable)] = _key_in(keys, v)
 
-    def add_unrecorded(self, at: int, made: Unrecorded | UnrecordedCall, steps: list[Step]) -> int:
+    def add_unrecorded(self, at: int, made: Unrecorded | InlinedCall, steps: list[RepeatedStep]) -> int:
         """Adds the steps of what is not recorded; returns the position up to which they replace records."""
-        if isinstance(made, UnrecordedCall):
+        if isinstance(made, InlinedCall):
             self._add_call(at, made, steps)
             return made.stop
         self._add_op(at, made, steps)
         return at
 
-    def _add_op(self, at: int, made: Unrecorded, steps: list[Step]) -> None:
+    def _add_op(self, at: int, made: Unrecorded, steps: list[RepeatedStep]) -> None:
         line = None if made.reference is None else line_at(made.reference)
         if isinstance(made.op, OneCall):  # what it gives are copies of what its function computed
             for y, x in zip(made.outputs, made.op.results or (), strict=False):
@@ -219,20 +219,20 @@ class _ReadSteps:
             place = self._log.position(y)  # of a leaf: what is floating may be a source
             outputs.append((at, ("beside", len(steps), i)) if place is None or place < 0 else place)
             self.beside[id(y)] = outputs[-1]
-        steps.append(Step(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
+        steps.append(RepeatedStep(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
 
 
 def _inside(
     op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None,
     reads: _ReadSteps,
-) -> list[Step]:  # fmt: skip
+) -> list[RepeatedStep]:  # fmt: skip
     """The steps of a call."""
     keys = _checked_inputs(op, graph, inputs, line)
     found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
     for v, key in zip(graph.outputs, outputs, strict=False):
         given = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
         if isinstance(given, Tensor) or given != key:  # an input that is handed on, or one value given twice
-            found.append(Step(registry["identity"], (given,), {}, (key,), False, line))
+            found.append(RepeatedStep(registry["identity"], (given,), {}, (key,), False, line))
     for variable, v in graph.updates:
         reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
     return found
@@ -257,14 +257,14 @@ def _key_in(keys: Mapping[Any, Any], v: Any) -> Any:
 
 def steps_inside(
     graph: Graph, keys: dict[Any, Any], at: Key, line: Line | None, named: Mapping[Any, Key] = MappingProxyType({})
-) -> list[Step]:
+) -> list[RepeatedStep]:
     """A step for each node; `keys` has what the inputs of the graph are, and gets what its other values are called."""
     found = []
     for node in graph.nodes:
         given = tuple(_key_in(keys, v) for v in node.inputs)
         made = tuple(named.get(v, (at, v)) for v in node.outputs)
         keys.update(zip(node.outputs, made, strict=True))
-        found.append(Step(node.op, given, node.attrs, made, node.several, node.line or line))
+        found.append(RepeatedStep(node.op, given, node.attrs, made, node.several, node.line or line))
     return found
 
 
@@ -285,7 +285,7 @@ def _cannot(op: Any, line: Line | None, why: str) -> RuntimeError:
 class Repetition:
     """The steps run again, and differentiated: values and cotangents as arrays, by key."""
 
-    def __init__(self, reading: Reading, steps: Sequence[Step], wide: bool) -> None:
+    def __init__(self, reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> None:
         self.dtypes: dict[Key, Any] = {}
         tensors: dict[Key, Tensor] = {}
         with dispatch.recorded_by(()), GradientTape(persistent=True, watch_accessed_variables=False) as tape:
@@ -310,7 +310,7 @@ class Repetition:
         }
 
 
-def _leaves(reading: Reading, steps: Sequence[Step], wide: bool) -> dict[Key, Tensor]:
+def _leaves(reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> dict[Key, Tensor]:
     """What the steps start from."""
     made = {key for step in steps for key in step.outputs}
     taken = {x for step in steps for x in step.inputs if not isinstance(x, Tensor)}

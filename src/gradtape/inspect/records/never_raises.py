@@ -15,7 +15,7 @@ logger = logging.getLogger("gradtape")
 _said: set[str] = set()
 
 
-def unobtrusive(otherwise: Callable[..., Any] = lambda *args: None) -> Callable[[Callable[..., Any]], Any]:
+def never_raises(otherwise: Callable[..., Any] = lambda *args: None) -> Callable[[Callable[..., Any]], Any]:
     """Makes of an explaining function one that never raises: where it would, it returns `otherwise(*its arguments)`."""
 
     def guard(explain: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import gradtape as tf
 from gradtape import extend, ops
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
-from gradtape.engine.tape import repeated_sweeps, tape
+from gradtape.engine.tape import compiled_sweeps, tape
 from gradtape.inspect.checks.opcheck import draw
 from gradtape.ops.elementwise import transcendental
 
@@ -23,13 +23,13 @@ rng = np.random.default_rng(0)
 @pytest.fixture(autouse=True)
 def straight(monkeypatch):
     """Lets a tape's third coming be straight-line code, and counts how many sweeps were."""
-    monkeypatch.setattr(repeated_sweeps, "_TIMES", 2)
-    monkeypatch.setattr(repeated_sweeps, "_times", {})
-    monkeypatch.setattr(repeated_sweeps, "_made", {})
+    monkeypatch.setattr(compiled_sweeps, "_TIMES", 2)
+    monkeypatch.setattr(compiled_sweeps, "_times", {})
+    monkeypatch.setattr(compiled_sweeps, "_made", {})
     found = []
 
     def counted(log, target):
-        made = repeated_sweeps.repeated_sweep(log, target)
+        made = compiled_sweeps.repeated_sweep(log, target)
         if made is not None:
             found.append(target)
         return made
@@ -57,11 +57,11 @@ def assert_repeats(compute, straight, times=1):
 
 @pytest.mark.parametrize("op", [op for op in registry.values() if op.vjp is not None], ids=lambda op: op.name)
 def test_every_op(op, straight):
-    if op.random or op.fragile:
+    if op.random or op.backward_may_raise:
         pytest.skip("another result every time, or a user's rule")
     for case in op.samples:
         inputs = [Tensor(np.asarray(x)) for x in draw(op, case)]
-        watched = [x for i, x in enumerate(inputs) if x.dtype.differentiable and i not in op.inert]
+        watched = [x for i, x in enumerate(inputs) if x.dtype.differentiable and i not in op.nondifferentiable_args]
         outputs = op(*inputs, **case.attrs)
         for nth, y in enumerate(outputs if type(outputs) is tuple else (outputs,)):
             if not y.dtype.differentiable or not watched:
@@ -75,8 +75,8 @@ def test_every_op(op, straight):
                 return tape.gradient(y, watched)
 
             straight.clear()
-            repeated_sweeps._times.clear()
-            repeated_sweeps._made.clear()
+            compiled_sweeps._times.clear()
+            compiled_sweeps._made.clear()
             assert_repeats(compute, straight)
 
 
@@ -321,16 +321,16 @@ def test_long_tapes_and_many_structures_are_not_kept(straight):
     for _ in range(4):
         with tf.GradientTape() as tape:
             y = x
-            for _ in range(repeated_sweeps._LONGEST + 1):
+            for _ in range(compiled_sweeps._LONGEST + 1):
                 y = y * 1.0
         assert float(tape.gradient(y, x)) == 1
     assert not straight
-    for length in range(2 * repeated_sweeps._MOST_KNOWN):
+    for length in range(2 * compiled_sweeps._MOST_KNOWN):
         for _ in range(3):
             with tf.GradientTape() as tape:
                 y = x
                 for _ in range(length + 1):
                     y = y * 1.0
             assert float(tape.gradient(y, x)) == 1
-    assert len(repeated_sweeps._made) <= repeated_sweeps._MOST_KNOWN
-    assert len(repeated_sweeps._times) <= repeated_sweeps._MOST_KNOWN
+    assert len(compiled_sweeps._made) <= compiled_sweeps._MOST_KNOWN
+    assert len(compiled_sweeps._times) <= compiled_sweeps._MOST_KNOWN

@@ -27,8 +27,8 @@ from ...graph.ir.effects import guard, never, shape_guard
 from ...graph.ir.graph import Graph, Node, Value
 from ...graph.trace.assigned import assigned
 from ...graph.trace.derivative import Cotangents
+from ..records.event_log import Unrecorded
 from ..records.reading import short, source_text
-from ..records.witness import Unrecorded
 from .validation import Document, Spec, check_names, check_op, check_sizes
 
 _OF_GRAPHS: dict[str, Any] = {
@@ -338,5 +338,5 @@ class Decoder:
 
 def with_rules_for(op: Any, given: Sequence[DType]) -> Any:
     """The op with its rules for these dtypes: those for complex values are conjugated."""
-    twin = getattr(op, "twin", None)
-    return op if twin is None or not any(dtype.is_complex for dtype in given) else twin
+    complex_rules = getattr(op, "complex_rules", None)
+    return op if complex_rules is None or not any(dtype.is_complex for dtype in given) else complex_rules

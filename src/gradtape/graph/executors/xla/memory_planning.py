@@ -13,9 +13,9 @@ from typing import Any
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
 from ...passes.recomputation import Recomputed, Weights, profile, recomputed
-from ..budgets import Outcome
+from ..budgets import PlanOutcome
 from ..numpy.footprint import Layouts, largest, seconds, size
-from .stages import in_stages
+from .stage_partitioning import in_stages
 
 logger = logging.getLogger("gradtape")
 
@@ -25,7 +25,7 @@ _LONGEST = 1.0  # so much of a run may be computed again: tighter plans gain lit
 _LOOSER = 1.05  # the step to the next plan, where one computes too much again
 
 
-def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
+def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
     """What `build` makes of the graph such that a run takes at most `budget` beside its largest op.
 
     That is bytes, or a fraction of what a run takes without a plan, of `plain`, which `build` made of the graph as it
@@ -54,7 +54,7 @@ def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph
             break
         last = goal
         goal = max(goal - (built.peak - allowed), goal / 2)
-    Outcome(best.peak, plain.peak, again, len(whole.nodes)).report(graph.name, limit, allowed)
+    PlanOutcome(best.peak, plain.peak, again, len(whole.nodes)).report(graph.name, limit, allowed)
     return best
 
 
@@ -73,7 +73,7 @@ def planned(graph: Graph, budget: int | float) -> Graph:
     result = whole if found is None else whole.substituted(found.nodes)
     again = len(result.nodes) - len(whole.nodes)
     peak = max(profile(result, _weights(result)))
-    Outcome(peak, plain, again, len(whole.nodes)).report(graph.name, limit, limit + largest(whole))
+    PlanOutcome(peak, plain, again, len(whole.nodes)).report(graph.name, limit, limit + largest(whole))
     return result
 
 

@@ -32,7 +32,7 @@ place = carried(_Place())
 def in_replica(context: Any) -> Iterator[None]:
     """In the block this thread is that replica. Functions that are called there are traced for it."""
     with holding(place, strategy=context.strategy, context=context, in_replica=True, updated=None), holding(
-        thread, setting=context.setting
+        thread, replica_context=context.replica_context
     ):
         yield
 
@@ -53,7 +53,8 @@ def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -
 def above_replicas(strategy: Any) -> Iterator[None]:
     """In the block this thread is above the replicas of `strategy`."""
     chosen = None if strategy is _Place.default else strategy
-    with holding(place, strategy=chosen, context=None, in_replica=False, updated=None), holding(thread, setting=None):
+    alone = holding(thread, replica_context=None)
+    with holding(place, strategy=chosen, context=None, in_replica=False, updated=None), alone:
         yield
 
 
@@ -63,7 +64,7 @@ def variables_as_one() -> Iterator[None]:
 
     A SavedModel has one value of each variable, which is what its replicas have together when it is saved.
     """
-    with holding(place, as_one=True), holding(thread, setting=variables_as_one):
+    with holding(place, as_one=True), holding(thread, replica_context=variables_as_one):
         yield
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..registry.cotangents import UNFINISHED, PendingProduct, finished
-from ..registry.op import Op, Partial
+from ..registry.op import Op, SingleInputRule
 from ..run.namespace import raw
 from ..run.source_lines import RULES
 from .backprop import joined, of_all_outputs
@@ -41,7 +41,7 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
     times = _times.get(structure, 0) + 1
     if times <= _TIMES:
         # Other ops belong to one call of a function or of a user's rule, and must not be kept alive.
-        if all(op is None or type(op) is Partial or type(op) is Op for op in log.ops):
+        if all(op is None or type(op) is SingleInputRule or type(op) is Op for op in log.ops):
             if len(_times) >= _MOST_KNOWN:
                 _times.clear()
             _times[structure] = times

@@ -20,11 +20,11 @@ from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
+from .event_log import Event, TracingLog, witness
+from .never_raises import never_raises
 from .noting import NotingLog
 from .reading import Reading
-from .repeated import Key, Step, steps_of
-from .unobtrusive import unobtrusive
-from .witness import Event, TracingLog, witness
+from .repetition import Key, RepeatedStep, steps_of
 
 _STEPS_BACK = 8  # of what was computed beside a tape in a function
 
@@ -35,8 +35,8 @@ def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None
     if node is None or node.line is None or not steps:
         return None
     behind = [_maker_of(v, makers, steps - 1) for v in node.inputs]
-    marks = tuple([(witness.key, event, None) for event in behind if event is not None])
-    return Event(node.op, marks, None, node.line, 0, 0, (), 1)
+    tracers = tuple([(witness.key, event, None) for event in behind if event is not None])
+    return Event(node.op, tracers, None, node.line, 0, 0, (), 1)
 
 
 class Control(NamedTuple):
@@ -48,7 +48,7 @@ class Control(NamedTuple):
     line: Line | None
 
 
-class RepeatedLog(TracingLog):
+class ReplayLog(TracingLog):
     """The log of what is run again: the lines are those of the first time."""
 
     now: LineReference | Line | None = None
@@ -59,7 +59,7 @@ class RepeatedLog(TracingLog):
         super().__init__(watch_accessed_variables)
         self.controls: list[Control] = []
 
-    @unobtrusive()
+    @never_raises()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         at = self.position(outputs[0] if type(outputs) is tuple else outputs)
         if at is None:
@@ -143,10 +143,10 @@ class Question:
             self._keys.append(key)
         return self._others[id(x)]
 
-    def _with_keys(self, step: Step) -> Step:
+    def _with_keys(self, step: RepeatedStep) -> RepeatedStep:
         """The step, whose inputs are keys but for real constants."""
         inputs = [x if not isinstance(x, Tensor) or type(x) in REAL else self._key_of(x) for x in step.inputs]
-        return Step(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
+        return RepeatedStep(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
 
     def again(self, arrays: Sequence[Any]) -> GradientTape:
         """A tape that has been asked the same, of other numbers."""
@@ -155,10 +155,10 @@ class Question:
         }
         for key, node in zip(self._keys, self._makers, strict=True):
             if node is not None:
-                made[key].mark = (witness.key, node, None)
+                made[key].tracer = (witness.key, node, None)
         with dispatch.traced_by(None), dispatch.recorded_by(()):
             tape = GradientTape(persistent=True, watch_accessed_variables=False)
-            log = tape._log = RepeatedLog(False)
+            log = tape._log = ReplayLog(False)
             before, graphs.when_replayed = graphs.when_replayed, log.at_node
             try:
                 with tape:
@@ -166,7 +166,7 @@ class Question:
                     for variable, at in self._variables:
                         if at in made:
                             log.variables.append(variable)
-                            log.places[id(variable)] = log.position(made[at])  # type: ignore[assignment]
+                            log.variable_index[id(variable)] = log.position(made[at])  # type: ignore[assignment]
                     for step in self._steps:
                         if not step.outputs:
                             continue

@@ -17,7 +17,7 @@ import numpy as np
 from ...engine.run import dispatch
 from ...engine.run.source_lines import caller
 from ..executors.numpy import executor
-from ..ir.effects import Look, is_imagined, recording, replaying
+from ..ir.effects import ObserverOp, is_imagined, recording, replaying
 from ..ir.graph import Graph, Node, all_nodes, subgraphs
 from ..passes.optimize import dead_code, optimize
 from ..trace.trace import value_of
@@ -27,7 +27,7 @@ logger = logging.getLogger("gradtape")
 
 def is_watched(graph: Graph) -> bool:
     """Whether there are nodes that look."""
-    return any(isinstance(node.op, Look) for node in all_nodes(graph))
+    return any(isinstance(node.op, ObserverOp) for node in all_nodes(graph))
 
 
 def unwatched(graph: Graph) -> Graph:
@@ -43,7 +43,7 @@ def unwatched(graph: Graph) -> Graph:
     nodes = [
         node._replace(attrs={k: inside(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
         for node in graph.nodes
-        if not isinstance(node.op, Look)
+        if not isinstance(node.op, ObserverOp)
     ]
     return dead_code(graph.substituted(nodes))
 
@@ -76,7 +76,7 @@ def _show(*arrays: Any, see: Any, wanted: Callable[[], bool], passed: Callable[[
     return ()
 
 
-_shown = Look("look", _show)
+_shown = ObserverOp("look", _show)
 
 
 class Watched:
@@ -86,7 +86,7 @@ class Watched:
         self._program = program
         self._variables = [variable for variable, _ in graph.variables]
         self._graph = replace(graph, outputs=(), updates=())
-        own = [node.attrs for node in graph.nodes if isinstance(node.op, Look)]
+        own = [node.attrs for node in graph.nodes if isinstance(node.op, ObserverOp)]
         self._wanted, self._passed = [attrs["wanted"] for attrs in own], [attrs["passed"] for attrs in own]
         self._always = any(is_watched(inner) for node in graph.nodes for inner in subgraphs(node))
         self._looks: Any = None

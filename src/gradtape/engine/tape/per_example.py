@@ -19,14 +19,14 @@ import numpy as np
 
 from ...core import nest
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, Lookalike, StandIn, leave
+from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
 from ..registry.cotangents import finished
-from ..registry.examples import Kept, Sums
+from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
 from ..run import dispatch
 from ..run.namespace import ops
 from .log import Log
-from .questions import differentiable
+from .validation import differentiable
 
 logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
@@ -44,7 +44,7 @@ class Examples:
         self.sums_wait = sums_wait
 
 
-class ExampleTensor(Lookalike):
+class ExampleTensor(TransparentProxy):
     """The cotangents of all examples in one array: its first axis has the rows of one after the other."""
 
     __slots__ = ("examples",)
@@ -56,10 +56,10 @@ class ExampleTensor(Lookalike):
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on all rows at once, on those of each example, or on the examples apart."""
         flags = list(map(self._is_alike, inputs))
-        simple = not any(isinstance(x, StandIn) and not flag for x, flag in zip(inputs, flags, strict=True))
+        simple = not any(isinstance(x, Proxy) and not flag for x, flag in zip(inputs, flags, strict=True))
         rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
-        if isinstance(rows, Kept):
+        if isinstance(rows, KeptRows):
             result = op(*values, **attrs)
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
         if rows is not None:
@@ -73,10 +73,10 @@ class ExampleTensor(Lookalike):
     def _like(self, value: Tensor) -> Tensor:
         return ExampleTensor(value, self.examples)
 
-    def _added_up(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any], sums: Sums) -> Any:
+    def _added_up(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any], sums: SummedRows) -> Any:
         own = [x if k in sums.shared else self._of_each(x) for k, x in enumerate(values)]
         if self.examples.sums_wait and not sums.kept:
-            return WaitingSum(op, own, attrs, self.examples)
+            return DeferredReduction(op, own, attrs, self.examples)
         result = dispatch.run(op, own, attrs)
         if type(result) is not tuple:
             return result
@@ -99,7 +99,7 @@ class ExampleTensor(Lookalike):
         return BatchedTensor(ops.mul(mask, self.value), self.examples.apart_at)
 
 
-class WaitingSum(StandIn):
+class DeferredReduction(Proxy):
     """A sum over examples that was not made yet: of the gradients of each, only the norms may be asked for."""
 
     __slots__ = ("_attrs", "_inputs", "_op", "examples")
@@ -127,7 +127,7 @@ class WaitingSum(StandIn):
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Who computes with it needs it."""
-        made = [x.made() if type(x) is WaitingSum else x for x in inputs]
+        made = [x.made() if type(x) is DeferredReduction else x for x in inputs]
         apart = [x.apart() if type(x) is ExampleTensor else x for x in made]
         return dispatch.run(op, apart, attrs)
 
@@ -138,7 +138,7 @@ class WaitingSum(StandIn):
         return ops.concat(*[_square_norms(self._of(*span).value) for span in ranges], axis=0)
 
 
-class GradientsApart:
+class PerExampleGradients:
     """The part of a tape that answers `gradient(per=...)`."""
 
     _open_log: Callable[[str], Log]
@@ -216,14 +216,14 @@ class GradientsApart:
 def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
     """The gradients of all examples, their axis first; those that wait stay so, if `waiting`."""
     g = finished(ops, g)
-    if type(g) is WaitingSum:
+    if type(g) is DeferredReduction:
         return g if waiting else leave(g.made(), examples.apart_at, examples.count)
     return leave(g.apart() if type(g) is ExampleTensor else g, examples.apart_at, examples.count)
 
 
 def _square_norms(g: Any) -> Tensor:
     """The squared norm of each row: the product of the row with itself, which makes no array of squares."""
-    if type(g) is WaitingSum:
+    if type(g) is DeferredReduction:
         return g.square_norms()
     rows = ops.reshape(g, shape=(g.dims[0], math.prod(g.dims[1:])))
     found = ops.contract(conjugate(ops, rows), rows, equation="ni,ni->n")

@@ -18,12 +18,19 @@ from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..ir.effects import Changed, recording, replaying
 from ..trace.closures import Following
-from ..trace.conversion_status import Needed
+from ..trace.conversion_status import ConversionNeeded
 from ..trace.results import taken_apart
 from ..trace.trace import Trace, value_of
-from ..trace.traced import Enclosed, NeedsXLA, TakenOver, Unfollowed, Untraceable, check_scope
-from .signature import Identity
-from .variant import Budget, Variant
+from ..trace.traced import (
+    DelegatedToRunner,
+    InlineIntoCaller,
+    NeedsXLA,
+    RetraceFollowingConstants,
+    Untraceable,
+    check_scope,
+)
+from .signature import IdentityKey
+from .specialization import Budget, Specialization
 
 logger = logging.getLogger("gradtape")
 
@@ -31,7 +38,7 @@ _OUTDATED = object()  # instead of results: another thread has changed a variabl
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
-class Concrete:
+class TraceCache:
     """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
 
     def __init__(
@@ -48,8 +55,8 @@ class Concrete:
         self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
         self._jit_compile = jit_compile
         self._budget = budget
-        self._variants: dict[Any, list[Variant]] = {}
-        self._runs_eagerly = self._follows_all = False
+        self._variants: dict[Any, list[Specialization]] = {}
+        self._runs_eagerly = self._tracks_all_external = False
         self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
         self._recorded_streams: dict[int, Stream] = {}  # those that stand for them where a tape records a call
 
@@ -58,30 +65,38 @@ class Concrete:
         """Whether there is a graph, or was one."""
         return self._runs_eagerly or any(self._variants.values())
 
-    def variants(self) -> Iterable[list[Variant]]:
+    def variants(self) -> Iterable[list[Specialization]]:
         """The graphs there are."""
         return self._variants.values()
 
-    def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Variant]:
+    def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Specialization]:
         """The graphs for these shapes and variables: one for each way in which values have mattered."""
-        return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(Identity, variables))), [])
+        return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(IdentityKey, variables))), [])
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
         """Calls the function on the tensors and variables in its arguments."""
         return self.run(self.variants_for(tensors, variables), tensors, variables, False)
 
     def run(
-        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self,
+        variants: list[Specialization],
+        tensors: Sequence[Tensor],
+        variables: Sequence[Any],
+        may_make_variables: bool,
     ) -> Any:
         """Runs that of the graphs that fits, or makes one."""
         result = self._run_fitting(variants, tensors, variables, may_make_variables)
-        witness = dispatch.witness
+        witness = dispatch.event_log
         if witness is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
             witness.called(self.name, tensors, [v for v, _ in variants[0].graph.variables], result)
         return result
 
     def _run_fitting(
-        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self,
+        variants: list[Specialization],
+        tensors: Sequence[Tensor],
+        variables: Sequence[Any],
+        may_make_variables: bool,
     ) -> Any:
         if inspection.block is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
@@ -99,7 +114,7 @@ class Concrete:
         return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
 
     def _run_another(
-        self, variants: list[Variant], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
+        self, variants: list[Specialization], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
         may_make_variables: bool, done: list[Any], has_run: bool = False,
     ) -> Any:  # fmt: skip
         """Tries the graphs from number `first` on: what one has done before it did not fit is not done again.
@@ -124,9 +139,9 @@ class Concrete:
         with replaying(done):
             return self._trace_and_run(variants, tensors, variables, may_make_variables, has_run)
 
-    def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _run(self, variant: Specialization, tensors: Sequence[Tensor]) -> list[Tensor]:
         recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
-        if recorder is not None and variant.followed:
+        if recorder is not None and variant.externals:
             variant, further = variant.opened()
             tensors = [*tensors, *further]
         for x in tensors:
@@ -140,17 +155,17 @@ class Concrete:
             return variant.run_recorded(tensors, recorder)
         return variant.replayed(tensors)
 
-    def _run_elsewhere(self, variant: Variant, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
+    def _run_elsewhere(self, variant: Specialization, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
         """Runs a graph on tensors of which some are not of the host, or on variables that are not."""
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
         if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
-            return variant.run_there(module, tensors)
+            return variant.run_on_device(module, tensors)
         check_scope(tensors)
         return variant.replayed(tensors)
 
     def _trace_and_run(
-        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool,
-        has_run: bool,
+        self, variants: list[Specialization], tensors: Sequence[Tensor], variables: Sequence[Any],
+        may_make_variables: bool, has_run: bool,
     ) -> Any:  # fmt: skip
         check_scope(tensors)
         if len(variants) >= _MOST_VARIANTS:
@@ -165,14 +180,14 @@ class Concrete:
             if made:  # a graph in which variables are made is of no use twice
                 with replaying(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
-        except Enclosed:
+        except InlineIntoCaller:
             with replaying(done):
                 return self._eager(tensors, variables)
         except (Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         except BaseException as error:
             self._draw_from(positions)
-            if not isinstance(error, TakenOver) or dispatch.thread.trace is not None:
+            if not isinstance(error, DelegatedToRunner) or dispatch.thread.trace is not None:
                 raise
             self._runs_eagerly, self._variants = True, {}
             self.eager, self._eager = self._eager, error.runner(self)
@@ -214,18 +229,18 @@ class Concrete:
 
     def traced_for_good(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
-    ) -> Variant:
+    ) -> Specialization:
         """The graph for these tensors, with nothing carried out."""
         variant, _, made = self.traced(tensors, variables, may_make_variables)
         return self.traced(tensors, variables, False)[0] if made else variant
 
-    def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Variant:
+    def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Specialization:
         """The graph as a part of the one that is being made: to be looked at, not to be run."""
         return self._traced(tensors, variables, False, nested=True)[0]
 
     def traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
-    ) -> tuple[Variant, Any, list[Any]]:
+    ) -> tuple[Specialization, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once.
 
         A graph for XLA, or with a memory budget, has no results yet: None.
@@ -233,11 +248,11 @@ class Concrete:
         try:
             with recording() as done:
                 return self._traced(tensors, variables, may_make_variables)
-        except (Needed, Unfollowed, NeedsXLA) as reason:
-            if isinstance(reason, Unfollowed):
-                if self._follows_all:
+        except (ConversionNeeded, RetraceFollowingConstants, NeedsXLA) as reason:
+            if isinstance(reason, RetraceFollowingConstants):
+                if self._tracks_all_external:
                     raise
-                self._follows_all = True
+                self._tracks_all_external = True
             elif isinstance(reason, NeedsXLA):
                 if dispatch.thread.trace is not None:  # a function around this one: that one is to be compiled
                     raise
@@ -255,12 +270,12 @@ class Concrete:
         """Tells a trace that begins what is known of the function."""
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
-        if self._follows_all:
-            trace.follows = trace.follows_all = True
+        if self._tracks_all_external:
+            trace.tracks_external = trace.tracks_all_external = True
 
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
-    ) -> tuple[Variant, Any, list[Any]]:
+    ) -> tuple[Specialization, Any, list[Any]]:
         trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
         self._prepare(trace, may_make_variables)
         # A trace is many small objects, none of them garbage, as a tape is.
@@ -289,8 +304,8 @@ class Concrete:
                 show()
             return variant.packed(returned)
 
-        variant = Variant(
-            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams,
+        variant = Specialization(
+            graph, structure, forms, self._jit_compile, trace.externals, self._recorded_streams,
             self._budget or trace.budget, trace.asks_a_tape,
         )  # fmt: skip
         return variant, None if trace.awaits else results, trace.variables_made

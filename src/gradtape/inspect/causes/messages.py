@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line, LineReference, line_at, origins
 from ...engine.tape import inspection
-from ...engine.tape.questions import native
+from ...engine.tape.validation import native
 
 Where = LineReference | Line | None
 _LONGEST = 60  # characters of an expression that is quoted

@@ -25,16 +25,16 @@ from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
 from ..executors.numpy.footprint import size
-from ..executors.numpy.within import within
+from ..executors.numpy.memory_planning import plan_memory
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, draw, output, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.optimize import dead_code, optimize
 from ..trace.assigned import assigned
-from ..trace.closures import is_followed, opened
+from ..trace.closures import is_external, opened
 from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR
 from .budgeted_derivative import BudgetedDerivative
-from .watched import Watched, is_watched, unwatched
+from .observers import Watched, is_watched, unwatched
 
 Budget = int | float | None  # bytes, or a fraction of what would be taken
 
@@ -125,18 +125,18 @@ def _repeat_of(forward: Any, performed: list[Any] | None) -> Callable[..., Seque
     return replayed
 
 
-class Variant:
+class Specialization:
     """One graph of a function, with what it returns."""
 
     def __init__(
-        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
+        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, externals: dict[Value, Tensor],
         recorded_streams: dict[int, Stream], budget: Budget = None, asks_a_tape: bool = False,
     ) -> None:  # fmt: skip
         self.graph = graph
         self._block = inspection.block
         self._asks_a_tape = asks_a_tape
         self.budget = budget
-        self.followed = followed  # the constants of the graph that a tape may watch
+        self.externals = externals  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
@@ -147,7 +147,7 @@ class Variant:
         self._program: Any = None
         self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
         self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by inputs, and budget
-        self._opened: dict[tuple[Value, ...], Variant] = {}
+        self._opened: dict[tuple[Value, ...], Specialization] = {}
 
     @property
     def is_unseen(self) -> bool:
@@ -160,25 +160,25 @@ class Variant:
         kinds = {isinstance(node.op, Effect) for node in all_nodes(self.graph) if isinstance(node.op, Check)}
         return len(kinds) == 2
 
-    def opened(self) -> tuple[Variant, list[Tensor]]:
+    def opened(self) -> tuple[Specialization, list[Tensor]]:
         """The graph in which the constants that somebody follows are further inputs; and these."""
-        constants = tuple([place for place, x in self.followed.items() if is_followed(x)])
+        constants = tuple([place for place, x in self.externals.items() if is_external(x)])
         if not constants:
             return self, []
         found = self._opened.get(constants)
         if found is None:
             graph = opened(self.graph, constants)
-            found = self._opened[constants] = Variant(
+            found = self._opened[constants] = Specialization(
                 graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
             )
-        return found, [self.followed[place] for place in constants]
+        return found, [self.externals[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
         if self.runs_as_traced:
             self.runs_as_traced = False
             assert self.budget is not None
-            graph = within(dead_code(self.graph), self.budget, for_once=True)
+            graph = plan_memory(dead_code(self.graph), self.budget, for_once=True)
             program: Any = NumpyProgram(graph, prepared=True)
         else:
             if self._program is None:
@@ -187,7 +187,7 @@ class Variant:
         results = program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
 
-    def run_there(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def run_on_device(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of a device, or of the host, with nobody recording: compiled, or op by op."""
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
@@ -199,9 +199,9 @@ class Variant:
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
         """The outputs for plain tensors, with one tape recording: the call is one record."""
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-        wanted = tuple([x.mark is not None and dispatch.note(x.marks, log.key) is not None for x in inputs])
+        wanted = tuple([x.tracer is not None and dispatch.entry(x.tracers, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
-            log.mark_of(variable, None)
+            log.tracer_of(variable, None)
         if not any(wanted) or not self.dtypes:
             return self._run_unrecorded(tensors, inputs, log)
         with dispatch.recorded_by(()):
@@ -211,7 +211,7 @@ class Variant:
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         repeat = _repeat_of(forward, performed)
-        call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
+        call = FunctionCallOp(self.graph.name, derivative, backward, inputs, results[count:], repeat)
         call.performed = performed or ()
         log.record(call, inputs, tuple(outputs), {})
         return outputs
@@ -254,15 +254,15 @@ class Variant:
     def _budgeted(self, derivative: Derivative, budget: int | float) -> tuple[BudgetedDerivative, Any, Any]:
         """A derivative within a memory budget, with its programs."""
         if self.jit_compile:
-            from ..executors.xla.stages import in_stages
-            from ..executors.xla.within import planned as planned_for_xla
+            from ..executors.xla.memory_planning import planned as planned_for_xla
+            from ..executors.xla.stage_partitioning import in_stages
 
             planned = BudgetedDerivative(derivative, self.graph, lambda whole: planned_for_xla(whole, budget))
             original = (*derivative.forward.nodes, *derivative.backward.nodes)
             forward, backward = in_stages(planned.forward, original), in_stages(planned.backward, original)
             return planned, program_of(forward, True), program_of(backward, True)
         planned = BudgetedDerivative(
-            derivative, self.graph, lambda whole: within(executor.prepared(optimize(whole)), budget)
+            derivative, self.graph, lambda whole: plan_memory(executor.prepared(optimize(whole)), budget)
         )
         return planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True)
 
@@ -274,7 +274,7 @@ class Variant:
     @cached_property
     def _for_devices(self) -> Graph:
         graph = for_devices(self.graph)
-        return graph if self.budget is None else within(graph, self.budget)
+        return graph if self.budget is None else plan_memory(graph, self.budget)
 
     @cached_property
     def _assigns_in_subgraphs(self) -> bool:
@@ -345,7 +345,7 @@ class UnrecordedCall:
         self.as_run = _as_run(graph, performed)
 
 
-class Call(Unregistered):
+class FunctionCallOp(Unregistered):
     """The op of one call under a tape."""
 
     family = "call"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...ir.graph import Graph, Node
 from ...passes.recomputation import Weights, recomputed
-from ..budgets import Outcome
+from ..budgets import PlanOutcome
 from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
@@ -26,7 +26,7 @@ class Plan:
     seconds: float
 
 
-def within(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
+def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
     """The graph such that a run holds at most `budget` beside its largest op.
 
     That is bytes, or a fraction of what it would hold. Variables and arguments, which are there anyway, do not count;
@@ -43,7 +43,7 @@ def within(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
     if for_once:
         return found.graph
     again = len(found.graph.nodes) - len(graph.nodes)
-    Outcome(found.peak, plain, again, len(graph.nodes)).report(graph.name, limit, allowed)
+    PlanOutcome(found.peak, plain, again, len(graph.nodes)).report(graph.name, limit, allowed)
     return found.graph
 
 
