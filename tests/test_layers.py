@@ -1,6 +1,7 @@
-"""The house: every folder has its floor, and imports point to the same folder or to a lower floor.
+"""The layers: imports point to the same package or to a lower one, and nothing is patched at run time.
 
-Imports inside functions count, and so do `import gradtape` and `importlib.import_module("gradtape...")`.
+Imports inside functions count, and so do `import gradtape` and `importlib.import_module("gradtape...")`. The places
+that still patch something, read frames or rewrite objects are listed with their reasons; the lists may only shrink.
 """
 
 import ast
@@ -10,8 +11,8 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src"
 
-# From the ground up. A folder that is not listed belongs to the nearest one above it that is.
-FLOORS = """
+# From the lowest up. A package that is not listed belongs to the nearest one around it that is.
+LAYERS = """
 gradtape.backends gradtape.backends.numpy
 gradtape.core
 gradtape.engine.run gradtape.engine.registry gradtape.engine.tape
@@ -31,8 +32,8 @@ gradtape.cli.private
 gradtape.cli gradtape.__main__
 """.split()
 
-# What stands above the front door and is loaded through it, when somebody asks for it: Keras.
-DOORS = {("gradtape", "gradtape.keras"), ("gradtape", "keras_gradtape.loader")}
+# Modules of higher layers that `gradtape` imports when they are first used: Keras.
+LAZY_IMPORTS = {("gradtape", "gradtape.keras"), ("gradtape", "keras_gradtape.loader")}
 
 MODULES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -40,8 +41,8 @@ MODULES = {
 }
 
 
-def floor_of(module: str) -> str:
-    while module not in FLOORS:
+def layer_of(module: str) -> str:
+    while module not in LAYERS:
         module = module.rpartition(".")[0]
     return module
 
@@ -69,12 +70,12 @@ def _for_type_checkers(node: ast.stmt) -> bool:
 
 
 def upward(module: str, imported: set[str]) -> list[str]:
-    """Which of the imported modules stand on a higher floor."""
-    mine = floor_of(module)
+    """The imported modules that belong to a higher layer."""
+    mine = layer_of(module)
     return sorted(
         other
         for other in imported
-        if FLOORS.index(floor_of(other)) > FLOORS.index(mine) and (module, other) not in DOORS
+        if LAYERS.index(layer_of(other)) > LAYERS.index(mine) and (module, other) not in LAZY_IMPORTS
     )
 
 
@@ -107,13 +108,13 @@ def in_circles(arrows: dict[str, set[str]]) -> list[str]:
 
 ARROWS = {
     module: imports(module, path.read_text(), path.name == "__init__.py")
-    - {other for door, other in DOORS if door == module}
+    - {other for importer, other in LAZY_IMPORTS if importer == module}
     for module, path in MODULES.items()
 }
 
 
 def test_no_two_folders_import_each_other():
-    """Folders of one floor, those of the api, may use each other, but not in a circle."""
+    """Packages of one layer, those of the api, may use each other, but not in a circle."""
 
     def folder_of(module):
         return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
@@ -144,7 +145,7 @@ def test_a_circle_is_seen():
     ],
 )
 def test_an_arrow_back_up_is_seen(line):
-    """The guard itself: an import of each kind, put into a low room, is found."""
+    """The guard itself: an import of each kind, put into a low layer, is found."""
     assert upward("gradtape.core.tensor", imports("gradtape.core.tensor", line, False))
 
 
@@ -156,3 +157,112 @@ def test_every_folder_says_what_lives_there():
 def test_no_folder_is_too_wide():
     for folder in {path.parent for path in MODULES.values()}:
         assert len(list(folder.glob("*.py"))) <= 24, folder
+
+
+# What may not be done at run time. Each table lists where it still is, with the reason.
+
+REWRITTEN_OBJECTS = {
+    ("gradtape.api.extension.dispatch", "__code__"): "types of users answer for any public function",
+    ("gradtape.api.extension.fallbacks", "__code__"): "ragged and sparse tensors answer for public functions",
+    ("gradtape.distribution.single_replica", "__class__"): "a variable becomes that of a replica",
+    ("gradtape.state.sharded_variable", "__class__"): "a variable is laid out on a mesh after it was created",
+    ("gradtape.state.variable", "__class__"): "a variable is moved to a device after it was created",
+    ("keras_gradtape.loader", "__bases__"): "Keras' optimizer gets a base class of another backend",
+}
+ASSIGNED_MODULE_ATTRIBUTES = {
+    ("gradtape", "gradtape.state.when_ragged"): "ragged tensors are imported when the first one is created",
+    ("gradtape.api.extension.dispatch", "gradtape.engine.run.dispatch.others_operators"): "operators of users' types",
+    ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
+    ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
+    ("gradtape.inspect.causes.inside_calls", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
+    ("gradtape.inspect.records.event_log", "gradtape.engine.tape.inspection.when_asked"): "explanations of all tapes",
+    ("gradtape.inspect.records.event_log", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
+    ("gradtape.inspect.records.replay", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
+}
+FRAME_READERS = {
+    "gradtape.cli.private": "TensorFlow's private API has functions that do",
+    "gradtape.cli.private.util.tf_decorator": "TensorFlow's private API has functions that do",
+    "gradtape.core.tensor": "TensorFlow itself may convert our tensors",
+    "gradtape.engine.registry.op": "an op that is defined twice is told from a module that is imported again",
+    "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to",
+    "gradtape.graph.trace.conversion_status": "whether AutoGraph may convert the caller",
+    "gradtape.graph.trace.traced": "whether gradtape or the user's program reads the value of a traced tensor",
+    "gradtape.inspect.causes.reported": "explanations are given for questions that the user's program asks",
+}
+
+
+def imported_modules(module: str, tree: ast.Module, is_package: bool) -> dict[str, str]:
+    """The modules of ours that a module has as variables, by the names of these."""
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {a.asname or a.name: path for a in node.names if (path := f"{origin}.{a.name}") in MODULES}
+        elif isinstance(node, ast.Import):
+            found |= {a.asname: a.name for a in node.names if a.asname and a.name in MODULES}
+    return found
+
+
+def patches(module: str, source: str, is_package: bool = False) -> tuple[set, set, bool]:
+    """The objects that a module rewrites, the attributes of other modules that it assigns, whether it reads frames."""
+    tree = ast.parse(source)
+    others = imported_modules(module, tree, is_package)
+    rewritten, assigned, reads_frames = set(), set(), False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+            targets = [node.target]
+        else:
+            targets = []
+        for target in targets:
+            if not isinstance(target, ast.Attribute):
+                continue
+            owner = getattr(target.value, "id", None)
+            if target.attr in ("__code__", "__class__", "__bases__"):
+                rewritten.add((module, target.attr))
+            elif owner in others:
+                assigned.add((module, f"{others[owner]}.{target.attr}"))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
+            owner, name = getattr(node.args[0], "id", None), getattr(node.args[1], "value", None)
+            if name in ("__code__", "__class__", "__bases__"):
+                rewritten.add((module, name))
+            elif owner in others:
+                assigned.add((module, f"{others[owner]}.{name}"))
+        reads_frames |= isinstance(node, ast.Attribute) and node.attr in ("_getframe", "f_back", "currentframe")
+    return rewritten, assigned, reads_frames
+
+
+def test_nothing_is_patched_at_run_time():
+    found = {m: patches(m, path.read_text(), path.name == "__init__.py") for m, path in MODULES.items()}
+    assert set().union(*(rewritten for rewritten, _, _ in found.values())) == set(REWRITTEN_OBJECTS)
+    assert set().union(*(assigned for _, assigned, _ in found.values())) == set(ASSIGNED_MODULE_ATTRIBUTES)
+    assert {module for module, (_, _, reads_frames) in found.items() if reads_frames} == set(FRAME_READERS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f(x):\n    x.__class__ = int",
+        "def f(g):\n    setattr(g, '__code__', f.__code__)",
+        "from ..engine.run import dispatch\ndispatch.run = print",
+        "from ..engine.run import dispatch as d\nd.active += 1",
+        "from ..engine.run import dispatch\nsetattr(dispatch, 'run', print)",
+        "import sys\ndef f():\n    return sys._getframe(1).f_locals",
+    ],
+)
+def test_a_patch_is_seen(line):
+    assert any(patches("gradtape.core.tensor", line))
+
+
+def test_classes_below_the_api_have_names_of_their_own():
+    """A reader searches for a class by its name. What is private to a module may be called as elsewhere."""
+    defined: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        if not module.startswith(("gradtape.api", "gradtape.cli", "keras_gradtape")):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    defined.setdefault(node.name, []).append(module)
+    assert not {name: modules for name, modules in defined.items() if len(modules) > 1}

@@ -51,7 +51,7 @@ _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.tra
 _ON_THE_WAY = (
     "gradtape.inspect.records.never_raises", "gradtape.inspect.records.event_log", "gradtape.engine.tape.tape",
     "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.tape.hessians",
-    "gradtape.engine.registry.placement", "gradtape.autograph.conversion",
+    "gradtape.autograph.conversion",
 )  # fmt: skip
 
 
