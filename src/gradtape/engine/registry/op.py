@@ -24,7 +24,7 @@ from ..run.source_lines import RULES
 from .cotangents import bare
 from .examples import Rows
 
-_ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
+_PROBE: Any = object()  # tells a formula that returns its argument, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
 
 registry: dict[str, Op] = {}
@@ -358,12 +358,21 @@ class Saved:
 
     def call(self, function: str, f: Callable[..., Any], arrays: str) -> str:
         """Source code that calls formula `f`, known as `function`, on what was kept."""
-        if f.__code__.co_code == _ITSELF and len(parameters(f)) == 1:
+        if _returns_its_argument(f):
             return self.lookup(parameters(f)[0], arrays)
         names, positional = parameters(f), f.__code__.co_argcount
         given = [self.lookup(n, arrays) for n in names[:positional]]
         named = [f"{n}={self.lookup(n, arrays)}" for n in names[positional:]]
         return f"{function}({', '.join(given + named)})"
+
+
+def _returns_its_argument(f: Callable[..., Any]) -> bool:
+    if len(parameters(f)) != 1:
+        return False
+    try:
+        return f(_PROBE) is _PROBE
+    except Exception:  # a formula that computes with its argument, which is no number here
+        return False
 
 
 def wire(op: Op, rule: Callable[..., Any]) -> None:
