@@ -15,7 +15,7 @@ from ..engine.run.convert import readable, register
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .rows import Combine, named_rows, scattered
-from .variable import Variable, _converted, homes, updating
+from .variable import Variable, _converted, updating, variable_classes
 
 
 class DeviceVariable(Variable):
@@ -173,6 +173,6 @@ def _rebuilt(state: dict[str, Any]) -> Variable:
     return variable
 
 
-homes[DeviceTensor] = DeviceVariable
+variable_classes[DeviceTensor] = DeviceVariable
 register(DeviceVariable, _converted, 0)
 readable.add(DeviceVariable)

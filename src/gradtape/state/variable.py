@@ -26,7 +26,7 @@ from .variable_updates import Updates
 
 _new = object.__new__
 _creation = itertools.count().__next__
-homes: dict[type, type] = {}  # the class of variables whose value is a tensor of a kind of its own, on a device
+variable_classes: dict[type, type] = {}  # by the class of a tensor on a device: the class of variables that hold one
 
 
 class VariableSynchronization(enum.Enum):
@@ -160,13 +160,13 @@ class Variable(Updates, metaclass=VariableClass):
 
     def _settle(self, value: Any) -> None:
         """Makes a tensor that is not of the host the first value."""
-        tape_id = homes.get(type(value)) if type(self) is Variable else None
-        if tape_id is None:  # of a class of the user's, whose values are of the host
+        device_class = variable_classes.get(type(value)) if type(self) is Variable else None
+        if device_class is None:  # of a class of the user's, whose values are of the host
             self._take(value.array)
             if self.placement.kind != devices.HOST.kind:
                 self.placement = devices.HOST
         else:
-            self.__class__ = tape_id
+            self.__class__ = device_class
             self._settle(value)
 
     def _as_tensor(self) -> Tensor:
