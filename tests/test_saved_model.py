@@ -701,6 +701,21 @@ def test_a_custom_gradient_captures_arguments_of_its_function_alone(tmp_path):
     assert {name for name, _ in nodes_of(tmp_path / "m", "IdentityN")} <= callers
 
 
+@pytest.mark.parametrize("shape", [[], [None]])
+def test_a_loop_that_would_not_end_for_made_up_values_is_saved(tmp_path, shape):
+    def f(x):
+        y = tf.constant(1.0)
+        while y < 100.0:
+            y *= tf.reduce_sum(x)  # 1 is an input for which this goes on for ever
+        return y
+
+    module = tf.Module()
+    module.f = tf.function(f, input_signature=[tf.TensorSpec(shape, tf.float32)])
+    tf.saved_model.save(module, tmp_path)
+    three = tf.fill([1] * len(shape), 3.0)
+    assert float(tf.saved_model.load(tmp_path).f(three)) == float(module.f.get_concrete_function()(three)) == 243.0
+
+
 def test_a_loop_begins_with_its_counter_and_its_limit(tmp_path):
     """TensorFlow's gradient of a loop takes its second input for the limit: where there is none, it is -1."""
     module = one(lambda x: tf.while_loop(lambda y: y < 100.0, lambda y: (y + x * x + 1.0,), [x])[0], S([]))

@@ -22,7 +22,7 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
-from ..ir.effects import note_decision, recording
+from ..ir.effects import is_imagined, note_decision, recording
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
@@ -36,6 +36,8 @@ from .hoisting import HoistedSums
 from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 Flat = Sequence[Tensor]
+# A trace for signatures alone has made-up values, for which a `while` may never end.
+IMAGINED_MAX_ROUNDS = 10_000
 _UNEVEN = "what a loop emits has another shape in some rounds than in others"
 
 
@@ -152,7 +154,9 @@ class Loop(Unregistered):
         if test is not None:
             holds = compiled(test)
             emitted: list[list[Any]] = [[] for _ in kept]
-            while holds(*state, *fixed)[0]:
+            left = IMAGINED_MAX_ROUNDS if is_imagined() else -1
+            while left and holds(*state, *fixed)[0]:
+                left -= 1
                 results = run(*state, *fixed)
                 state = results[:carried]
                 for column, y in zip(emitted, results[carried:], strict=True):
