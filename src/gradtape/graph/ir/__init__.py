@@ -1,1 +1,1 @@
-"""The graph itself: values, nodes, what they do beside computing. Uses engine and ops."""
+"""The graph IR: values, nodes, effects, and TensorFlow's view of a graph. Depends on engine and ops."""

@@ -1,7 +1,8 @@
-"""What a graph does beside computing: guards, random draws, prints, calls of Python. These nodes stay, in order.
+"""Side effects of a graph: guards, random draws, prints, calls of Python. Passes keep these nodes, in program order.
 
-A function is traced by running it, and then often run once more, for its derivative or inside another trace. What it
-does must still be done once: `recording` notes what each effect gave, `replaying` gives it again without doing it.
+A function is traced by running it, and often runs once more, for its derivative or inside another trace. Each effect
+must still happen exactly once: `recording` collects the result of each effect, `replaying` returns those results again
+without performing the effects.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from ...engine.run.randomness import Draw
 
 
 class Changed(Exception):
-    """A value that a graph was made for is different in this run."""
+    """A guard failed: a value that the graph was specialized on differs in this run."""
 
-    is_signal = True  # the tracer raises it to itself
+    is_signal = True  # control flow between the executor and the tracer, not an error that the user sees
 
 
 class _Performance(threading.local):
-    """What this thread does about effects."""
+    """The effect handling mode of this thread."""
 
-    frames: tuple[Any, ...] = ()  # lists that collect what effects give, iterators that give it again; innermost last
-    imagined: bool = False  # only shapes matter: an effect is not performed where that can be avoided
+    frames: tuple[Any, ...] = ()  # recordings (lists of results) and replays (iterators over results); innermost last
+    imagined: bool = False  # abstract run: only shapes matter, and effects that can be skipped are
 
 
-ATTEMPTS = 4  # at a run whose variables other threads change meanwhile
+ATTEMPTS = 4  # of a run whose variables other threads modify concurrently
 _performance = carried(_Performance())
 _NOTHING_LEFT = object()
 _AS_BEFORE = nullcontext()
 
 
 class _Inside:
-    """A context with one more frame, which is its value."""
+    """Context manager that pushes a frame and returns it."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -57,17 +58,17 @@ class _Inside:
 
 
 def recording() -> Any:
-    """A context whose value is a list that collects what the effects inside the block give."""
+    """Return a context manager that yields a list, which collects the results of the effects in the block."""
     return _Inside([])
 
 
 def replaying(done: list[Any]) -> Any:
-    """The effects inside the block give what they gave before, as far as that goes, and are not performed again."""
+    """Return a context manager in which effects return their recorded results, until those run out, unperformed."""
     return _Inside(iter(tuple(done))) if done else _AS_BEFORE
 
 
 def once(perform: Callable[[], Any]) -> Any:
-    """What an effect gives: from the innermost replay that still has something to give, or by performing it."""
+    """Return an effect's result from the innermost replay that is not exhausted; otherwise perform it."""
     frames = _performance.frames
     recordings = []
     for frame in reversed(frames):
@@ -78,7 +79,7 @@ def once(perform: Callable[[], Any]) -> Any:
         if result is not _NOTHING_LEFT:
             break
     else:
-        _performance.frames = ()  # what is done inside it is a part of this effect
+        _performance.frames = ()  # effects nested in this one are part of it, and are neither recorded nor replayed
         try:
             result = perform()
         finally:
@@ -89,32 +90,32 @@ def once(perform: Callable[[], Any]) -> Any:
 
 
 def performance() -> dict[str, Any]:
-    """What this thread does about effects, for `performed_as`."""
+    """Return this thread's effect handling mode, for `performed_as`."""
     return dict(vars(_performance))
 
 
 def performed_as(those: dict[str, Any]) -> Any:
-    """A context in which this thread does about effects what another one did."""
+    """Return a context manager that applies an effect handling mode returned by `performance`."""
     return holding(_performance, **those)
 
 
 def given(result: Any) -> Any:
-    """A context in which the one effect gives `result`; nobody is told."""
+    """Return a context manager in which the next effect returns `result`, without being recorded."""
     return holding(_performance, frames=(iter((result,)),))
 
 
 def is_imagined() -> bool:
-    """Whether this thread is in a block of `imagining`."""
+    """Whether this thread is inside an `imagining` block."""
     return _performance.imagined
 
 
 def imagining() -> Any:
-    """A context for what is only run to see what it would do."""
+    """Return a context manager for abstract runs, which only need shapes: effects are skipped where possible."""
     return holding(_performance, imagined=True)
 
 
 class Check(Unregistered):
-    """An op that only looks, and raises if what it sees is not what the graph was made for."""
+    """An op that only inspects its inputs, and raises if they are not what the graph was specialized on."""
 
     family = "effect"
     effect = True
@@ -124,19 +125,19 @@ class Check(Unregistered):
         self.numpy = kernel
 
     def outcome(self, inputs: Any, attrs: Any) -> Any:
-        """Whoever only looks gives nothing."""
+        """Return no outputs, as a tuple."""
         return (), True
 
 
 class ObserverOp(Check):
-    """An op that shows its inputs to somebody, and is no part of the computation: see `watched`."""
+    """An op that passes its inputs to an observer and takes no part in the computation: see `observers`."""
 
 
 class Effect(Check):
-    """An op that is run for what it does. No second run of it stands for the first.
+    """An op that runs for its side effect. Passes neither merge nor repeat it.
 
-    `imagined(*arrays, **attrs)`, if given, is what it gives where nothing is to be done; `passed(result, **attrs)`
-    is called where what it gave before is given again.
+    `imagined(*arrays, **attrs)`, if given, returns a placeholder result in abstract runs; `passed(result, **attrs)` is
+    called when a recorded result is replayed.
     """
 
     def __init__(
@@ -162,7 +163,7 @@ class Effect(Check):
         def performed(*arrays: Any, **attrs: Any) -> Any:
             if dispatch.thread.trace is None:
                 return perform(*arrays, **attrs)
-            with dispatch.traced_by(None):  # what it does is done now, and is no part of a graph
+            with dispatch.traced_by(None):  # the effect happens now, so its ops are not traced
                 return perform(*arrays, **attrs)
 
         super().__init__(name, kernel)
@@ -170,7 +171,7 @@ class Effect(Check):
         self._imagined = imagined
 
     def outcome(self, inputs: Any, attrs: Any) -> Any:
-        """That of what is imagined, for which the values of the inputs do not matter."""
+        """Return the shapes and dtypes of the `imagined` result, which must not depend on the values of the inputs."""
         if self._imagined is None:
             return None
         result = self._imagined(*inputs, **attrs)
@@ -185,7 +186,7 @@ def _check(x: Any, *, value: Any) -> tuple[()]:
 
 
 def same(x: Any, value: Any) -> bool:
-    """Whether two arrays of one dtype are the same; NaN is the same as NaN."""
+    """Whether two arrays of one dtype are equal, counting NaN as equal to NaN."""
     return x.shape == value.shape and (
         bool(np.all(x == value)) or (x.dtype.kind in "fc" and np.array_equal(x, value, equal_nan=True))
     )
@@ -208,13 +209,13 @@ def _refuse(*arrays: Any, operand_shapes: Any = ()) -> tuple[()]:
 
 guard = Check("guard", _check)
 shape_guard = Check("shape_guard", _check_shape)
-# Stands in a branch that could not be traced: taking it means to trace again. `operand_shapes` are those that an op in
-# the branch refused.
+# Placeholder in a branch that could not be traced: taking the branch triggers a retrace. `operand_shapes` are the
+# shapes that an op in the branch rejected.
 never = Check("never", _refuse)
 
 
 def note_decision(x: Tensor) -> None:
-    """Tells the tapes that trace which number a branch or another round of a loop depended on, run op by op."""
+    """Record, on tapes that trace, a guard on a value that decided a branch or loop condition in eager execution."""
     if dispatch.thread.trace is None:
         for recorder in dispatch.thread.recorders:
             if recorder.traces:
@@ -237,4 +238,4 @@ def _verify(*arrays: Any, test: Callable[..., None]) -> tuple[()]:
     return ()
 
 
-assertion = Check("assert", _verify)  # `test(*arrays)` raises where what is asserted does not hold
+assertion = Check("assert", _verify)  # `test(*arrays)` raises if the assertion does not hold

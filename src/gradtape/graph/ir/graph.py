@@ -1,8 +1,8 @@
-"""The graph of a traced function: nodes in order of execution, each an op on values made before it.
+"""The graph of a traced function: nodes in execution order, each an op applied to values defined before it (SSA form).
 
-A graph is pure but for its effects: a variable's value comes in as an input and goes out as an update, which is carried
-out when the run has succeeded. Nodes whose op is an effect (a print, a random draw) stay, in the order of the program.
-Passes make new graphs; nothing changes one.
+A graph is pure except for its effects: a variable's value enters as an input and leaves as an update, which the caller
+applies after the run has succeeded. Nodes whose op is an effect (a print, a random draw) stay in program order. Graphs
+are immutable: passes return new ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NEVER = wrap(np.False_, dtypes.bool)
 
 
 class Value:
-    """What one place in a graph holds: its shape and dtype, and its array if it is the same in every run."""
+    """A value of a graph: its shape and dtype, and its array if it is a constant."""
 
     __slots__ = ("constant", "dtype", "shape")
 
@@ -53,40 +53,40 @@ class Node(NamedTuple):
     line: Line | None = None
 
     def on(self, found: dict[Value, Value]) -> Node:
-        """The node with the inputs that are keys of `found` replaced."""
+        """Return the node with each input that is a key of `found` replaced."""
         if found.keys().isdisjoint(self.inputs):
             return self
         return self._replace(inputs=tuple([found.get(v, v) for v in self.inputs]))
 
     @property
     def effect(self) -> bool:
-        """Whether running the node does something beside making its outputs."""
+        """Whether running the node, or a graph inside it, has a side effect."""
         return getattr(self.op, "effect", False) or any(g.has_effects for g in subgraphs(self))
 
 
 def maker(nodes: Iterable[Node], value: Value) -> Node | None:
-    """The node that makes the value, or None for an input."""
+    """Return the node that produces the value, or None for an input."""
     return next((node for node in nodes if value in node.outputs), None)
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """The name, with a number behind it if it is taken."""
+    """Return the name, with a numeric suffix if it is already taken."""
     return next(n for n in chain([name], (f"{name}_{i}" for i in count(1))) if n not in taken)
 
 
 def subgraphs(node: Node) -> Iterator[Graph]:
-    """The graphs a node runs: the branches of a cond, the test and the body of a loop."""
+    """Iterate over the graphs that a node runs: the branches of a cond, the condition and body of a loop."""
     return graphs_in(node.attrs)
 
 
 def graphs_in(attrs: dict[str, Any]) -> Iterator[Graph]:
-    """The graphs among attributes."""
+    """Iterate over the graphs among a node's attributes."""
     for value in attrs.values():
         yield from (g for g in _as_tuple(value) if isinstance(g, Graph))
 
 
 def all_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes of a graph and of the graphs inside it."""
+    """Iterate over the nodes of a graph and of its nested graphs."""
     for node in graph.nodes:
         yield node
         for inner in subgraphs(node):
@@ -95,7 +95,7 @@ def all_nodes(graph: Graph) -> Iterator[Node]:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A traced function. `variables` are further inputs; `updates` are what variables become."""
+    """A traced function. `variables` are additional inputs; `updates` are the new values of variables."""
 
     name: str
     inputs: tuple[Value, ...]
@@ -111,17 +111,17 @@ class Graph:
 
     @property
     def all_outputs(self) -> tuple[Value, ...]:
-        """The outputs, then what the variables become."""
+        """The outputs, then the new values of the variables."""
         return (*self.outputs, *(value for _, value in self.updates))
 
     @property
     def has_effects(self) -> bool:
-        """Whether a run does something beside making its outputs."""
+        """Whether a run has side effects."""
         return any(node.effect for node in self.nodes)
 
     @cached_property
     def unneeded(self) -> tuple[tuple[Value, ...], ...]:
-        """For each node: the values that nobody needs after it."""
+        """For each node, the values whose lifetime ends with it."""
         last = {v: i for i, node in enumerate(self.nodes) for v in (*node.inputs, *node.outputs)}
         found: list[list[Value]] = [[] for _ in self.nodes]
         outputs = set(self.all_outputs)
@@ -131,7 +131,7 @@ class Graph:
         return tuple(map(tuple, found))
 
     def substituted(self, nodes: Sequence[Node], found: dict[Value, Value] | None = None) -> Graph:
-        """This graph with other nodes, and with the values that are keys of `found` replaced in what it gives back."""
+        """Return this graph with other nodes, and with each output and update that is a key of `found` replaced."""
         at = (found or {}).get
         return replace(
             self,
@@ -141,7 +141,7 @@ class Graph:
         )
 
     def verify(self) -> Graph:
-        """Checks the grammar: every value is made once, before it is used, and has a shape and a dtype."""
+        """Check well-formedness: every value is defined once, and before its uses. Returns the graph."""
         known = set(map(id, self.all_inputs))
         if len(known) != len(self.all_inputs):
             raise AssertionError(f"an input of graph {self.name} stands twice")
@@ -167,15 +167,14 @@ class Graph:
         return "\n".join(_lines(self))
 
 
-# Is told of each node that is replayed outside of a trace, and by None that a graph has ended.
+# Callback invoked with each node replayed outside of a trace, and with None at the end of a graph.
 when_replayed: Callable[[Node | None], None] | None = None
 
 
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Runs the graph op by op on tensors of any kind: recorded, batched, traced again. Gives its `all_outputs`.
+    """Run the graph op by op on tensors of any kind (recorded, batched, traced again) and return its `all_outputs`.
 
-    `inputs` are its `all_inputs`; the caller carries out the updates. Traced again, random ops have streams of their
-    own.
+    `inputs` are its `all_inputs`; the caller applies the updates. In a trace, random ops get streams of their own.
     """
     made: dict[Value, Tensor] = dict(zip(graph.all_inputs, inputs, strict=True))
 
@@ -216,7 +215,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _distinct(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
-    """What a branch or a loop gave, each a tensor of its own: for other inputs it may not be one that went in."""
+    """Copy the outputs of a branch or loop that alias an input or each other: on other inputs they may not alias."""
     seen = {id(x) for x in inputs}
     found = []
     for y in outputs:
@@ -226,9 +225,9 @@ def _distinct(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tenso
 
 
 def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """What a branch or a loop gave, as something that depends on what was given to it, if only by a zero.
+    """Make an output of a branch or loop depend on all differentiable inputs, if only through a masked-out zero.
 
-    Another branch, or another number of rounds, may well depend on it: so its derivative is zero, not absent.
+    Another branch, or another number of iterations, may depend on them, so the gradient must be zero, not None.
     """
     if not dispatch.thread.recorders or type(y) not in REAL or y.tracer is not None or not y.dtype.differentiable:
         return y
@@ -236,12 +235,12 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     for x in inputs:
         if type(x) in REAL and x.tracer is not None and x.dtype.differentiable:
             total = ops.cast(ops.sum(x, axis=tuple(range(len(x.dims))), keepdims=False), dtype=y.dtype)
-            y = ops.sub(y, ops.where(_NEVER, total, nothing))  # adding would change a zero of negative sign
+            y = ops.sub(y, ops.where(_NEVER, total, nothing))  # addition would turn -0.0 into 0.0
     return y
 
 
 def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream], trace: Any) -> dict[str, Any]:
-    """The attributes of a node in another graph: its random draws, and those inside it, have streams of their own."""
+    """Return a node's attributes for another graph, in which its random draws, nested ones too, get new streams."""
 
     def own(value: Any) -> Any:
         if isinstance(value, Draw):

@@ -1,4 +1,4 @@
-"""A graph as TensorFlow lists it: operations with names, types and inputs, and the nodes of a `GraphDef`."""
+"""TensorFlow's view of a graph: operations with names, types and inputs, and the nodes of a `GraphDef`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from .graph import Graph, Value, unique
 
-types: dict[str, str] = {}  # what the types of steps are called whose ops have another name; `api/op_names.py` says
+types: dict[str, str] = {}  # TensorFlow's op types by op name, where they differ; filled by `api/op_names.py`
 
 
 class Symbol(NamedTuple):
@@ -24,7 +24,7 @@ class Symbol(NamedTuple):
 
 
 class Operation:
-    """One step of a graph: `type` is TensorFlow's name of the op, `name` the step's own."""
+    """One operation of a graph: `type` is TensorFlow's name of the op, `name` the operation's own."""
 
     graph: Any
     name: str
@@ -44,13 +44,13 @@ class Operation:
         ]
 
     def get_attr(self, name: str) -> Any:
-        """An attribute of the op, under gradtape's name."""
+        """Return an attribute of the op, by gradtape's name."""
         if name not in self._attrs:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'; it has {sorted(self._attrs)}")
         return self._attrs[name]
 
     def values(self) -> tuple[Symbol, ...]:
-        """The outputs."""
+        """Return the outputs."""
         return tuple(self.outputs)
 
     def __repr__(self) -> str:
@@ -66,25 +66,25 @@ class NodeDef(NamedTuple):
 
 
 class GraphDef(NamedTuple):
-    """A graph's nodes, to be looked at: it is no protocol buffer."""
+    """The nodes of a graph, for inspection only: not a protocol buffer."""
 
     node: tuple[NodeDef, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionGraph(Graph):
-    """The graph of a function, which can be asked for its steps."""
+    """The graph of a function, with TensorFlow's methods for listing its operations."""
 
     names: tuple[str, ...] = ()  # of the inputs
 
     building_function = True
 
     def get_operations(self) -> list[Operation]:
-        """The steps in their order: inputs and constants, what is computed, and what is given back."""
+        """Return the operations in order: inputs, reads, computations (after their constants), assignments, outputs."""
         return _Listing(self).steps()
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """The step of that name."""
+        """Return the operation of that name."""
         found = {step.name: step for step in self.get_operations()}
         if name not in found:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph: it has {', '.join(found)}")
@@ -93,7 +93,7 @@ class FunctionGraph(Graph):
     def as_graph_def(
         self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False
     ) -> GraphDef:
-        """The names, ops and inputs of the steps: `.node` lists them."""
+        """Return the names, op types and inputs of the operations, in `.node`."""
         steps = self.get_operations()
         return GraphDef(
             tuple(NodeDef(s.name, s.type, tuple(x.name.removesuffix(":0") for x in s.inputs)) for s in steps)
@@ -101,14 +101,14 @@ class FunctionGraph(Graph):
 
 
 def listed(graph: Graph, names: Sequence[str]) -> FunctionGraph:
-    """The graph of a function whose inputs have these names."""
+    """Return the graph as a `FunctionGraph` whose inputs have these names."""
     return FunctionGraph(
         graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names)
     )
 
 
 class _Listing:
-    """The steps of a graph that were named so far, and which of them made each value."""
+    """Builder of the operation list: the operations named so far, and the symbol of each value."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self._graph = graph
@@ -143,5 +143,5 @@ class _Listing:
 
 
 def type_of(op: Any) -> str:
-    """What a step of this op is called."""
+    """Return TensorFlow's type of an operation that runs this op."""
     return types.get(op.name) or getattr(op, "title", op.name)
