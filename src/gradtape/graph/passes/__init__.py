@@ -1,1 +1,1 @@
-"""From graph to graph: each pass gives the same values for less work. Uses ir and ops."""
+"""Graph-to-graph optimization passes: each preserves the results and reduces work. Depends on ir and ops."""

@@ -1,6 +1,6 @@
-"""Two ops that share most of their work, as one: a sparse cross entropy and its slope, a maximum and where it is.
+"""Fuses pairs of ops that share most of their work: a sparse cross entropy and its slope, a max pool and its argmax.
 
-The second of each pair is what the first one's derivative needs. In a graph that holds both, one node computes them.
+The backward pass of the first op of each pair needs the second. In a graph that has both, one node computes both.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from ..ir.graph import Graph, Node
 
 
 class FusedOp(Unregistered):
-    """The op of a node that stands for two."""
+    """The op of a node that replaces a pair."""
 
     family = "opaque"
-    fresh = True  # as those are that it stands for
+    fresh = True  # like the ops of the pair
 
     def __init__(self, name: str, numpy: Callable[..., Any], first: str) -> None:
         self.name = self.title = name
         self.numpy = numpy
-        self._first = first  # the op whose attributes it has
+        self._first = first  # the op whose attributes it takes
 
     @property
     def attributes(self) -> dict[str, bool]:
-        """Those of the first of both ops."""
+        """The attributes of the pair's first op."""
         return registry[self._first].attributes
 
 
-FUSED = {  # by the name of the second
+FUSED = {  # keyed by the name of the second op
     "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax, "sparse_softmax_cross_entropy"),
     "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope, "sparse_softmax_cross_entropy"),
     "max_pool_place": FusedOp("max_pool_and_place", max_pool_with_place, "max_pool"),
@@ -39,8 +39,8 @@ FUSED = {  # by the name of the second
 
 
 def with_fused_ops(graph: Graph) -> Graph:
-    """The graph with one node for each pair whose first member comes first."""
-    firsts: dict[tuple[Any, ...], int] = {}  # by what the second member will be, and of which values
+    """Return the graph with one node for each pair whose first op precedes the second."""
+    firsts: dict[tuple[Any, ...], int] = {}  # indices of first ops, keyed by the second op's name and inputs
     nodes: list[Node] = []
     for node in graph.nodes:
         name, inputs = node.op.name, node.inputs

@@ -1,7 +1,7 @@
-"""Graphs made smaller: each pass is a function from a graph to a graph that gives the same values.
+"""Optimization passes: constant folding, algebraic simplification, common subexpressions, dead code.
 
-The result is for running, not for differentiating: what only matters to a derivative, such as `stop_gradient`, goes.
-Effects stay, all of them and in order.
+Each pass maps a graph to a graph with the same results. An optimized graph is for execution, not for differentiation:
+ops that only matter to derivatives, such as `stop_gradient`, are removed. All effects stay, in order.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ..ir.graph import Graph, Node, Value, subgraphs
 from .peepholes import FEWER_PRODUCTS, IDENTITIES
 from .rewriting import rewritten
 
-_SMALL = 1 << 12  # elements of a constant that is compared with others, and that folding may always make
+_SMALL = 1 << 12  # elements up to which constants are compared by value, and folding may always create one
 _MOST_ROUNDS = 4
 
 
 def simplified(graph: Graph) -> Graph:
-    """With identities of single ops used up."""
+    """Apply the algebraic identities of the peephole table."""
     return rewritten(graph, IDENTITIES)
 
 
 def optimize(graph: Graph) -> Graph:
-    """The graph after all passes, the graphs inside its nodes included."""
+    """Run all passes on the graph and on the graphs nested in its nodes."""
     graph = _inside(graph)
     for _ in range(_MOST_ROUNDS):
         before = len(graph.nodes)
@@ -41,14 +41,14 @@ def optimize(graph: Graph) -> Graph:
 
 
 def _optimized(value: Any) -> Any:
-    """An attribute of a node, with the graphs in it optimised."""
+    """Optimize the graphs in an attribute of a node."""
     if isinstance(value, Graph):
         return optimize(value)
     return tuple(map(_optimized, value)) if type(value) is tuple else value
 
 
 def _inside(graph: Graph) -> Graph:
-    """The graph with the graphs inside its nodes optimised."""
+    """Optimize the graphs nested in a graph's nodes."""
     nodes = [
         node._replace(attrs={k: _optimized(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
         for node in graph.nodes
@@ -57,7 +57,7 @@ def _inside(graph: Graph) -> Graph:
 
 
 def dead_code(graph: Graph) -> Graph:
-    """Without the nodes that have no effect and whose outputs nobody uses."""
+    """Remove the nodes that have no effect and whose outputs are unused."""
     wanted = set(graph.all_outputs)
     kept = []
     for node in reversed(graph.nodes):
@@ -68,7 +68,7 @@ def dead_code(graph: Graph) -> Graph:
 
 
 def common_subexpressions(graph: Graph) -> Graph:
-    """With one node for all that run one op on the same inputs. Guards of one value are one guard."""
+    """Merge nodes that apply the same op to the same inputs; also identical guards."""
     found: dict[Value, Value] = {}
     constants: dict[Any, Value] = {}
     seen: dict[Any, Node] = {}
@@ -100,7 +100,7 @@ def _constant_key(value: Value) -> Any:
 
 
 def _key(value: Any) -> Any:
-    """What two attributes that mean the same have in common: 1, 1.0 and True, or 0.0 and -0.0, do not."""
+    """Return a hash key that distinguishes attributes by type and bits: 1, 1.0 and True differ, so do 0.0 and -0.0."""
     if type(value) is tuple or type(value) is list:
         return tuple(map(_key, value))
     if isinstance(value, np.ndarray):
@@ -118,7 +118,7 @@ def _key(value: Any) -> Any:
 
 
 def folded_constants(graph: Graph) -> Graph:
-    """With the nodes whose inputs are all constants computed, unless that makes something larger than they are."""
+    """Evaluate the nodes whose inputs are all constants, unless an output would be larger than all of them."""
     found: dict[Value, Value] = {}
     nodes = []
     for node in graph.nodes:
@@ -135,7 +135,7 @@ def folded_constants(graph: Graph) -> Graph:
 
 
 def _computed(node: Node) -> list[Value] | None:
-    """The outputs of a node with constant inputs as constants, or None where it is better left."""
+    """Return the outputs of a node with constant inputs as constants, or None if the node is not to be folded."""
     largest = max([_SMALL, *(math.prod(v.shape) for v in node.inputs)])
     if node.effect or not isinstance(node.op, Op) or any(math.prod(v.shape) > largest for v in node.outputs):
         return None
@@ -145,6 +145,6 @@ def _computed(node: Node) -> list[Value] | None:
         with np.errstate(all="ignore"):
             result = node.op.numpy(*[v.constant for v in node.inputs], **node.attrs)
     except Exception:
-        return None  # the run is to raise it, if it gets there
+        return None  # the error belongs to the run, if it reaches this node
     results = result if node.several else (result,)
     return [Value(v.shape, v.dtype, y) for v, y in zip(node.outputs, results, strict=True)]

@@ -1,8 +1,8 @@
-"""The table of patterns: x + 0 = x, -(-x) = x, a transpose of a transpose, a product with ones; sums of products.
+"""The peephole table: x + 0 = x, -(-x) = x, transpose of transpose, products with ones; and sums of products.
 
-The rows of `IDENTITIES` change no rounding. Those of `FEWER_PRODUCTS` make one product of several, as the gradient of a
-matrix that is used in many steps of a recurrent layer is: Σ aᵢᵀ gᵢ = [a₁; a₂; ...]ᵀ [g₁; g₂; ...]. Putting rows under
-one another costs less than it saves, up to some number of them.
+The rows of `IDENTITIES` do not change rounding. Those of `FEWER_PRODUCTS` merge several matrix products into one, such
+as the gradient of a matrix that many steps of a recurrent layer use: Σ aᵢᵀ gᵢ = [a₁; a₂; ...]ᵀ [g₁; g₂; ...]. The
+concatenation costs less than it saves, up to a limit on the rows.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ...engine.registry.op import registry
 from ..ir.graph import Node, Value
 from .rewriting import Answer, Rewriting, Row
 
-_EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}  # the integers it has all of
+_EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}  # bounds of exact integers
 
 
 def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
-    """What makes the node's output, by another op."""
+    """Return a node that produces the node's output by another op."""
     return node._replace(op=registry[name], inputs=inputs, attrs=attrs)
 
 
@@ -31,7 +31,7 @@ def _constant(number: Any, dtype: DType) -> Value:
 
 
 def _stretched(node: Node, x: Value) -> Answer:
-    """`x` in the shape of the node's output, which it is."""
+    """Return `x` broadcast to the shape of the node's output, which it equals."""
     y = node.outputs[0]
     if x.dtype is not y.dtype or x.shape == y.shape:
         return x
@@ -39,7 +39,7 @@ def _stretched(node: Node, x: Value) -> Answer:
 
 
 def number_of(graph: Rewriting, value: Value) -> Any:
-    """The one number that all elements of `value` are, as a NumPy scalar, or None."""
+    """Return the number that every element of `value` equals, as a NumPy scalar, or None."""
     if value not in graph.notes:
         graph.notes[value] = _find_number(graph, value)
     return graph.notes[value]
@@ -61,7 +61,7 @@ def _find_number(graph: Rewriting, value: Value) -> Any:
 
 
 def _uniform(array: Any) -> Any:
-    """The one number that an array consists of, or None; 0 and -0 are two."""
+    """Return the number that every element of an array equals, or None; 0.0 and -0.0 differ."""
     array = np.asarray(array)
     if array.dtype.kind not in "biuf" or not array.size:
         return None
@@ -74,7 +74,7 @@ def _uniform(array: Any) -> Any:
 
 
 def _exact_sum(graph: Rewriting, node: Node) -> Any:
-    """The sum of many times one whole number, where it is exact."""
+    """Return the sum of equal integers, if it is exactly representable."""
     (x,) = node.inputs
     number = number_of(graph, x)
     if number is None or x.dtype.name not in _EXACT or not np.isfinite(number) or number != np.floor(number):
@@ -84,7 +84,7 @@ def _exact_sum(graph: Rewriting, node: Node) -> Any:
 
 
 def _narrower(node: Node, graph: Rewriting) -> Answer:
-    """An elementwise op stretches its arguments itself: what was stretched for it need not be."""
+    """Replace broadcast or uniform arguments of an elementwise op by smaller ones, which the op broadcasts itself."""
     y, inputs = node.outputs[0], list(node.inputs)
     if y.shape and all(number_of(graph, v) is not None for v in inputs):
         with np.errstate(all="ignore"):
@@ -108,7 +108,7 @@ def _of_number(node: Node, graph: Rewriting) -> Answer:
 
 
 def _stripped(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without the ones in front, which broadcasting puts there anyway."""
+    """Remove leading dimensions of size 1, which broadcasting adds implicitly."""
     while shape and shape[0] == 1:
         shape = shape[1:]
     return shape
@@ -125,7 +125,7 @@ def _swaps_last(transpose: Node) -> bool:
 
 
 def _folded(flag: str) -> Any:
-    """A product of matrices that takes a transpose before it over."""
+    """Fold a transpose of an argument into a matrix product's flag."""
 
     def then(node: Node, a: Value, b: Value) -> Node:
         return node._replace(inputs=(a, b), attrs={**node.attrs, flag: not node.attrs.get(flag, False)})
@@ -134,7 +134,7 @@ def _folded(flag: str) -> Any:
 
 
 def _again(node: Node, x: Value) -> Node:
-    """The node's own op and attributes on what came before."""
+    """Apply the node's op and attributes to the input of the preceding node."""
     return node._replace(inputs=(x,))
 
 
@@ -186,7 +186,7 @@ IDENTITIES = [
 
 
 def _is_gradient(product: Node, graph: Rewriting) -> bool:
-    """Whether it is `aᵀ g` of matrices, which only the sum that is looked at uses."""
+    """Whether the product is `aᵀ g` of matrices, used only by the sum being rewritten."""
     a, g = product.inputs
     turned = product.attrs.get("transpose_a") and not product.attrs.get("transpose_b")
     plain = len(a.shape) == len(g.shape) == 2 and a.dtype.is_floating

@@ -1,15 +1,14 @@
-"""Values computed again instead of kept: a graph whose run holds fewer bytes at a time, and gives the same numbers.
+"""Rematerialization: reorders and repeats nodes so that a run holds fewer bytes at a time, with the same results.
 
-The nodes are gone through in order, as a run would, with a limit on what is held. Where a node would go beyond it,
-something is let go that is needed only later: what is quick to make again for its size, and is not needed for long
-(dynamic tensor rematerialisation, Kirisame et al., 2021; here it is known when a value is needed next). Before a node
-that uses such a value, those that make it run again, on what is held then. What only served to make others is kept as
-long as there is room, for one can begin again from it.
+The planner simulates a run under a memory limit. Where a node would exceed it, the planner evicts a memory that is
+needed only later: one that is cheap to recompute for its size and not needed for long (dynamic tensor
+rematerialization, Kirisame et al., 2021; here the next use is known). Before a node that uses an evicted value, the
+nodes that produce it run again, from what is held then. Values that only serve recomputation stay while there is room.
 
-Only nodes without effects run again. A random op is such a node: the state that it draws from is an input of it.
+Only nodes without effects run again. Random ops qualify: the state that they draw from is an input.
 
-The time of a plan grows linearly with the nodes: when a memory is needed next is remembered until that moment has
-passed, and what is asked of many memories, or of what hangs on one, is asked of a bounded number of them.
+Planning time is linear in the number of nodes: the next need of a memory is cached until that node has run, and
+searches over many memories, or over the neighborhood of one, are bounded.
 """
 
 from __future__ import annotations
@@ -20,39 +19,39 @@ from typing import NamedTuple
 
 from ..ir.graph import Graph, Node, Value
 
-_SMALL = 1 / 20_000  # what takes a smaller part of the limit is always kept
-_CANDIDATES = 64  # memories at most among which the next one to let go is looked for
-_FAR = 64  # memories at most that are asked what it costs to make one again
-_UNLIKELY = 4.0  # how much later than the end a value is needed from which others were made that are all there
+_SMALL = 1 / 20_000  # fraction of the limit below which a memory is never evicted
+_CANDIDATES = 64  # maximum number of memories examined to choose the next eviction
+_FAR = 64  # maximum number of memories visited to estimate a recomputation cost
+_UNLIKELY = 4.0  # factor on the total time: the due time of a memory whose dependents are all present
 
 
 class Weights(NamedTuple):
-    """What a run of a graph takes: in which memory values lie, its bytes, and how long nodes run."""
+    """The cost model of a graph's run: memory of values (views share one), sizes in bytes, durations of nodes."""
 
-    root: dict[Value, Value]  # of a value that is a view: the value that it lies in
+    root: dict[Value, Value]  # the value whose memory a view aliases
     bytes: Callable[[Value], int]
     seconds: Callable[[Node], float]
-    overwrites: Callable[[Node], bool]  # whether its result may be written over an argument that nobody needs any more
+    overwrites: Callable[[Node], bool]  # whether it may write its result over a dead argument
 
 
 class Recomputed(NamedTuple):
-    """Nodes in the order in which they are to run, and how long those run that run again."""
+    """A schedule: nodes in execution order, and the total seconds of the repeated ones."""
 
     nodes: list[Node]
     seconds: float
 
 
 def recomputed(graph: Graph, weights: Weights, limit: float, patience: float, most: float) -> Recomputed | None:
-    """The nodes of the graph such that a run holds at most `limit` bytes beside inputs, as far as that is possible.
+    """Return a schedule that holds at most `limit` bytes besides inputs, as far as possible.
 
-    `patience` says how much it counts that a value is not needed for long. It is given up, and None, where what runs
-    again takes more than `most` seconds.
+    `patience` is the weight of the time until a value's next use. Returns None if the repeated nodes take more than
+    `most` seconds.
     """
     return _Simulation(graph, weights, limit, patience).result(most)
 
 
 def profile(graph: Graph, weights: Weights) -> list[int]:
-    """The bytes that are held while each node runs, if nothing is written over."""
+    """Return the bytes held while each node runs, without in-place writes."""
     last: dict[Value, int] = {}
     root = weights.root
     for i, node in enumerate(graph.nodes):
@@ -71,7 +70,7 @@ def profile(graph: Graph, weights: Weights) -> list[int]:
 
 
 class _Memory:
-    """The memory of one value, and of those that are views of it."""
+    """The memory of one value and of its views."""
 
     __slots__ = (
         "above", "at", "below", "bytes", "evicted", "given", "kept", "members", "next_need", "output", "passed",
@@ -79,24 +78,24 @@ class _Memory:
     )  # fmt: skip
 
     def __init__(self, size: int, seconds: float, at: int) -> None:
-        self.at = at  # the node that makes it
+        self.at = at  # the node that produces it
         self.uses: list[int] = []  # the nodes that use one of its members, in order
         self.passed = 0  # how many of them have run
-        self.next_need = -1  # the next node for which it is needed, as it was found last; see `_next_need`
+        self.next_need = -1  # the next node that needs it, cached; see `_next_need`
         self.bytes = size
-        self.seconds = seconds  # to make it again from what it is made of
+        self.seconds = seconds  # to recompute it from its inputs
         self.members: list[Value] = []
-        self.above: dict[_Memory, None] = {}  # what it is made of
-        self.below: dict[_Memory, None] = {}  # what is made of it, later
-        self.price: float | None = None  # how long it takes to make again what hangs on it, while that is known
-        self.kept = False  # it is let go only if nobody needs it any more
-        self.output = False  # it is never let go
-        self.given = False  # by an effect, which happens once
+        self.above: dict[_Memory, None] = {}  # the memories that it is computed from
+        self.below: dict[_Memory, None] = {}  # the memories computed from it, later
+        self.price: float | None = None  # cached cost of recomputing it together with its evicted neighbors
+        self.kept = False  # evicted only when no longer needed
+        self.output = False  # never evicted
+        self.given = False  # by an effect, which runs once
         self.present = self.evicted = False
 
 
 class _Simulation:
-    """A run without computing: what is held, what was let go, and what is needed when."""
+    """A simulated run: the memories held and evicted, and when each is needed."""
 
     def __init__(self, graph: Graph, weights: Weights, limit: float, patience: float) -> None:
         self._nodes = graph.nodes
@@ -105,21 +104,21 @@ class _Simulation:
         self._patience = patience
         self._maker: dict[Value, int] = {v: i for i, node in enumerate(graph.nodes) for v in node.outputs}
         self._seconds = [weights.seconds(node) for node in graph.nodes]
-        self._clock = [0.0]  # when each node runs if nothing is let go
+        self._clock = [0.0]  # when each node starts if nothing is recomputed
         for seconds in self._seconds:
             self._clock.append(self._clock[-1] + seconds)
         self._memory = self._laid_out(graph)
         self._at = 0  # the node that runs next
         self._held = 0
-        self._evictable: dict[_Memory, None] = {}  # those that are held, and may be let go while they are needed
-        self._unneeded: dict[_Memory, None] = {}  # those of the others that are held, and may be needed no more
-        self._asked = 0  # how often one was looked for
-        self._there: dict[Value, Value] = {}  # the values that are held: as what they were made last
+        self._evictable: dict[_Memory, None] = {}  # held memories that may be evicted while still needed
+        self._unneeded: dict[_Memory, None] = {}  # held memories that may only be freed once no longer needed
+        self._asked = 0  # number of samplings, which rotates the sample
+        self._there: dict[Value, Value] = {}  # the values held, each with its most recent definition
         self._again = 0.0
         self._result: list[Node] = []
 
     def _laid_out(self, graph: Graph) -> dict[Value, _Memory]:
-        """The memory of each value that a node makes."""
+        """Return the memory of each value that a node produces."""
         roots: dict[Value, _Memory] = {}
         climbs = self._climbs(graph)
         found: dict[Value, _Memory] = {}
@@ -145,17 +144,18 @@ class _Simulation:
                         memory.above[other] = None
                         other.below[memory] = None
         for memory in roots.values():
-            # A view that is made with the help of a later memory: the edge would be a way round in circles.
+            # A view whose other inputs are later memories: the edge would close a cycle, so their uses count as its
+            # own.
             for other in [m for m in memory.below if m.at < memory.at]:
                 del memory.below[other]
                 memory.uses = sorted({*memory.uses, *[i for i in other.uses if i > memory.at]})
         return found
 
     def _climbs(self, graph: Graph) -> list[bool]:
-        """Of each node: whether what is held grows after it to a top beyond the limit.
+        """For each node, whether memory use rises after it to a peak above the limit.
 
-        What is made on the way down from there, gradients above all, takes nearly everything to make again: it is kept.
-        A way down leads to half of the top, a way up to twice what was held.
+        Memories created on the descent from a peak, mostly gradients, need nearly everything to be recomputed: they are
+        kept. A descent reaches half of the peak, an ascent twice the preceding minimum.
         """
         held = profile(graph, self._weights)
         result = [False] * len(held)
@@ -171,7 +171,7 @@ class _Simulation:
         return result
 
     def result(self, most: float) -> Recomputed | None:
-        """Goes through all nodes."""
+        """Simulate all nodes. Returns None once the repeated nodes take more than `most` seconds."""
         for i, node in enumerate(self._nodes):
             self._at = i
             missing = self._missing(node)
@@ -189,7 +189,7 @@ class _Simulation:
         return [self._memory[v] for v in values if v in self._memory]
 
     def _run_again(self, missing: Sequence[Value], node: Node) -> None:
-        """Runs the nodes again that make these inputs of a node."""
+        """Rerun the nodes that produce these inputs of a node."""
         chain: set[int] = set()
         todo = list(missing)
         while todo:
@@ -198,7 +198,7 @@ class _Simulation:
                 chain.add(i)
                 todo += self._missing(self._nodes[i])
         order = sorted(chain)
-        last: dict[_Memory, int] = {}  # which of them is the last that uses a memory
+        last: dict[_Memory, int] = {}  # the last rerun node that uses a memory
         for k, i in enumerate(order):
             last.update(dict.fromkeys(self._memories((*self._nodes[i].inputs, *self._nodes[i].outputs)), k))
         last.update(dict.fromkeys(self._memories(node.inputs), len(order)))
@@ -210,7 +210,7 @@ class _Simulation:
         for k, i in enumerate(order):
             again = self._nodes[i]
             outputs = [v for v in again.outputs if v not in self._there]
-            if hasattr(again.op, "for_some"):  # it can leave out what nobody needs
+            if hasattr(again.op, "for_some"):  # it can omit outputs that are not needed
                 used = [v for v in outputs if v in wanted or self._is_needed(self._memory[v])]
                 outputs = used or outputs[:1]
             later.difference_update(done.get(k, ()))
@@ -218,7 +218,7 @@ class _Simulation:
             self._again += self._seconds[i]
 
     def _run(self, i: int, outputs: Sequence[Value], later: Collection[_Memory], again: bool) -> None:
-        """Runs a node for some of its outputs, while it is known that these memories are needed soon."""
+        """Run a node for some of its outputs; the memories `later` are pinned, as following reruns need them."""
         node = self._nodes[i]
         new = [memory for memory in dict.fromkeys(self._memories(outputs)) if not memory.present]
         given = self._memories(node.inputs)
@@ -226,7 +226,7 @@ class _Simulation:
             self._at = i + 1
         over = self._overwritten(i, later)
         if over is not None:
-            self._held -= over.bytes  # its memory is the result's
+            self._held -= over.bytes  # the result takes over its memory
         self._make_room(sum(memory.bytes for memory in new), {*given, *new}, later)
         for memory in new:
             self._come(memory)
@@ -239,7 +239,7 @@ class _Simulation:
                 self._let_go(memory)
 
     def _write(self, node: Node, outputs: Sequence[Value], again: bool) -> None:
-        """Adds a node to the result: what it makes again has a name of its own."""
+        """Append a node to the schedule; a repeated node defines new values."""
         given = tuple([self._there[v] if v in self._maker else v for v in node.inputs])
         made = dict(zip(node.outputs, node.outputs, strict=True))
         if again:
@@ -250,7 +250,7 @@ class _Simulation:
         self._there.update((v, made[v]) for v in outputs)
 
     def _overwritten(self, i: int, later: Collection[_Memory]) -> _Memory | None:
-        """The memory that the result of a node is written to, if that is one that only it still needs."""
+        """Return the memory that the node writes its result over, if the node is the only one that still needs it."""
         node = self._nodes[i]
         if not self._weights.overwrites(node):
             return None
@@ -287,7 +287,7 @@ class _Simulation:
             self._reprice(memory)
 
     def _reprice(self, memory: _Memory) -> None:
-        """Forgets the prices of what is held around what was let go together with a memory."""
+        """Invalidate the cached prices of the memories around the evicted ones connected to `memory`."""
         seen = {memory}
         todo = [memory]
         while todo and len(seen) < _FAR:
@@ -300,7 +300,7 @@ class _Simulation:
                         todo.append(other)
 
     def _price(self, memory: _Memory) -> float:
-        """How long it takes to make a memory again, and what was let go before that is made of it."""
+        """Return the seconds to recompute a memory, its absent ancestors and the evicted memories computed from it."""
         if memory.price is None:
             seconds = 0.0
             for side in ("above", "below"):
@@ -316,7 +316,7 @@ class _Simulation:
         return memory.price
 
     def _make_room(self, size: int, pinned: Collection[_Memory], later: Collection[_Memory]) -> None:
-        """Lets go of what is best let go until there are so many bytes, or nothing is left."""
+        """Evict memories, best score first, until `size` bytes fit or only pinned ones remain."""
         if self._held + size > self._limit:
             self._let_go_of_unneeded(pinned, later)
         while self._held + size > self._limit:
@@ -337,12 +337,12 @@ class _Simulation:
             if best is not None:
                 self._let_go(best)
             elif none_left and len(self._evictable) <= _CANDIDATES:
-                return  # what is left is needed now
+                return  # what remains is needed now
             elif none_left and all(memory in pinned or memory in later for memory in self._evictable):
                 return
 
     def _candidates(self) -> list[_Memory]:
-        """Some of the memories that may be let go, others each time; all of them if there are few."""
+        """Return a sample of the evictable memories, a different one each time; all of them if they are few."""
         found = list(self._evictable)
         if len(found) <= _CANDIDATES:
             return found
@@ -351,23 +351,23 @@ class _Simulation:
         return found[self._asked % every :: every]
 
     def _let_go_of_unneeded(self, pinned: Collection[_Memory], later: Collection[_Memory]) -> None:
-        """Lets go of some of what is kept as long as it is needed, and is needed no more."""
+        """Free some of the kept memories that are no longer needed."""
         for memory in list(islice(self._unneeded, _CANDIDATES)):
             if memory in pinned or memory in later:
                 continue
             if self._is_needed(memory):
-                self._unneeded[memory] = self._unneeded.pop(memory)  # others are looked at first, next time
+                self._unneeded[memory] = self._unneeded.pop(memory)  # to the end: others are examined first next time
             else:
                 self._let_go(memory)
 
     def _score(self, memory: _Memory, due: float) -> float:
-        """What it costs to let it go, for each byte and the time it is not needed."""
+        """Return the cost of evicting a memory, per byte and per time until its next need."""
         return self._price(memory) / (memory.bytes * max(due, 1e-9) ** self._patience)
 
     def _due(self, memory: _Memory) -> float | None:
-        """In how many seconds a memory is needed, None if it never is again.
+        """Return the seconds until a memory is needed, or None if it never is again.
 
-        What no node will use any more may be needed to make what was made of it again.
+        A memory that no later node uses may still be needed to recompute the memories computed from it.
         """
         need = self._next_need(memory)
         if need == len(self._nodes):
@@ -380,7 +380,7 @@ class _Simulation:
         return self._next_need(memory) < len(self._nodes)
 
     def _next_use(self, memory: _Memory) -> int:
-        """The next node that uses a memory itself; their number if none does."""
+        """Return the index of the next node that uses a memory directly, or the number of nodes if there is none."""
         uses = memory.uses
         k = memory.passed
         while k < len(uses) and uses[k] < self._at:
@@ -389,9 +389,9 @@ class _Simulation:
         return uses[k] if k < len(uses) else len(self._nodes)
 
     def _next_need(self, memory: _Memory) -> int:
-        """The next node that uses a memory, or one that may have to be made of it again; their number if none does.
+        """Return the next node that uses a memory, or one recomputable from it; the number of nodes if there is none.
 
-        Such a node only becomes a later one as the run goes on: what was found holds until it has run.
+        The answer only grows during a run, so a cached one is valid until that node has run.
         """
         at, never = self._at, len(self._nodes)
         if memory.next_need >= at:
@@ -417,7 +417,7 @@ class _Simulation:
         return memory.next_need
 
     def _is_needed_beside(self, memory: _Memory, i: int) -> bool:
-        """Whether a memory is needed other than for what the node `i` makes."""
+        """Whether a memory is needed for anything except the results of node `i`."""
         never = len(self._nodes)
         made = {self._memory[v] for v in self._nodes[i].outputs}
         seen = {memory}
@@ -435,7 +435,7 @@ class _Simulation:
         return False
 
     def _serves_what_is_gone(self, memory: _Memory) -> bool:
-        """Whether something that is needed later, and would be made of a memory, is not there."""
+        """Whether an absent memory that is needed later would be recomputed from this one."""
         seen = {memory}
         todo = [memory]
         while todo:

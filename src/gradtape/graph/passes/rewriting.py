@@ -1,8 +1,8 @@
-"""Rewriting by patterns: rows of what to look for, when, and what to put there; and one index of a graph's uses.
+"""Pattern rewriting: rows of a pattern, a condition and a replacement; and an index of a graph's uses.
 
-A pattern is text, `add(x, neg(y))`: ops by name, numbers for constants of that value, names for any values, `*xs` for
-all inputs. What stands for a name, the node at the root (`node`), all nodes of the pattern in order (`nodes`) and the
-`Rewriting` itself (`graph`) are given to the row's functions, by the names of their parameters.
+A pattern is text, `add(x, neg(y))`: ops by name, numbers for constants of that value, names that bind any values, `*xs`
+for all inputs. The functions of a row receive, by parameter name, the bound values, the root node (`node`), all matched
+nodes in order (`nodes`) and the `Rewriting` itself (`graph`).
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from ..ir.graph import Graph, Node, Value
 Answer = Value | Sequence[Value] | Node | Sequence[Node] | None
 
 _COMMUTE = ("add", "mul")
-_MOST_REWRITES = 8  # of one node
+_MOST_REWRITES = 8  # per node, which bounds rewriting cycles
 
 
 class Uses:
-    """Which node makes each value of a graph, and how often each is used: by nodes, and as what the graph gives."""
+    """Def-use index of a graph: the producer of each value and its number of uses, graph outputs included."""
 
     def __init__(self, graph: Graph) -> None:
         self.maker = {v: node for node in graph.nodes for v in node.outputs}
         self.count = Counter(v for node in graph.nodes for v in node.inputs)
         self.count.update(graph.all_outputs)
-        self.last: dict[Value, int] = {}  # the node that uses a value last, or makes it
+        self.last: dict[Value, int] = {}  # the last node that uses a value, or the one that defines it
         for i, node in enumerate(graph.nodes):
             self.last.update(dict.fromkeys((*node.inputs, *node.outputs), i))
 
 
 class Row(NamedTuple):
-    """Where `pattern` is found and `when` holds, `then` says what the root's output is anyway, or a node that makes it.
+    """A rewrite rule: where `pattern` matches and `when` holds, `then` returns a replacement of the root.
 
-    It may also give several nodes, the last of which makes the output, or None after all.
+    That is the values that its outputs equal, a node that produces them, several nodes of which the last one does, or
+    None to decline.
     """
 
     pattern: str
@@ -46,7 +47,7 @@ class Row(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """An op by its name, and what its inputs are: patterns, names or numbers."""
+    """An op by name, and its inputs: patterns, names or numbers."""
 
     op: str
     inputs: tuple[Any, ...]
@@ -54,7 +55,7 @@ class Pattern(NamedTuple):
 
 @cache
 def parsed(text: str) -> Pattern:
-    """The pattern that a text says."""
+    """Parse the text of a pattern."""
 
     def read(tree: Any) -> Any:
         if isinstance(tree, ast.Call):
@@ -67,7 +68,7 @@ def parsed(text: str) -> Pattern:
 
 
 class Rewriting:
-    """A graph in which every node is replaced as long as one of the rows says by what: its nodes so far."""
+    """A rewrite in progress: applies the rows to each node of a graph, in order, until none applies."""
 
     def __init__(self, graph: Graph, rows: Sequence[Row]) -> None:
         self.graph = graph
@@ -78,26 +79,26 @@ class Rewriting:
         self._uses = Uses(graph)
         self._found: dict[Value, Value] = {}
         self._maker: dict[Value, Node] = {}
-        self.notes: dict[Any, Any] = {}  # what rows have found out about values
+        self.notes: dict[Any, Any] = {}  # cache for the rows' facts about values
 
     def result(self) -> Graph:
-        """The graph with all replacements."""
+        """Return the rewritten graph."""
         for node in self.graph.nodes:
             self._add(node.on(self._found))
         return self.graph.substituted(self.nodes, self._found)
 
     def made_by(self, value: Value, name: str) -> Node | None:
-        """The node that makes a value, if its op has this name."""
+        """Return the node that produces a value, if its op has this name."""
         node = self.maker(value)
         return node if node is not None and node.op.name == name else None
 
     def maker(self, value: Value) -> Node | None:
-        """The node that makes a value, if it is an op's."""
+        """Return the node that produces a value, if its op is a registered one."""
         node = self._maker.get(value)
         return node if node is not None and isinstance(node.op, Op) else None
 
     def is_used_once(self, value: Value) -> bool:
-        """Whether nobody else uses it than the one who asks."""
+        """Whether the value has at most one use."""
         return self._uses.count[value] <= 1
 
     def _add(self, node: Node) -> None:
@@ -135,7 +136,7 @@ class Rewriting:
         return None
 
     def _matches(self, pattern: Pattern, node: Node) -> Iterator[dict[str, Any]]:
-        """The ways in which a node, whose op is the pattern's, is an instance of it: what its names stand for."""
+        """Iterate over the matches of a pattern at a node whose op is the pattern's root: bindings of its names."""
         if len(pattern.inputs) == 1 and type(pattern.inputs[0]) is tuple:
             yield {pattern.inputs[0][0]: node.inputs, "nodes": (node,)}
             return
@@ -146,7 +147,7 @@ class Rewriting:
                 yield from self._inputs_match(pattern.inputs, inputs, {"nodes": (node,)})
 
     def _may_be(self, value: Value, wanted: Any) -> bool:
-        """Whether a value is what a pattern wants, as far as can be seen without looking further back."""
+        """Whether a value can match part of a pattern, judging only by its constant or the op that produces it."""
         if type(wanted) is str:
             return True
         if type(wanted) is Pattern:
@@ -171,7 +172,7 @@ class Rewriting:
 
 
 def rewritten(graph: Graph, rows: Sequence[Row]) -> Graph:
-    """The graph with every node replaced as long as a row says by what."""
+    """Apply the rows to every node of the graph until none applies."""
     return Rewriting(graph, rows).result()
 
 

@@ -1,7 +1,7 @@
-"""Runs: nodes of a graph that can be computed together, as nothing outside comes between them.
+"""Runs: groups of nodes that can be computed together (fusion), because no path between members leaves the group.
 
-That is what waits for one of them and is waited for by another. The nodes of a run make values of one shape. What else
-they must have in common is their `frame`: two frames joined are a frame, or None.
+All members of a run produce values of one shape. Their `frame` carries further compatibility conditions: joining two
+frames gives a frame, or None if they are incompatible.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .rewriting import Uses
 
 
 class Run:
-    """The numbers of the steps that are computed together, in increasing order."""
+    """The indices of the nodes that are computed together, in increasing order."""
 
     def __init__(self, members: list[int], shape: tuple[int, ...], frame: Any) -> None:
         self.members = members
@@ -24,12 +24,12 @@ class Run:
 
 
 class Runs:
-    """Which step belongs to which run."""
+    """The assignment of nodes to runs."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = nodes
         self.of: dict[int, Run] = {}
-        self._parents: list[list[int]] = []  # what each node waits for: effects also wait for the effect before
+        self._parents: list[list[int]] = []  # dependencies of each node: effects also depend on the preceding effect
         maker: dict[Value, int] = {}
         last_effect: int | None = None
         for i, node in enumerate(nodes):
@@ -41,14 +41,14 @@ class Runs:
             maker.update(dict.fromkeys(node.outputs, i))
 
     def place(self, i: int, frame: Any) -> None:
-        """Puts a step into the runs of its arguments, which may become one by this, or begins a new run."""
+        """Merge a node with the runs of its inputs, where possible, or start a new run."""
         run = self.of[i] = Run([i], self.nodes[i].outputs[0].shape, frame)
         before = {id(self.of[p]): self.of[p] for p in self._parents[i] if p in self.of}
         for other in sorted(before.values(), key=lambda other: -other.members[-1]):
             run = self._merged(run, other)
 
     def _merged(self, run: Run, other: Run) -> Run:
-        """The two runs as one, or `run` if they cannot be."""
+        """Return the union of two runs, or `run` if they cannot be merged."""
         frame = run.frame.joined(other.frame)
         if run.shape != other.shape or frame is None:
             return run
@@ -59,7 +59,7 @@ class Runs:
         return both
 
     def _waits_for_itself(self, run: Run) -> bool:
-        """Whether a step waits for something outside that waits for another step of the run."""
+        """Whether a path between two members leads through a node outside the run, which would make a cycle."""
         members = set(run.members)
         first = run.members[0]
         stack = [p for i in run.members for p in self._parents[i] if p not in members]
@@ -77,14 +77,14 @@ class Runs:
         return False
 
     def keep(self, pays: Callable[[Run], bool]) -> None:
-        """Forgets the runs that do not pay."""
+        """Dissolve the runs for which `pays` is false."""
         self.of = {i: run for i, run in self.of.items() if pays(run)}
 
     def in_order(self) -> Iterator[list[int]]:
-        """The nodes, those of a run together, each after what it waits for."""
+        """Iterate over groups of nodes in topological order, the members of a run together."""
         done: set[int] = set()
         for i in range(len(self.nodes)):
-            # A run waits until something needs it, or its last step is reached.
+            # A run is emitted when another node needs it, or at its last member.
             stack = [i] if i not in self.of or i == self.of[i].members[-1] else []
             while stack:
                 group = self.of[stack[-1]].members if stack[-1] in self.of else [stack[-1]]
@@ -99,7 +99,7 @@ class Runs:
                 yield group
 
     def joined(self, graph: Graph, made: Callable[[list[Node], list[Value], Run], Node]) -> Graph:
-        """The graph with one node for each run: `made(members, results, run)`, with what others use of its values."""
+        """Return the graph with one node `made(members, results, run)` per run; `results` are used outside the run."""
         used = Uses(graph).count
         nodes: list[Node] = []
         for group in self.in_order():
@@ -114,6 +114,6 @@ class Runs:
 
 
 def inputs_of(members: Sequence[Node]) -> tuple[Value, ...]:
-    """What the nodes of a run take from outside."""
+    """Return the values that the members of a run take from outside."""
     inner = {v for node in members for v in node.outputs}
     return tuple(dict.fromkeys(v for node in members for v in node.inputs if v not in inner))
