@@ -1,1 +1,1 @@
-"""Graphs made by running a function, and differentiated. Uses ir, state and the tape."""
+"""Traces functions into graphs by running them, and differentiates graphs. Depends on ir, state and the tape."""

@@ -1,4 +1,4 @@
-"""`assigned`: a value that is read from a variable after it was written, in one graph."""
+"""The op `assigned`: a read of a variable after an assignment in the same graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ...engine.registry.op import Unregistered
 
 
 class _Assigned(Unregistered):
-    """`assigned(value, variable)` is `value` read from a variable: its cotangent belongs to the variable.
+    """`assigned(value, variable)` reads `value` from the variable; the cotangent goes to the variable, not to `value`.
 
-    Forward mode follows the value that was assigned.
+    Forward mode propagates the tangent of the assigned value.
     """
 
     name = title = "assigned"
@@ -19,29 +19,29 @@ class _Assigned(Unregistered):
     tracked: _Assigned
 
     def numpy(self, value: Any, variable: Any) -> Any:
-        """The value."""
+        """Return the value."""
         return value
 
     def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """The value."""
+        """Return the value, which is the first input."""
         return (inputs[0],)
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
-        """The variable gets it all."""
+        """Pass the whole cotangent to the variable."""
         return None, g
 
     vjp_raw = vjp
 
     def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
-        """The tangent of what was assigned."""
+        """Return the tangent of the assigned value."""
         return ts[0]
 
 
 class _Followed(_Assigned):
-    """The same on a tape with `track_assign`: its cotangent belongs to what was assigned."""
+    """The variant for a tape with `track_assign`: the cotangent goes to the assigned value."""
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
-        """The value gets it all."""
+        """Pass the whole cotangent to the value."""
         return g, None
 
     vjp_raw = vjp

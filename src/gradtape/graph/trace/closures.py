@@ -1,7 +1,7 @@
-"""Tensors that a function uses without being given them: constants of its graph, until somebody follows one.
+"""Tensors that a function closes over: constants of its graph, unless a tape or an outer trace tracks them.
 
-A tape may watch such a tensor in one call and not in another. So the tensors that can be found from the function are
-marked while it is traced, and what is computed from them is part of the graph, though it is the same in every run.
+A tape may watch such a tensor in one call and not in another. So the tensors reachable from the function carry a tracer
+during tracing, and ops on them become nodes, although their values are the same in every run.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ...state.variable import Variable
 from ..ir.graph import Graph, Value
 from .trace import Trace
 
-_LARGE = 1000  # containers of more entries hold data, and are not searched
-# What is of these types, or of types made of them, holds no variables and no tensors that a tape could watch.
+_LARGE = 1000  # larger containers are assumed to hold data, and are not searched
+# Instances of these types, and of subclasses, hold no variables and no tensors that a tape could watch.
 _PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
 _NO_TENSORS = (*_PLAIN, Variable)
 _CONTAINERS = (list, tuple, dict)
@@ -28,17 +28,17 @@ _FUNCTIONS = (types.FunctionType, types.MethodType)
 
 
 def tensors_around(f: Any) -> list[Tensor]:
-    """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
+    """Return the differentiable tensors reachable from `f` through closures, globals, attributes and functions."""
     return [x for x in _around(f, _NO_TENSORS) if not isinstance(x, Variable) and x.dtype.differentiable]
 
 
 def variables_around(f: Any) -> list[Variable]:
-    """The variables there."""
+    """Return the variables reachable from `f` in the same way."""
     return [x for x in _around(f, _PLAIN) if isinstance(x, Variable)]
 
 
 def _around(f: Any, plain: tuple[type, ...]) -> list[Any]:
-    """The tensors and variables there, unless they are of the types that are not looked at."""
+    """Return the tensors and variables reachable from `f`, without searching values of the `plain` types."""
     found: list[Any] = []
     seen: set[int] = set()
     todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
@@ -73,7 +73,7 @@ def _used_by(f: types.FunctionType, plain: tuple[type, ...]) -> Iterator[tuple[A
     for cell in f.__closure__ or ():
         try:
             value = cell.cell_contents
-        except ValueError:  # a name that has no value yet
+        except ValueError:  # an unbound closure variable
             continue
         if type(value) not in plain:
             yield value, names
@@ -84,13 +84,13 @@ def _used_by(f: types.FunctionType, plain: tuple[type, ...]) -> Iterator[tuple[A
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """The globals and attributes that a function uses, and the functions in it."""
+    """Return the names of the globals and attributes used by a function and by the functions nested in it."""
     inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
     return (*code.co_names, *inner)
 
 
 class Following:
-    """A context in which the trace follows these tensors."""
+    """Context manager in which the trace tracks these tensors; restores their tracers on exit."""
 
     def __init__(self, trace: Trace, tensors: Sequence[Tensor]) -> None:
         self._trace = trace
@@ -109,7 +109,7 @@ class Following:
 
 
 def is_external(x: Tensor) -> bool:
-    """Whether the tape or the function in which `x` is used now takes it for more than a constant."""
+    """Whether an active tape or trace tracks `x`, so that it is more than a constant."""
     if x.tracer is None:
         return False
     thread = dispatch.thread
@@ -119,7 +119,7 @@ def is_external(x: Tensor) -> bool:
 
 
 def opened(graph: Graph, constants: Sequence[Value]) -> Graph:
-    """The graph with these constants of it as further inputs."""
+    """Return the graph with these constants turned into additional inputs."""
     given = {value: Value(value.shape, value.dtype) for value in constants}
     nodes = [node.on(given) for node in graph.nodes]
     graph = graph.substituted(nodes, given)

@@ -1,9 +1,9 @@
-"""Whether functions called now are to be converted by AutoGraph, and which are marked as done with.
+"""The AutoGraph state of a thread: whether called functions are converted, and which are exempt.
 
-AutoGraph itself stands above: it registers its converter here, and what traces asks here.
+AutoGraph is a higher layer: it registers its converter here, and the tracer calls it from here.
 
-A function without conditions of its own is run as it is written first. Most need nothing else; one that asks a tensor
-for its truth, or goes through its rows, stops there and is traced again, converted.
+A function without conditionals of its own first runs unconverted. Most functions need no more. If one uses a tensor as
+a `bool` or iterates over its rows, the run is aborted and the function is converted and traced again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from ...core.scopes import carried, holding
 
-# Packages whose functions run as they are: none of them has control flow that is to be staged.
+# Packages whose functions are never converted: none of them has control flow to be staged.
 LIBRARIES = frozenset(
     "gradtape malt numpy scipy ml_dtypes keras jax jaxlib cupy tensorflow matplotlib pandas PIL absl optree rich tqdm "
     "h5py wrapt IPython".split()
@@ -32,13 +32,13 @@ _converter: Callable[[Callable[..., Any], Any], Callable[..., Any]] | None = Non
 
 
 def register_converter(convert_if_needed: Callable[..., Any]) -> None:
-    """`convert_if_needed(f, features)` is how a function is made ready for control flow on tensors."""
+    """Register `convert_if_needed(f, features)`, which prepares a function for control flow on tensors."""
     global _converter
     _converter = convert_if_needed
 
 
 def made_ready(f: Callable[..., Any], features: Any) -> Callable[..., Any]:
-    """The function `f`, converted when a call of it finds that it needs to be."""
+    """Return `f` wrapped by the converter, which converts it if a call finds that it is necessary."""
     return f if _converter is None else _converter(f, features)
 
 
@@ -48,19 +48,19 @@ def available() -> bool:
 
 
 def missed() -> str:
-    """What an error begins with that conversion would have prevented: how to install it, or nothing if it is there."""
+    """Return the prefix of errors that conversion would have prevented: how to install it, or "" if it is installed."""
     return "" if available() else f"Python control flow on tensors is converted by diastatic-malt: {INSTALL}. "
 
 
 class ConversionNeeded(BaseException):
-    """A function that is run as it is written needs to be converted after all."""
+    """A function that runs unconverted must be converted after all."""
 
 
 class _ConversionThread(threading.local):
-    """What holds in this thread.
+    """The conversion state of this thread.
 
-    `off`: conversion is switched off, by a function that is not to be converted. `waiting`: a function is run as it is
-    written, to see whether it needs to be converted. `looks`: how often a value was looked at that a graph relies on.
+    `off`: a function that is not to be converted has disabled conversion. `waiting`: a function runs unconverted, to
+    find out whether it needs conversion. `looks`: how many values have been read that a graph was then specialized on.
     """
 
     off: bool = False
@@ -72,17 +72,17 @@ thread = carried(_ConversionThread())
 
 
 def switched(off: bool) -> AbstractContextManager[None]:
-    """Calls made inside the block are converted, or not."""
+    """Return a context manager that disables or enables the conversion of calls."""
     return holding(thread, off=off)
 
 
 def waiting(now: bool) -> AbstractContextManager[None]:
-    """Functions called inside the block are run as they are written, and may need conversion; or they are converted."""
+    """Return a context manager in which functions run unconverted until they need conversion, or are converted."""
     return holding(thread, waiting=now)
 
 
 def ask(depth: int = 1) -> None:
-    """Asks for conversion of the function `depth` frames up, if it is the user's and waiting for that."""
+    """Request conversion of the function `depth` frames up, if it is user code that is running unconverted."""
     if thread.waiting and not thread.off:
         frame = sys._getframe(depth + 1)
         library = frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES
@@ -90,15 +90,15 @@ def ask(depth: int = 1) -> None:
             raise ConversionNeeded
 
 
-_INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # others are for the compiler only
+_INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # without pseudo-instructions
 
 
 def _opcodes(*names: str) -> bytes:
-    """Those of the instructions that this version of Python has."""
+    """Return the opcodes of these instructions, skipping those that this version of Python lacks."""
     return bytes([_INSTRUCTIONS[name] for name in names if name in _INSTRUCTIONS])
 
 
-# The instructions that depend on the truth of a value; those that mean nothing; and some others.
+# Branches on the truth of a value; no-ops for this analysis; and other instructions that matter to it.
 _JUMPS = _opcodes(*[n for n in _INSTRUCTIONS if "JUMP" in n and "_IF_" in n and not n.endswith("NONE")])
 _NOTHING = _opcodes("CACHE", "TO_BOOL")
 _ATTRIBUTES = _opcodes("LOAD_ATTR", "LOAD_METHOD")
@@ -109,9 +109,9 @@ _CONDITION = re.compile(b"(?<![%b])[%b]" % (re.escape(_EXCEPTIONS), re.escape(_J
 
 
 def has_conditions(f: Any) -> bool:
-    """Whether a function's own code has conditions, or goes through one of its arguments or through `tf.range(...)`.
+    """Whether a function's own code branches, or loops over one of its arguments or over `tf.range(...)`.
 
-    It is read off the bytecode.
+    Decided from the bytecode.
     """
     while isinstance(f, functools.partial):
         f = f.func
@@ -130,8 +130,8 @@ def _has_conditions(code: types.CodeType) -> bool:
 
 
 def _goes_through_tensors(code: types.CodeType) -> bool:
-    """Whether there is a loop through an argument, or one after `tf.range` was used."""
-    before = loaded = -1  # the instruction before, and its argument
+    """Whether the code loops over an argument, or loops after using an attribute named `range`."""
+    before = loaded = -1  # the preceding instruction and its argument
     ranges = False
     high = 0
     steps = code.co_code
@@ -149,20 +149,20 @@ def _goes_through_tensors(code: types.CodeType) -> bool:
 
 
 def _attribute(code: types.CodeType, kind: int, argument: int) -> str:
-    """The name of the attribute that an instruction loads."""
-    flagged = kind == _LOAD_ATTR and sys.version_info >= (3, 12)  # its lowest bit says whether it is a method
+    """Return the name of the attribute that an instruction loads."""
+    flagged = kind == _LOAD_ATTR and sys.version_info >= (3, 12)  # the lowest bit flags a method
     return code.co_names[argument >> flagged]
 
 
 def autograph_artifact(f: Any, extras: Any = None) -> Any:
-    """`f`, marked as needing no conversion."""
+    """Mark `f` as needing no conversion, and return it."""
     function: Any = f.__func__ if isinstance(f, types.MethodType) else f
     function.autograph_info__ = extras
     return f
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """`func`, which runs as it is written, and so do the functions it calls.
+    """Return `func` wrapped so that neither it nor the functions it calls are converted.
 
     >>> import gradtape as tf
     >>> @tf.autograph.experimental.do_not_convert

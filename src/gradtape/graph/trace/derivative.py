@@ -1,7 +1,7 @@
-"""The derivative of a graph, as two graphs: one forward that also gives what the other, backward, needs.
+"""Differentiates a graph into two: a forward graph that also outputs residuals, and a backward graph that uses them.
 
-The graph is replayed under a tape in a trace of its own. The nodes that depend on a cotangent are the backward graph;
-what they use of the others is kept between the two.
+The graph is replayed under a tape in a new trace. The nodes that depend on a cotangent form the backward graph; the
+values that they use of the other nodes are the residuals (`kept`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .traced import Untraceable
 
 
 class Cotangents:
-    """How the outputs of a backward graph make up the cotangents of the inputs: None, a tensor, or slices of rows."""
+    """How the outputs of a backward graph form the cotangents of the inputs: None, a tensor, or `IndexedSlices`."""
 
     def __init__(self, found: Sequence[Any]) -> None:
         self._tensors: list[Tensor] = []
         self.places: tuple[Value, ...] = ()
-        self.forms: list[Any] = []  # None, the number of an output, or that of the values of slices with their shape
+        self.forms: list[Any] = []  # None, an output's index, or the index of slices' values and a dense shape
         for g in found:
             if type(g) is IndexedSlices:
                 self.forms.append((len(self._tensors), g.dense_shape))
@@ -38,18 +38,18 @@ class Cotangents:
 
     @classmethod
     def of_forms(cls, forms: Sequence[Any]) -> Cotangents:
-        """Those with these forms."""
+        """Return cotangents with these forms."""
         found = cls([])
         found.forms = list(forms)
         return found
 
     def taken(self) -> list[Tensor]:
-        """The tensors that are to be the outputs; they know their trace, and are not kept."""
+        """Return the output tensors and drop them, as they keep their trace alive."""
         tensors, self._tensors = self._tensors, []
         return tensors
 
     def of(self, outputs: Sequence[Any]) -> list[Any]:
-        """The cotangents, from the outputs of a run."""
+        """Assemble the cotangents from the outputs of a run."""
         found: list[Any] = []
         for form in self.forms:
             if type(form) is tuple:
@@ -60,15 +60,15 @@ class Cotangents:
         return found
 
     def place(self, i: int) -> Value | None:
-        """Where in the backward graph the cotangent of input `i` is, if it is one tensor."""
+        """Return the value of input `i`'s cotangent in the backward graph, if it is a single tensor."""
         form = self.forms[i]
         return self.places[form] if type(form) is int else None
 
 
 class Derivative:
-    """`forward` gives what the graph gives and then `kept`; `backward` takes that, then a cotangent for each output.
+    """`forward` returns the graph's outputs and then `kept`; `backward` takes `kept`, then a cotangent per output.
 
-    `joint` takes the inputs and the cotangents: both in one, for derivatives of the derivative.
+    `joint` maps inputs and cotangents to the input cotangents in one graph, for higher-order derivatives.
     """
 
     def __init__(
@@ -76,15 +76,15 @@ class Derivative:
         evenly: bool = False, streams: dict[int, Stream] | None = None, for_xla: bool = False,
         awaits: bool = False,
     ) -> None:  # fmt: skip
-        """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
+        """Differentiate with respect to the inputs `wanted`, with cotangents for the outputs `given` (default: all).
 
-        With `evenly`, what is kept has the same shape in every run: the rest is computed again. `streams` are those
-        that its random ops draw from, by the ids of those they stand for; it is added to. `for_xla` is for a derivative
-        outside of any trace: who is to run it; `awaits`, whether values are computed only when somebody looks.
+        With `evenly`, all residuals have a static shape; the backward graph recomputes the others. `streams` maps the
+        ids of the original random streams to those that the derivative draws from; missing ones are added. Outside of
+        any trace, `for_xla` says whether XLA will run the graphs, and `awaits` whether values are computed lazily.
         """
         self.wanted = tuple(wanted)
         trace = Trace(graph.name, for_xla=for_xla, awaits=awaits)
-        # The derivative of a branch or a loop belongs to that of the graph around it.
+        # The derivative of a branch or a loop shares the streams of the derivative around it.
         trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
@@ -121,7 +121,7 @@ class Derivative:
 
 
 def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The nodes that do not depend on the cotangents, and those that do."""
+    """Split the nodes into those that do not depend on the cotangents and those that do."""
     later = set(cotangents)
     before, after = [], []
     for node in nodes:
@@ -134,7 +134,7 @@ def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[N
 
 
 def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...]:
-    """The nodes `after`, and in front of them those of `before` that make values of no certain shape for them."""
+    """Return `after`, preceded by the nodes of `before` that recompute the values of dynamic shape that it uses."""
     uneven = _uneven(before)
     needed = {v for node in after for v in node.inputs}
     again = []
@@ -148,7 +148,7 @@ def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, .
 
 
 def _uneven(nodes: Sequence[Node]) -> set[Value]:
-    """The values whose shape follows from how often a loop goes round."""
+    """Return the values whose shape depends on the number of iterations of a loop."""
     found: set[Value] = set()
     for node in nodes:
         rounds = node.attrs.get("rounds")

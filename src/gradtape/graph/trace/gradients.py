@@ -1,7 +1,7 @@
-"""Gradients asked for after the fact: `tf.gradients` differentiates what a trace already holds, without a tape.
+"""`tf.gradients`: differentiates ops that a trace already contains, without a tape that has recorded them.
 
-A tape is made of the nodes that lead to the targets: their values are computed once more, off the graph, and their
-places are the ones they have, so that only the backward pass adds nodes.
+A tape is reconstructed from the nodes that lead to the targets: their values are recomputed outside the graph and keep
+their existing places in it, so that only the backward pass adds nodes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: Any) -> list[Any]:
-    """The gradients of the sum of `ys` with respect to each of `xs`, in the function that is being traced."""
+    """Return the gradients of the sum of `ys` with respect to each of `xs`, in the function being traced."""
     targets = [to_tensor(y) for y in _listed(ys)]
     if grad_ys is None:
         weights: list[Any] = [None] * len(targets)
@@ -48,7 +48,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: 
 
 
 def hessians(ys: Any, xs: Any) -> list[Any]:
-    """The second derivatives of the sum of `ys` with respect to each of `xs`."""
+    """Return the second derivatives of the sum of `ys` with respect to each of `xs`."""
     found = []
     for x in _listed(xs):
         (gradient,) = gradients(ys, [x], None, None, UnconnectedGradients.NONE)
@@ -69,7 +69,7 @@ def _listed(value: Any) -> list[Any]:
 def _reconstructed(
     ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]
 ) -> tuple[GradientTape, list[Any], list[Any]]:
-    """A tape that has watched `xs` on the way to `ys`; and those, as the tape knows them."""
+    """Return a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
     trace = dispatch.thread.trace
     if trace is None:
         raise RuntimeError(_EAGER)
@@ -85,7 +85,7 @@ def _reconstructed(
 
 
 def _of(trace: Trace, x: Any) -> Tensor:
-    """A source or a target as a tensor: a variable is what was first read of it."""
+    """Convert a source or target to a tensor: for a variable, the value of its first read."""
     if hasattr(x, "_as_tensor"):
         trace.read_quietly(x)
         return trace.first_reads[id(x)]
@@ -113,10 +113,10 @@ def _source(trace: Trace, x: Any) -> Tensor:
 
 
 class _Past:
-    """The nodes of a trace, recorded as far as they are asked for.
+    """Replays nodes of a trace onto tapes, on demand.
 
-    In a loop or a branch the way back may lead out of it. Then the nodes out there are recorded too, on what this trace
-    captures of their tensors, so that their derivatives become nodes of this trace.
+    In a loop or branch, the way back to a source may lead into the outer traces. Then their nodes are recorded too, on
+    the tensors that this trace captures of theirs, so that the derivatives become nodes of this trace.
     """
 
     def __init__(
@@ -125,10 +125,10 @@ class _Past:
         self._trace = trace
         self._recorders = tuple(recorders)
         self._log = log
-        self._origins: dict[Value, Value] = {}  # of what traces capture: where it was made
+        self._origins: dict[Value, Value] = {}  # the defining value, in an outer trace, of each captured value
         for each in _from_outermost(trace):
             for (outer, _, variable), (_, x) in each.captured.items():
-                if not variable:  # which is one thing out there and another here, as in TensorFlow
+                if not variable:  # whose outer and inner values are distinct sources, as in TensorFlow
                     self._origins[x.place] = self._origins.get(outer, outer)
         self._watched = self._places(xs)
         self._stopped = self._places(stops)
@@ -137,7 +137,7 @@ class _Past:
         self._tensors: dict[Value, Tensor] = {}
 
     def tensor(self, x: Tensor) -> Tensor:
-        """The tensor at the place of `x`, recorded with all that leads to it."""
+        """Return the tensor at the place of `x`, recorded together with everything that leads to it."""
         return self._at(x.place, x) if type(x) is TracedTensor else x
 
     def _at(self, wanted: Value, x: TracedTensor | None = None) -> Tensor:
@@ -165,7 +165,7 @@ class _Past:
         return {self._origins.get(x.place, x.place) for x in xs if type(x) is TracedTensor}
 
     def _between(self) -> dict[Value, Node]:
-        """The makers of what depends on the sources in the traces around this one."""
+        """Return the producers, in the outer traces, of the values that depend on the sources."""
         found: dict[Value, Node] = {}
         for trace in _from_outermost(self._trace)[:-1]:
             for node in trace.nodes:
@@ -175,16 +175,16 @@ class _Past:
         return found
 
     def _known_as(self, place: Value) -> Value:
-        """One place for all that stand for it here: where it was made, if that matters, or where it is."""
+        """Return the canonical place of a value: where it is defined, if that is relevant, or else the place itself."""
         made = self._origins.get(place, place)
         return made if made in self._outside or made in self._watched or made in self._stopped else place
 
     def _matters(self, place: Value) -> bool:
-        """Whether a place holds more than a constant."""
+        """Whether a place holds a non-constant or a source."""
         return place.constant is None or place in self._watched
 
     def _leaf(self, place: Value, x: TracedTensor | None) -> Tensor:
-        """What is at a place to which no node leads that is looked at."""
+        """Return a new tensor for a place that no relevant node produces."""
         found = self._trace.given.get(place)
         if found is None and x is not None and x.place is place:
             found = x
@@ -203,7 +203,7 @@ class _Past:
         return _Past(self._trace.outer, self._trace.outer_recorders, None, (), ())
 
     def _captured(self, place: Value) -> TracedTensor:
-        """What is at a place of a trace around this one, here; on the tapes out there it is by the way we took."""
+        """Capture the tensor at a place of an outer trace, recorded on the outer tapes along the way to it."""
         return self._trace.capture(self._outer._at(place))
 
     def _keep(self, place: Value, x: Tensor) -> None:
@@ -223,7 +223,7 @@ class _Past:
         else:
             values = self._values(node, inputs)
             outputs = tuple([TracedTensor(y, at, self._trace) for y, at in zip(values, node.outputs, strict=True)])
-        before, self._trace.line = self._trace.line, node.line  # which explanations tell
+        before, self._trace.line = self._trace.line, node.line  # for explanations
         self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
         self._trace.line = before
         for place, y in zip(node.outputs, outputs, strict=True):

@@ -1,8 +1,8 @@
-"""Values that are computed only when somebody looks at them: those of a trace for XLA, or with a memory budget.
+"""Lazily computed values, in a trace for XLA or with a memory budget.
 
-Such a trace infers shapes and dtypes alone; a `Thunk` stands for what a node would compute. Reading a value makes NumPy
-compute it and what it depends on, from the values of inputs and variables, once. Effects keep their order:
-one that is performed for its value is performed after all that come before it, and the run that follows replays them.
+Such a trace infers only shapes and dtypes; a `Thunk` stands for the computation of a node. Reading a value makes NumPy
+compute it and its dependencies, from the values of inputs and variables, once. Effects keep their order: one that must
+be performed for its value is performed after all earlier ones, and the run that follows replays them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..ir.effects import performance, performed_as
 
 
 class LazyTensor(Tensor):
-    """A value that nobody has looked at, or only some have."""
+    """A tensor whose value is computed at its first read."""
 
     __slots__ = ("_at", "_dims", "_work")
 
@@ -45,19 +45,19 @@ class LazyTensor(Tensor):
 
     @property
     def array(self) -> Any:
-        """The value, computed now if it has not been."""
+        """The value, computed now if necessary."""
         return self._work.results()[self._at].array
 
     @property
     def work(self) -> Thunk:
-        """What computes it."""
+        """The thunk that computes it."""
         return self._work
 
 
 class Thunk:
-    """What computes awaited values: `run(*inputs)` gives them as plain tensors, and is called once.
+    """A deferred computation of lazy tensors: `run(*inputs)` returns them as plain tensors, and is called once.
 
-    An effect is performed as it would have been when it was traced: imagined or not, replayed or recorded.
+    An effect is performed in the mode in which it was traced: abstract or not, replayed or recorded.
     """
 
     __slots__ = ("_performance", "_results", "after", "inputs", "run")
@@ -68,17 +68,17 @@ class Thunk:
     ) -> None:  # fmt: skip
         self.run = run
         self.inputs = inputs
-        self.after = after  # an effect that must be performed before this
+        self.after = after  # an effect that must be performed first
         self._performance = {"frames": (), "imagined": False, **performance()} if effect else None
         self._results: Sequence[Tensor] | None = None
 
     @property
     def is_done(self) -> bool:
-        """Whether the values are there."""
+        """Whether the values have been computed."""
         return self._results is not None
 
     def results(self) -> Sequence[Tensor]:
-        """The values. What they depend on is computed first, without recursion: there may be thousands of steps."""
+        """Return the values. Dependencies are computed first, iteratively: a chain may be thousands of steps long."""
         todo = [self]
         while todo:
             work = todo[-1]
@@ -105,24 +105,24 @@ class Thunk:
             raise
         finally:
             thread.recorder = recorder
-        self.inputs, self.after = (), None  # what was needed may go
+        self.inputs, self.after = (), None  # releases the dependencies
 
     def take_over(self, other: Thunk) -> None:
-        """Computes what `other` would, of which its own values are the first ones."""
+        """Adopt the computation of `other`, whose first results are this thunk's own."""
         self.run, self.inputs = other.run, other.inputs
 
     def wait_for(self, other: Thunk) -> None:
-        """Takes the values that `other` computes."""
+        """Take the results of `other`."""
         self.run, self.inputs, self.after = (lambda: other.results()), (), other
 
 
 def plain(x: Tensor) -> Tensor:
-    """The tensor with its value, looked at."""
+    """Return a plain tensor, forcing a lazy one."""
     return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
 def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Thunk | None) -> Thunk:
-    """What computes the values that a node gives."""
+    """Return a thunk that computes the outputs of a node."""
 
     def run(*values: Tensor) -> Sequence[Tensor]:
         result = computed(op, values, attrs)
@@ -132,17 +132,17 @@ def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bo
 
 
 def computed(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """What `op` gives for plain tensors; as it is called eagerly, it knows what to do with large arrays."""
+    """Apply `op` to plain tensors; a registered op goes through its eager call, which handles large arrays."""
     return op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
 
 
 def of_variable(variable: Any) -> LazyTensor:
-    """What a variable holds."""
+    """Return the variable's value as a lazy tensor."""
     return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._settled(), variable.dtype),)))
 
 
 def ones_like(x: Tensor, awaits: bool) -> Tensor:
-    """An example of a cotangent of `x`, for a trace."""
+    """Return ones as an example cotangent of `x` for a trace, lazy if `awaits`."""
     dims, dtype = x.dims, x.dtype
 
     def make() -> tuple[Tensor]:
@@ -152,14 +152,14 @@ def ones_like(x: Tensor, awaits: bool) -> Tensor:
 
 
 def first_of(x: Tensor) -> Tensor:
-    """The first row of a value that has rows."""
+    """Return the first row of a tensor."""
     if type(x) is not LazyTensor:
-        return wrap(x.array[0, ...], x.dtype)  # of strings `array[0]` is no array, but bytes
+        return wrap(x.array[0, ...], x.dtype)  # for strings, `array[0]` is bytes instead of an array
     return LazyTensor(x.dims[1:], x.dtype, Thunk(lambda rows: (wrap(rows.array[0, ...], rows.dtype),), (x,)))
 
 
 def is_replayed() -> bool:
-    """Whether the next effect is given what it gave before."""
+    """Whether the next effect would be replayed."""
     frames = performance().get("frames", ())
     return any(type(frame) is not list and operator.length_hint(frame) for frame in frames)
 
@@ -167,7 +167,7 @@ def is_replayed() -> bool:
 def outcome_of(
     op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], for_xla: bool
 ) -> tuple[Sequence[Any], bool] | None:
-    """The shapes and dtypes that `op` gives, and whether they are a tuple; None where its values must tell."""
+    """Infer the output shapes and dtypes of `op`, and whether it returns a tuple; None if they depend on values."""
     if op.shaped_by_values:
         return None
     if not for_xla:
@@ -178,14 +178,14 @@ def outcome_of(
 
 
 def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
-    """The same by the kernel itself, on zeros that take no memory; what it gives is let go at once."""
+    """Infer shapes by running the kernel on broadcast zeros, which take no memory, and discarding the result."""
     if any(x.dtype.kind == dtypes.STRING for x in inputs):
         return None
     zeros = [np.broadcast_to(np.zeros((), x.dtype.numpy), x.dims) for x in inputs]
     try:
         with np.errstate(all="ignore"):
             result = op.numpy(*zeros, **attrs)
-    except Exception:  # a kernel that has no use for zeros, or shapes that do not fit, of which it will say so again
+    except Exception:  # a kernel that rejects zeros, or incompatible shapes, which the run itself reports
         return None
     several = type(result) is tuple
     arrays = result if several else (result,)
@@ -196,12 +196,12 @@ def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[
 
 @cache
 def _on_xla() -> Callable[..., Any]:
-    """What finds the shapes and dtypes that an op gives: JAX is imported when a function is first traced for XLA.
+    """Return the shape inference for XLA. JAX is imported when a function is first traced for XLA.
 
-    It has as many devices then as the program has asked for.
+    JAX is then initialized with the number of devices that the program has requested.
     """
     check_jax()
-    with suppress(FailedPreconditionError):  # whoever needs several devices, and cannot have them, will be told
+    with suppress(FailedPreconditionError):  # code that needs several devices reports it later
         prepare()
     from ..executors.xla.shapes import outcome
 

@@ -1,4 +1,4 @@
-"""What a traced function returns: its structure, and the tensors in it."""
+"""The return value of a traced function: its structure, and the tensors in it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .lazy_tensors import plain
 from .trace import value_of
 from .traced import Untraceable
 
-ONE_TENSOR = object()  # the structure of what returns a tensor
+ONE_TENSOR = object()  # the structure of a single returned tensor
 
 
 def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
-    """What a function returned: its structure, its leaves (the number of a tensor, or the leaf), the tensors."""
+    """Split a return value into its structure, its leaves (a tensor's index, or the leaf itself) and the tensors."""
     if isinstance(returned, Tensor):
         return ONE_TENSOR, [(0, None)], [returned]
     outputs: list[Tensor] = []
@@ -35,9 +35,9 @@ def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
 
 
 def emptied(leaf: Any) -> Any:
-    """What stands for a leaf in a structure that is to be packed: it would keep a trace and its values alive.
+    """Return the placeholder of a leaf in a stored structure: the leaf itself would keep a trace and its values alive.
 
-    For a composite it is the spec, from which one is made.
+    For a composite it is the spec, from which one can be rebuilt.
     """
     if not nest.is_composite(leaf):
         return None
@@ -48,7 +48,7 @@ def emptied(leaf: Any) -> Any:
 
 
 def returned_value(value: Any) -> Any:
-    """A leaf of what a function returned: numbers, arrays and variables as tensors."""
+    """Convert a leaf of a return value: numbers, arrays and variables become tensors."""
     if value is None or isinstance(value, Tensor) or nest.is_composite(value):
         return value
     if hasattr(value, "_made_at_every_call"):

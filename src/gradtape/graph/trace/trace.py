@@ -1,12 +1,12 @@
-"""Tracing by execution: a traced tensor carries its real value and its place in the graph that is being made.
+"""Tracing by execution: a traced tensor carries its concrete value and its place in the graph under construction.
 
-Every op on a traced tensor runs its kernel on the real values and adds a node. So shapes and dtypes are known without
-shape rules, and the first call of a function has its result when the graph is done. A trace for XLA finds out shapes
-and dtypes alone, and computes a value when somebody looks at it (`awaited`).
+Every op on a traced tensor runs its kernel on the concrete values and adds a node. So shapes and dtypes are known
+without shape rules, and the first call of a function has its result when the graph is complete. A trace for XLA infers
+only shapes and dtypes, and computes a value when it is read (`lazy_tensors`).
 
-What depends on a value in another way (an axis, a size, a Python `if` inside gradtape) takes the value of this run and
-leaves a guard in the graph: a run in which the value is different raises `Changed`, and the function is traced again.
-The user's own code may not look at the value: it gets TensorFlow's errors.
+Where gradtape itself depends on a value (an axis, a size, a Python `if`), the trace uses the value of this run and adds
+a guard to the graph: a run with a different value raises `Changed`, and the function is traced again. User code must
+not read the value: it gets TensorFlow's errors.
 """
 
 from __future__ import annotations
@@ -35,83 +35,83 @@ from .lazy_tensors import LazyTensor, Thunk, computed, is_replayed, of_variable,
 from .traced import InlineIntoCaller, NeedsXLA, PoisonTensor, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
-remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
+remembered: set[Any] = set()  # the ops whose results store, as `made_by`, what they were computed from
 
 
 class Trace(dispatch.Recorder):
-    """A graph in the making. A trace inside another (a branch, the body of a loop) captures what it uses of the outer.
+    """A graph under construction. A nested trace (a branch, a loop body) captures what it uses of the outer one.
 
-    `values` is what each variable holds at this point of the program: nothing is written to variables before the end.
+    `values` holds the current value of each variable: the variables themselves are not modified before the end.
 
-    A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape does that
-    watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
+    A plain tensor is a constant of the graph. If a tape or trace outside tracks it (it is external), then ops on it get
+    nodes too, and their results carry tracers that hold their places.
     """
 
-    assertion = assertion  # the op of a check of values: see `verify`
+    assertion = assertion  # the op that checks values: see `run.verification`
 
     def __init__(self, name: str, nested: bool = False, for_xla: bool = False, awaits: bool = False) -> None:
         self.level = dispatch.next_level()
         self.key = object()
         self.name = name
         self.outer: Trace | None = thread.trace if nested else None
-        self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
-        self.for_xla = for_xla if self.within is None else self.within.for_xla  # who is to run the graph in the end
-        # Whether values are computed only when somebody looks at them: see `awaited`.
+        self.within: Trace | None = thread.trace  # the trace that was active before
+        self.for_xla = for_xla if self.within is None else self.within.for_xla  # whether XLA will run the graph
+        # Whether values are computed lazily: see `lazy_tensors`.
         self.awaits = for_xla or awaits if self.within is None else self.within.awaits
         self.outer_recorders = thread.recorders
         self.inputs: list[Value] = []
-        self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
+        self.late: dict[Value, Tensor] = {}  # initial values of inputs that were added during tracing
         self.nodes: list[Node] = []
-        self.budget: int | float | None = None  # that of a tape inside
-        self.line: Any = None  # where the node being added comes from, when that is not the caller
-        self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor, and ours
-        self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
+        self.budget: int | float | None = None  # the memory budget of a tape inside
+        self.line: Any = None  # source line of new nodes, if it is not the caller's
+        self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor and the inner one
+        self.variable_inputs: dict[int, Any] = {}  # the keys in `captured` of the values of variables
         self.reads: dict[int, tuple[Any, Value]] = {}
-        self.given: dict[Value, TracedTensor] = {}  # what no node of computation makes: inputs, what effects gave
-        self.first_reads: dict[int, Tensor] = {}  # what each variable that has been read held at first
-        self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
-        self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
+        self.given: dict[Value, TracedTensor] = {}  # values that no computation produces: inputs, results of effects
+        self.first_reads: dict[int, Tensor] = {}  # the value of each variable at its first read
+        self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # an assigned value, and the tensor that reads it
+        self.values: dict[int, tuple[Any, Any]] = {}  # the current value of each variable: a tensor, traced or not
         self.written: dict[int, Any] = {}
-        self.written_at: dict[int, Line] = {}  # where, if somebody explains
-        self.own_variables: dict[int, Any] = {}  # those that are made and forgotten in every run
+        self.written_at: dict[int, Line] = {}  # source lines, if explanations are enabled
+        self.own_variables: dict[int, Any] = {}  # variables that exist only during a run
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
         self._op_seeds = self._draws = self._parts = 0
         self.streams: dict[Any, Stream] = {} if self.outer is None else self.outer.streams
-        # In a derivative: the streams of the graph that is differentiated, by their ids, and those that stand for them.
+        # In a derivative: maps the ids of the differentiated graph's streams to the streams that replace them.
         self.standing_for: dict[int, Stream] | None = None
         self._path: tuple[int, ...] = () if self.outer is None else self.outer.next_path()
         self._constants: dict[int, tuple[Tensor, Value]] = {}
-        self.known_places: set[Value] = set()  # those that a guard watches
+        self.known_places: set[Value] = set()  # the values that have a guard
         self._names: dict[Value, str] = {}
-        self._parameters: dict[Value, str] = {}  # what the inputs are called
-        self.last_effect: Thunk | None = None if self.within is None else self.within.last_effect  # if for XLA
-        self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it awaits them
+        self._parameters: dict[Value, str] = {}  # the names of the inputs
+        self.last_effect: Thunk | None = None if self.within is None else self.within.last_effect  # if lazy
+        self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if they are lazy
         self.open = True
         self.asks_a_tape = False
-        self.shows: list[Callable[[], None]] = []  # what is to be seen of this run, if it is the one that counts
-        self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
-        self.externals: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
+        self.shows: list[Callable[[], None]] = []  # output to display if this run is the one that counts
+        self.performed: dict[Value, list[Any]] = {}  # results of the effects inside a node, by its first output
+        self.externals: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be tracked
         self.tracks_external = bool(self.outer_recorders) or (self.outer is not None and self.outer.tracks_external)
-        # Even constants that the function makes:
+        # Also constants that the function creates:
         self.tracks_all_external = self.outer is not None and self.outer.tracks_all_external
 
     @property
     def outermost(self) -> Trace:
-        """The trace that this one is a part of."""
+        """The outermost trace that this one is nested in."""
         return self if self.outer is None else self.outer.outermost
 
     def tape_is_asked(self) -> None:
-        """A tape is asked for a gradient here, or in a part of this trace."""
+        """Record that a tape computes a gradient here, or in a nested trace."""
         self.outermost.asks_a_tape = True
 
     def entered(self) -> Any:
-        """A context in which ops on traced tensors are added to this trace."""
+        """Return a context manager in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
 
     @contextmanager
     def from_here(self) -> Iterator[None]:
-        """Nodes added inside the block, in which no code of the user's runs, come from the line that runs now."""
+        """Attribute nodes added in the block, in which no user code runs, to the current source line."""
         before, self.line = self.line, self.line or caller()
         try:
             yield
@@ -119,7 +119,7 @@ class Trace(dispatch.Recorder):
             self.line = before
 
     def input(self, value: Tensor, name: str = "args") -> TracedTensor:
-        """A further input of the graph, with its value in this run."""
+        """Add an input to the graph, with its value in this run."""
         place = Value(value.dims, value.dtype)
         self.inputs.append(place)
         self._parameters[place] = name
@@ -127,18 +127,18 @@ class Trace(dispatch.Recorder):
         return x
 
     def late_input(self, x: Tensor) -> TracedTensor:
-        """A further input that turns out to be needed, and begins as `x`, which is of the trace around this one."""
+        """Add an input whose need arises during tracing; its initial value `x` belongs to the enclosing trace."""
         y = self.input(value_of(x))
         self.late[y.place] = x
         return y
 
     def add_external(self, x: Tensor) -> None:
-        """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
+        """Make ops on the plain tensor `x` nodes of the graph, until its tracer is removed."""
         self.tracks_external = True
         x.tracer = (self.key, self.place_of(x), x.tracers)
 
     def is_external(self, x: Tensor) -> bool:
-        """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
+        """Whether this trace, an enclosing one or a tape outside tracks the plain tensor `x`."""
         if x.tracer is None:
             return False
         outer = self.outer
@@ -149,7 +149,7 @@ class Trace(dispatch.Recorder):
         )
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """An op has run on plain tensors: if one of them is followed, it gets a node."""
+        """Add a node for an op that has run on plain tensors, if one of its inputs is tracked."""
         several = type(outputs) is tuple
         results = outputs if several else (outputs,)
         if any(type(x) not in REAL for x in (*inputs, *results)) or not any(map(self.is_external, inputs)):
@@ -161,7 +161,7 @@ class Trace(dispatch.Recorder):
             y.tracer = (self.key, place, y.tracers)
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None) -> Any:
-        """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
+        """Run `op` on the concrete values and add a node, attributed to `line` or to the caller's line."""
         places, values = [], []
         for x in inputs:
             if x.dtype.kind == _NARROW and not op.moves_data and not (self.for_xla and x.dtype is dtypes.bfloat16):
@@ -211,7 +211,7 @@ class Trace(dispatch.Recorder):
         return outputs
 
     def _awaited(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """What `op` gives, as values that nobody has looked at; where its values must be known, computed at once."""
+        """Return the results of `op` as lazy tensors, or computed now if their values are needed."""
         if op is assigned:
             return values[0]
         if op.forwards_inputs is not None:
@@ -232,12 +232,12 @@ class Trace(dispatch.Recorder):
         return results if several else results[0]
 
     def catch_up(self) -> None:
-        """Performs the effects that were traced, and have not been performed."""
+        """Perform the effects that have been traced but not yet performed."""
         if self.last_effect is not None and not is_imagined():
             self.last_effect.results()
 
     def place_of(self, x: Tensor) -> Value:
-        """Where an input of an op stands in this graph."""
+        """Return the value in this graph that stands for an input of an op."""
         if type(x) is TracedTensor:
             return x.place if x.trace is self else self.capture(x).place
         if type(x) is PoisonTensor:
@@ -258,13 +258,13 @@ class Trace(dispatch.Recorder):
         return found[1]
 
     def capture(self, x: Tensor, variable: Any = None) -> TracedTensor:
-        """A tensor of an outer trace, as an input of this one; what a variable holds is an input of its own."""
+        """Make a tensor of an outer trace an input of this one; each variable's value is an input of its own."""
         if type(x) is TracedTensor:
             self._check_access(x)
         assert self.outer is not None
         if variable is None:
-            key = (self.outer.place_of(x), id(x.tracer), 0)  # one value may be on a tape by several ways
-        else:  # every read is a tensor of its own: what tells two of them apart is the variable
+            key = (self.outer.place_of(x), id(x.tracer), 0)  # one value may be on a tape along several paths
+        else:  # every read creates a new tensor, so reads are identified by the variable
             held = x if type(x) is TracedTensor else self.outer.values[id(variable)][1]
             key = self.variable_inputs[id(variable)] = (self.outer.place_of(held), 0, id(variable))
         found = self.captured.get(key)
@@ -275,7 +275,7 @@ class Trace(dispatch.Recorder):
         return found[1]
 
     def _check_access(self, x: TracedTensor) -> None:
-        """Raises unless `x` is of a trace around this one."""
+        """Raise unless `x` belongs to an enclosing trace."""
         if not x.trace.open:
             raise out_of_scope(x)
         if self.outer is not None:
@@ -288,7 +288,7 @@ class Trace(dispatch.Recorder):
         raise out_of_scope(x) if trace is None else InlineIntoCaller
 
     def known(self, x: TracedTensor) -> Any:
-        """The value of `x` in this run, which the graph from now on relies on."""
+        """Return the value of `x` in this run and add a guard, as the graph now depends on it."""
         if not self.open:
             raise out_of_scope(x)
         conversion.looks += 1
@@ -299,26 +299,26 @@ class Trace(dispatch.Recorder):
         return x.value.array
 
     def iterated(self) -> None:
-        """Somebody goes through the rows of a tensor: if it is a loop of the user's, it is to be converted."""
+        """Request conversion if the iteration over a tensor's rows is a loop in user code."""
         ask_for_conversion(2)
 
     def draw(self, take: Callable[[], Any]) -> Tensor:
-        """The state of a random draw: a new one in every run."""
+        """Draw random state, a new one in every run."""
         return self.run(draw, (), {"take": take})
 
     def next_op_seed(self) -> int:
-        """The seed of a random op that is given none: its number among those of the graph."""
+        """Return the default seed of a random op: its index among the graph's seedless random ops."""
         self._op_seeds += 1
         return self._op_seeds - 1
 
     def next_path(self) -> tuple[int, ...]:
-        """Which of the traces in this one the next is."""
+        """Return the path of the next nested trace."""
         self._parts += 1
         return (*self._path, self._parts)
 
     @contextmanager
     def within_part(self, path: tuple[int, ...]) -> Iterator[None]:
-        """Random ops inside the block are those of the part at `path`: the same ones when it is gone through again."""
+        """Number random ops in the block as part `path`: repeating the block gives the same seeds and streams."""
         before = self._path, self._op_seeds, self._draws, self._parts
         self._path, self._op_seeds, self._draws, self._parts = path, 0, 0, 0
         try:
@@ -327,13 +327,13 @@ class Trace(dispatch.Recorder):
             self._path, self._op_seeds, self._draws, self._parts = before
 
     def stream(self, first: int, second: int, blocks: int) -> Draw:
-        """What the next random op draws, from the same stream whenever the function is traced."""
+        """Return the next random op's draw, from the same stream whenever the function is traced."""
         self._draws += 1
         key = (self._path, self._draws, first, second)
         return Draw(self.streams.setdefault(key, Stream(first, second)), blocks)
 
     def stream_for(self, stream: Stream) -> Stream:
-        """What a random op draws from here that drew from `stream` in another graph: its own, and always the same."""
+        """Return the stream that replaces another graph's `stream` here, the same one at every trace."""
         if self.standing_for is not None:
             found = self.standing_for.get(id(stream))
             if found is None:
@@ -343,7 +343,7 @@ class Trace(dispatch.Recorder):
         return self.streams.setdefault((self._path, self._draws, *stream.seeds), stream.fresh())
 
     def read(self, variable: Any) -> Tensor:
-        """What `variable` holds at this point, marked for whoever records."""
+        """Return the current value of `variable`, with tracers for the active recorders."""
         found = self.values.get(id(variable))
         if found is None:
             found = (variable, self._first_read(variable))
@@ -377,7 +377,7 @@ class Trace(dispatch.Recorder):
         return x
 
     def _later_read(self, variable: Any, held: Tensor) -> Tensor:
-        """What was assigned to a variable, as a read of the variable, where its gradient goes."""
+        """Wrap an assigned value as a read of the variable, to which its cotangent goes."""
         found = self._later_reads.get(id(variable))
         if found is None or found[0] is not held:
             before, self.line = self.line, self.written_at.get(id(variable), self.line)
@@ -390,7 +390,7 @@ class Trace(dispatch.Recorder):
         return found[1]
 
     def write(self, variable: Any, value: Tensor) -> None:
-        """`variable` holds `value` from here on."""
+        """Set the current value of `variable` to `value`."""
         held = self.values.get(id(variable))
         if value.dims != (self.read_quietly(variable) if held is None else held[1]).dims:
             raise Untraceable(f"{variable.name} changes its shape")
@@ -403,7 +403,7 @@ class Trace(dispatch.Recorder):
                 self.written_at[id(variable)] = self.line or caller()
 
     def write_from_inside(self, variable: Any, value: Tensor, inner: Sequence[Trace]) -> None:
-        """`variable` holds `value` from here on, by an assignment in a branch or a loop: in one of these traces."""
+        """Set the value of `variable` that a branch or loop, traced in `inner`, has assigned."""
         lines = [trace.written_at[id(variable)] for trace in inner if id(variable) in trace.written_at]
         before, self.line = self.line, lines[0] if lines else self.line
         try:
@@ -414,17 +414,17 @@ class Trace(dispatch.Recorder):
             self.line = before
 
     def read_quietly(self, variable: Any) -> Tensor:
-        """`read` without telling anybody."""
+        """Read a variable without notifying recorders."""
         with dispatch.recorded_by(()):
             return self.read(variable)
 
     def made(self, variable: Any) -> None:
-        """A variable was made inside the function."""
+        """Register a variable that was created inside the function."""
         self.check_variable_creation()
         self.outermost.variables_made.append(variable)
 
     def check_variable_creation(self) -> None:
-        """Raises ValueError unless this trace is of the function's first call, the only one that may make variables."""
+        """Raise ValueError unless this traces the function's first call, the only one that may create variables."""
         if not self.may_make_variables:
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
@@ -433,7 +433,7 @@ class Trace(dispatch.Recorder):
             )
 
     def made_for_a_run(self, variable: Any, value: Tensor) -> None:
-        """A variable was made that every run of the function has for itself: it holds `value` at first."""
+        """Register a variable that is local to each run of the function, with its initial value."""
         if type(value) is TracedTensor:
             value = ops.stop_gradient(value if value.trace is self else self.capture(value))
         self.own_variables[id(variable)] = variable
@@ -441,11 +441,11 @@ class Trace(dispatch.Recorder):
         self.first_reads[id(variable)] = value
 
     def lifted(self, value: Any) -> Any:
-        """The value in this run of what a variable starts with."""
+        """Return the concrete value, in this run, of a variable's initial value."""
         return placed(plain(value.value)) if type(value) is TracedTensor else value
 
     def name_of(self, place: Value) -> str:
-        """A name for a place: that of its parameter, or of the op that made it."""
+        """Return a unique name of a value: that of its parameter, or of the op that produced it."""
         if place not in self._names:
             made = maker(self.nodes, place)
             name = self._parameters.get(place, "captured") if made is None else made.op.name
@@ -453,7 +453,7 @@ class Trace(dispatch.Recorder):
         return self._names[place]
 
     def read_and_written(self) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-        """The variables written, with the arrays that were read of them, if any, and with those they become."""
+        """Return the written variables with the arrays read from them, if any, and with their new arrays."""
         read = [
             (variable, self.given[self.reads[at][1]].value.array)
             for at, variable in self.written.items() if at in self.reads
@@ -461,20 +461,20 @@ class Trace(dispatch.Recorder):
         return read, [(variable, value_of(self.values[at][1]).array) for at, variable in self.written.items()]
 
     def let_go(self) -> None:
-        """Forgets the tensors of this run, which know their trace: without it they would wait for the collector."""
+        """Drop the tensors of this run: they reference the trace, and would wait for the garbage collector."""
         for tensors in (self.values, self.given, self.captured, self.first_reads, self._later_reads, self.awaited):
             tensors.clear()
 
     def finished(self, outputs: Sequence[Tensor]) -> Graph:
-        """The graph that gives these outputs, where nothing else of the trace is wanted."""
+        """Return the graph with these outputs, and release the trace."""
         graph = self.graph(outputs)
         self.let_go()
         return graph
 
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
-        """The graph that gives these outputs."""
+        """Close the trace and return the graph with these outputs."""
         self.open = False
-        # In the order of the variables, in which XLA finds the memory that an update may have: another means copies.
+        # In the order of the reads, so that XLA can alias each update with its input buffer instead of copying.
         written = [*filter(self.written.__contains__, self.reads), *[at for at in self.written if at not in self.reads]]
         updates = [(self.written[at], self.place_of(self.values[at][1])) for at in written]
         return Graph(
@@ -484,12 +484,12 @@ class Trace(dispatch.Recorder):
 
 
 def _must_run(op: Any) -> bool:
-    """Whether an op is run for more than its result: an effect, a check, what runs the user's code."""
+    """Whether an op runs for more than its result: an effect, a check, or user code."""
     return type(op) is not Op or op.name == "check_numerics"
 
 
 def value_of(x: Tensor) -> Tensor:
-    """The real value of a tensor in this run, as a plain one, or as one that nobody has looked at."""
+    """Return the concrete value of a tensor in this run, plain or lazy."""
     while type(x) is TracedTensor:
         x = x.value
     if type(x) is LazyTensor:

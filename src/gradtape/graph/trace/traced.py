@@ -1,6 +1,6 @@
-"""The tensors of a function that is being traced: each carries its real value and its place in the graph.
+"""The tensors of a function being traced: each carries its concrete value and its place in the graph.
 
-gradtape itself may look at the value, which leaves a guard in the graph; the user's code gets TensorFlow's errors.
+gradtape itself may read the value, which adds a guard to the graph; user code gets TensorFlow's errors.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class Untraceable(Exception):
-    """The function does what no graph can hold: it is to run eagerly."""
+    """The function does something that a graph cannot express, and must run eagerly."""
 
-    is_signal = True  # the tracer raises it to itself
+    is_signal = True  # control flow inside the tracer, not an error that the user sees
 
 
 class InlineIntoCaller(Untraceable):
-    """The function uses tensors of the function that it is called in: it is to run as a part of that."""
+    """The function uses tensors of its caller's trace, and must be traced as part of it."""
 
 
 class RetraceFollowingConstants(Untraceable):
-    """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
+    """A derivative depends on a constant: the function must be traced again, with all constants tracked."""
 
 
 class DelegatedToRunner(BaseException):
-    """The function is to be run by somebody else, all of it: `runner(concrete)` gives who takes its calls."""
+    """The whole function must be run by another component: `runner(concrete)` returns what handles its calls."""
 
     def __init__(self, runner: Any) -> None:
         super().__init__()
@@ -46,11 +46,11 @@ class DelegatedToRunner(BaseException):
 
 
 class NeedsXLA(BaseException):
-    """A variable on several devices is used, where XLA alone computes: the function is to be traced again, for XLA."""
+    """The function uses a sharded variable, which only XLA supports, and must be traced again for XLA."""
 
 
 class TracedTensor(Tensor):
-    """A tensor inside a function that is being traced."""
+    """A tensor of a function being traced."""
 
     __slots__ = ("level", "made_by", "place", "trace", "value")
 
@@ -58,7 +58,7 @@ class TracedTensor(Tensor):
         self.value = value
         self.place = place
         self.trace = trace
-        self.level = trace.level  # when the trace began, among recorders and batches
+        self.level = trace.level  # orders traces, recorders and batches by start
         self.dtype = value.dtype
         self.tracer = None
 
@@ -68,39 +68,39 @@ class TracedTensor(Tensor):
 
     @property
     def array(self) -> Any:
-        """The value in this run; from now on the graph is for this value only."""
+        """The value in this run; reading it specializes the graph on this value."""
         return self.trace.known(self)
 
     def own_read(self) -> Tensor:
-        """Itself: in a trace, every read is an object of its own."""
+        """Return the tensor itself: in a trace, every read is already a distinct object."""
         return self
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` and adds it to the graph of the innermost trace."""
+        """Run `op` and add it to the graph of the innermost trace."""
         trace = dispatch.thread.trace
         if trace is None:
             raise out_of_scope(self, eagerly=True)
-        return trace.run(op, inputs, attrs, trace.line or caller(3))  # by way of `dispatch.run` and the op
+        return trace.run(op, inputs, attrs, trace.line or caller(3))  # above `dispatch.run` and the op
 
     @property
     def name(self) -> str:
-        """The name of the place in the graph."""
+        """The name of the tensor's place in the graph."""
         return f"{self.trace.name_of(self.place)}:0"
 
     @property
     def graph(self) -> Any:
-        """The trace that this tensor is part of."""
+        """The trace that this tensor belongs to."""
         return self.trace
 
     @property
     def op(self) -> Any:
-        """The op that made the tensor, or None for an argument."""
+        """The op that produced the tensor, or None for an argument."""
         made = maker(self.trace.nodes, self.place)
         return None if made is None else made.op
 
     @property
     def numpy(self) -> Any:
-        """Not for the user's code: a traced tensor has no value yet."""
+        """Available to gradtape only: for user code, a traced tensor has no value yet."""
         if _asked_by_gradtape():
             return super().numpy
         raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
@@ -159,17 +159,17 @@ class TracedTensor(Tensor):
 
 
 class PoisonTensor(TracedTensor):
-    """What an op would have given that cannot compute with the values of this run, as an index out of range.
+    """The result of an op that failed on the values of this run, such as an index out of range.
 
-    In a graph an op whose result nobody uses is not run. So the failure is kept for whoever uses the result: further
-    ops fail with it, silently too, and everything else, returning it first of all, raises.
+    In a graph, an op whose result is unused does not run. So the error is deferred to the use of the result: further
+    ops propagate it silently, and any other use, such as returning it, raises.
     """
 
     __slots__ = ("error",)
 
     def __init__(self, error: Exception, dtype: Any, trace: Trace) -> None:
         self.error = error
-        self.dtype = dtype  # of the op's first argument, by which numbers beside the result are converted
+        self.dtype = dtype  # that of the op's first argument, which determines the conversion of Python numbers
         self.trace = trace
         self.level = trace.level
 
@@ -183,9 +183,9 @@ class PoisonTensor(TracedTensor):
 
 
 def _asked_by_gradtape(depth: int = 1) -> bool:
-    """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""
+    """Whether the calling method was called by gradtape itself, rather than by user code or AutoGraph on its behalf."""
     frame: Any = sys._getframe(depth + 1)
-    while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` asks the value of `v`
+    while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` reads the value of `v`
         frame = frame.f_back
     name = frame.f_globals.get("__name__", "")
     if name.startswith("gradtape.autograph."):
@@ -194,7 +194,7 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
 
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
-    """A traced tensor was kept beyond its trace: the function, or the branch or loop in it."""
+    """Return the error for a traced tensor that has escaped its trace: the function, or a branch or loop in it."""
     made = maker(x.trace.nodes, x.place)
     where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
@@ -206,14 +206,14 @@ def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
 
 
 def check_scope(tensors: Sequence[Tensor]) -> None:
-    """Raises if one of the tensors was kept beyond its trace."""
+    """Raise if one of the tensors has escaped its trace."""
     for x in tensors:
         if type(x) is TracedTensor and not x.trace.open:
             raise out_of_scope(x, eagerly=dispatch.thread.trace is None)
 
 
 def _graph(x: Tensor) -> Any:
-    """The function that is being traced, to which constants belong too."""
+    """Return the function being traced, to which constants belong too."""
     if dispatch.thread.trace is None:
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
     return dispatch.thread.trace
