@@ -1,1 +1,1 @@
-"""Branches, loops and Python calls as nodes of a graph, with their derivatives. Uses trace and all before it."""
+"""Conditionals, loops and Python calls as graph nodes, with their derivatives. Depends on trace and below."""

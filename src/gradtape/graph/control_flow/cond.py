@@ -1,7 +1,7 @@
-"""A cond in a graph: the op `cond` runs one of several graphs on the same inputs.
+"""Conditionals in a graph: the op `cond` runs one of several graphs on the same inputs.
 
-For a derivative each branch becomes two graphs (see `derivative`). The first takes the place of the branch, so that
-the values which the second needs are outputs of the cond; for branches not taken they are zeros.
+For a derivative, each branch is split into a forward and a backward graph (see `derivative`). The forward graph
+replaces the branch, so that the residuals become outputs of the cond; for branches not taken they are zeros.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace
 def traced_cond(
     index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
 ) -> Any:
-    """What branch number `index` returns; all of them must return the same structure, with the same dtypes.
+    """Return the result of branch number `index`; all branches must return the same structure and dtypes.
 
-    The branches have names; they are traced in order, or the last one first. `mismatch(first, other)` is the error to
-    raise for a branch that returns something else.
+    The branches have names; they are traced in order, or in reverse with `last_first`. `mismatch(first, other, reason)`
+    returns the error to raise for a branch that returns something else.
     """
     trace = present_trace()
     asked = _Taken(index)
     named = list(enumerate(branches.items()))
     visited = {i: _visited(branch, name, i, asked) for i, (name, branch) in (named[::-1] if last_first else named)}
     subgraphs = [visited[i] for i, _ in named]
-    # A trace for XLA need not know which one is taken: all are alike, unless one of them could not be traced.
+    # A trace for XLA need not know the branch taken: all are alike, unless one of them could not be traced.
     taken = 0 if trace.for_xla and None not in subgraphs else asked.number
     example = subgraphs[taken].returned  # type: ignore[union-attr]
     traced = [subgraph for subgraph in subgraphs if subgraph is not None]
@@ -78,26 +78,26 @@ def traced_cond(
 
 
 def _places(subgraph: Subgraph, tensors: list[int], written: list[Any]) -> list[Value]:
-    """Where a branch has its results, those of its leaves that are tensors, and the variables it assigns."""
+    """Return the values of a branch's results, for the leaves that are tensors, and of the variables it assigns."""
     flat = nest.flatten(subgraph.returned, expand_composites=True)
     return subgraph.outputs([flat[i] for i in tensors], written)
 
 
 class _Taken:
-    """Which branch is taken in this run."""
+    """The branch taken in this run."""
 
     def __init__(self, index: Tensor) -> None:
         self._index = index
-        self.refused: dict[int, Any] = {}  # the shapes that an op refused in a branch that is not taken, by its number
+        self.refused: dict[int, Any] = {}  # the shapes that an op rejected in a branch not taken, by branch number
 
     @cached_property
     def number(self) -> int:
-        """Its number, for which somebody has to look."""
+        """The branch number; the first access reads the value of the index."""
         return int(value_of(self._index).array)
 
 
 def _visited(branch: Callable[[], Any], name: str, number: int, taken: _Taken) -> Subgraph | None:
-    """A branch as a subgraph; None if it is not taken now, and fails on the values there are now."""
+    """Trace a branch as a subgraph; None if it is not taken and fails on the values of this run."""
     try:
         return Subgraph(name, lambda: nest.map_structure(_tensor, branch()))
     except (errors.OpError, Changed) as error:
@@ -116,7 +116,7 @@ def _tensor(leaf: Any) -> Any:
 
 
 def _settle_arrays(structures: list[Any]) -> None:
-    """An array that one branch has written to has entries of the same shape in the others."""
+    """Give each array the entry shape that it has in a branch that has written to it."""
     for leaves in zip(*map(nest.flatten, structures), strict=False):
         arrays = [x for x in leaves if isinstance(x, TensorArray)]
         dims = next((x.entry_dims for x in arrays if x.entry_dims is not None), None)
@@ -138,7 +138,7 @@ def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> N
 
 
 def _unvisited(captured: Any, places: Sequence[Value], refused: Any) -> Graph:
-    """A branch that could not be traced: taking it means to trace again."""
+    """Return the placeholder of a branch that could not be traced: taking it triggers a retrace."""
     inputs = tuple(Value(key[0].shape, key[0].dtype) for key in captured)
     node = Node(never, (), {"operand_shapes": refused}, (), True)
     return Graph("unvisited", inputs, (node,), tuple(_zeros(v) for v in places))
@@ -149,29 +149,29 @@ def _zeros(value: Value) -> Value:
 
 
 class Cond(Unregistered):
-    """The op: `cond(index, *inputs, branches)`, with all branches taking all inputs."""
+    """The op `cond(index, *inputs, branches)`: every branch takes all inputs."""
 
     name = title = "cond"
     family = "control"
     takes_none = True
 
     def numpy(self, index: Any, *arrays: Any, branches: tuple[Graph, ...]) -> tuple[Any, ...]:
-        """Runs the branch that is taken."""
+        """Run the branch taken."""
         return compiled(branches[int(index)])(*arrays)
 
     def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """That of all branches; where they differ, or one could not be traced, its values tell."""
+        """Return the shapes and dtypes of the branches; None if they differ or one could not be traced."""
         first, *others = ([(v.shape, v.dtype) for v in branch.outputs] for branch in attrs["branches"])
         unvisited = any(node.op is never for branch in attrs["branches"] for node in branch.nodes)
         return None if unvisited or any(other != first for other in others) else (first, True)
 
     def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
-        """The branch taken, op by op, on tensors of any kind."""
+        """Replay the branch taken op by op, on tensors of any kind."""
         note_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-        """All members of the batch take the branch: if they do not agree on it, one by one."""
+        """Batch every branch if the index is shared; with a batched index, fall back to one member at a time."""
         if flags[0]:
             return NotImplemented
         examples = [example_of(x) for x in inputs[1:]]
@@ -179,11 +179,11 @@ class Cond(Unregistered):
         return dispatch.run(cond, inputs, {"branches": branches})
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """Everything: what of it is needed is known when the derivative is made."""
+        """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
-        """The cond over the branches' own derivatives."""
+        """Run a cond over the backward graphs of the branches."""
         (index, *inputs), outputs, attrs = saved
         asked = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
         node = node_of(outputs) or Node(cond, (), attrs, ())
@@ -196,7 +196,7 @@ class Cond(Unregistered):
         wanted = _connected(derivatives, asked)
         apart = [flag and not found for flag, found in zip(asked, wanted, strict=True)]
         unused = [y.dtype.differentiable and not flag for y, flag in zip(outputs, given, strict=True)]
-        if any(apart) and any(unused):  # as in TensorFlow, an output that is not used connects its inputs all the same
+        if any(apart) and any(unused):  # as in TensorFlow, even an unused output connects its inputs
             others = [_derivative(b, values, apart, [*unused, *further], i, taken) for i, b in enumerate(branches)]
             wanted = [a or b for a, b in zip(wanted, _connected(others, apart), strict=True)]
         if not any(wanted):
@@ -213,7 +213,7 @@ cond = Cond()
 
 
 def _connected(derivatives: list[Any], wanted: list[bool]) -> list[bool]:
-    """Which of the wanted inputs have a cotangent in some branch: one that could not be traced may have any."""
+    """Return which wanted inputs have a cotangent in some branch; an untraced branch may have any."""
     if None in derivatives:
         return wanted
     return [flag and any(d.cotangents.forms[i] is not None for d in derivatives) for i, flag in enumerate(wanted)]
@@ -231,7 +231,7 @@ def _derivative(
 
 
 def node_of(outputs: Sequence[Tensor]) -> Node | None:
-    """The node that made these outputs, as it is now, if it is still in a trace being made."""
+    """Return the current node that produced these outputs, if it belongs to the active trace."""
     trace = dispatch.thread.trace
     y = outputs[0]
     if trace is None or type(y) is not TracedTensor or y.trace is not trace:
@@ -242,7 +242,7 @@ def node_of(outputs: Sequence[Tensor]) -> Node | None:
 def _extended(
     index: Tensor, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, derivatives: list[Any]
 ) -> list[Tensor]:
-    """What the derivatives need of the branches, as further outputs of the node."""
+    """Add the residuals of all branches to the node's outputs, and return them."""
     slots = [value for d in derivatives if d is not None for value in d.kept]
     graphs = []
     for branch, d in zip(node.attrs["branches"], derivatives, strict=True):
@@ -259,11 +259,11 @@ def _extended(
 def extend(
     op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: dict[str, Any], count: int
 ) -> list[Tensor]:
-    """The last `count` outputs of `op(*inputs, **attrs)`, whose first ones are those of `node`, which it replaces."""
+    """Replace `node` by `op(*inputs, **attrs)`, which has `count` more outputs, and return these."""
     trace = dispatch.thread.trace
     if trace is None:
         return list(op.unrolled(inputs, attrs))[-count:] if count else []
-    if not node.outputs:  # it was made in another trace: it is run again here
+    if not node.outputs:  # the node belongs to another trace: it runs again here
         if node._replace(attrs=attrs).effect:
             raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
         return list(dispatch.run(op, inputs, attrs))[-count:] if count else []
@@ -283,7 +283,7 @@ def extend(
 
 
 def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Thunk | None) -> None:
-    """Effects of a node that takes another one's place are performed once: by the work that both wait for."""
+    """Share one thunk between a node and its replacement, so that their effects are performed once."""
     first, second = value_of(old[0]), value_of(new[0])
     if type(first) is LazyTensor and type(second) is LazyTensor and trace.last_effect is second.work:
         first.work.take_over(second.work)
@@ -294,9 +294,9 @@ def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], befor
 def _backward(
     derivatives: list[Any], sources: list[Tensor | None], kept: list[Tensor], arrivals: list[Tensor]
 ) -> tuple[Graph, ...]:
-    """The branches of the derivative: from all that was kept, and the cotangents, to a cotangent for each source.
+    """Build the branches of the derivative: from all residuals and the cotangents to a cotangent for each source.
 
-    The sources are the inputs, of which some are None: for these no cotangent is given.
+    The sources are the inputs, or None for those that get no cotangent.
     """
     graphs = []
     start = 0

@@ -1,7 +1,7 @@
-"""Loops that are written with a test but count: `while i < n: ...; i += 1` goes round a known number of times.
+"""Detects counted loops: `while i < n: ...; i += 1` has a known trip count.
 
-Such a loop needs no test. Where its body takes row `i` of a tensor it can be handed the rows one by one, and where it
-puts row `i` into one, it can emit the rows.
+Such a loop needs no condition. Where its body reads row `i` of a tensor, the loop can scan the rows; where it writes
+row `i` of one, the loop can emit the rows.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..passes.rewriting import Uses
 
 
 class RoundLimit:
-    """The most rounds of a loop and of the loops inside it, together, in a program that is not trusted to end."""
+    """A limit on the iterations of a loop and its nested loops together, for programs not trusted to terminate."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._left = 0
-        self._depth = 0  # of the loops that are running
+        self._depth = 0  # nesting depth of the running iterations
 
     def counted(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """`run`, a round of a loop that begins now, which counts."""
+        """Wrap `run`, one iteration of a loop that starts now, so that it counts toward the limit."""
         if not self._depth:
             self._left = self.most
 
@@ -48,36 +48,36 @@ class RoundLimit:
 
 
 class Rounds(NamedTuple):
-    """How a loop's inputs are divided, and how often it goes round: `count` times, or until its test fails."""
+    """How a loop's inputs are divided, and its trip count: `count`, else the scanned rows or the condition decide."""
 
     carried: int
     scanned: int
     count: int | None = None  # type: ignore[assignment]  # a tuple has a method of this name
     reverse: bool = False
-    limit: RoundLimit | None = None  # of a loop that was read from a file
+    limit: RoundLimit | None = None  # for a loop loaded from a file
 
     def divided(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-        """The inputs carried, scanned and fixed."""
+        """Split the inputs into carried, scanned and fixed ones."""
         middle = self.carried + self.scanned
         return inputs[: self.carried], inputs[self.carried : middle], inputs[middle:]
 
     def limited(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """`run`, one round, which raises when there have been more rounds than the limit allows."""
+        """Wrap `run`, one iteration, so that it raises once the limit is exceeded."""
         return run if self.limit is None else self.limit.counted(run)
 
 
-Staged = tuple[list[Tensor], "Rounds", Graph]  # what a loop is run on, and its body
+Staged = tuple[list[Tensor], "Rounds", Graph]  # the inputs of a loop, their division, and its body
 
 
 class Put(NamedTuple):
-    """A carried tensor into which a loop put a row in each round, from number `start` on: now the rows are emitted."""
+    """A carried tensor whose rows the body wrote one per iteration, from row `start`; the loop now emits the rows."""
 
-    at: int  # its number among the carried
+    at: int  # its index among the carried inputs
     before: Tensor
     start: int
 
     def after(self, rows: Tensor) -> Tensor:
-        """The tensor after the loop."""
+        """Return the tensor's value after the loop."""
         end = self.start + rows.dims[0]
         if self.start == 0 and end == self.before.dims[0]:
             return rows
@@ -85,7 +85,7 @@ class Put(NamedTuple):
 
 
 def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[Staged, list[Put]] | None:
-    """The loop as one that goes round a known number of times, without its test; None if it is not one."""
+    """Convert the loop to one with a known trip count and no condition; None if it is not a counted loop."""
     counter = _counter(test, rounds.carried)
     if counter is None or type(inputs[counter[0]]) is not Tensor:
         return None
@@ -103,7 +103,7 @@ def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> t
 
 
 def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[list[Tensor], list[Tensor]]:
-    """The carried and the emitted, with the tensors whose rows were emitted, last of all, in their places again."""
+    """Return the carried and the emitted outputs, with each `Put` rebuilt from its rows, which are emitted last."""
     split = len(outputs) - len(puts)
     whole = list(outputs[:carried])
     for put, rows in zip(puts, outputs[split:], strict=True):
@@ -112,7 +112,7 @@ def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[
 
 
 def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
-    """Which carried value the test compares with which constant: `x < n`."""
+    """Return the carried index and the constant of a condition `x < n`, or None."""
     node = maker(test.nodes, test.outputs[0])
     if node is None or node.op.name != "less" or any(n.effect for n in test.nodes):
         return None
@@ -123,7 +123,7 @@ def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
 
 
 def _step(body: Graph, at: int) -> int | None:
-    """By how much the body moves the counter on."""
+    """Return the constant by which the body increments the counter, or None."""
     node = maker(body.nodes, body.outputs[at])
     if node is None or node.op.name != "add":
         return None
@@ -137,7 +137,7 @@ def _takes_row(node: Node) -> bool:
 
 
 def _is_row_number(body: Graph, value: Value, counter: Value) -> bool:
-    """Whether a value is that of a counter that is never negative: itself, or `where(i < 0, i + n, i)`."""
+    """Whether a value equals a non-negative counter: the counter itself, or `where(i < 0, i + n, i)`."""
     if value is counter:
         return True
     node = maker(body.nodes, value)
@@ -151,7 +151,7 @@ def _is_row_number(body: Graph, value: Value, counter: Value) -> bool:
 
 
 def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int) -> Staged:
-    """With `x[counter]` a row that the body is handed, where x is fixed and has one for each round."""
+    """Replace `x[counter]` by a scanned row, where `x` is fixed and has one row per iteration."""
     first = rounds.carried + rounds.scanned
     i = body.inputs[counter]
     rows: dict[Value, Value] = {}
@@ -175,7 +175,7 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
 
 
 def _narrowed(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
-    """The loop without what its body does not use of the scanned and the fixed."""
+    """Remove the scanned and fixed inputs that the body does not use."""
     used = Uses(body).count
     keep = [k < rounds.carried or used[v] > 0 for k, v in enumerate(body.inputs)]
     scanned = sum(keep[rounds.carried : rounds.carried + rounds.scanned])
@@ -186,7 +186,7 @@ def _narrowed(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
 def _emitting_rows(
     inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int, start: int
 ) -> tuple[Staged, list[Put]]:
-    """With `x = put_row(x, counter, row)` a row that the body emits, where x is carried and not looked at."""
+    """Replace `x = put_row(x, counter, row)` by an emitted row, where `x` is carried and not read otherwise."""
     i = body.inputs[counter]
     used = Uses(body).count
     puts: list[Put] = []

@@ -1,7 +1,7 @@
-"""A function with a gradient of its own inside a traced one: a node that gives back its values, and holds the rule.
+"""Custom gradients inside a traced function: a node that forwards its results and holds the rule.
 
-The node has no work of its own: it gives back the results that were computed before it. Whoever differentiates the
-graph finds the user's rule in it, traced into a graph like everything else.
+The node does no work of its own: it returns the results that were computed before it. Differentiating the graph runs
+the user's rule, which is traced into a graph too.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Rule = Callable[[tuple[Tensor, ...]], Sequence[Any]]
 
 
 class Traced(NamedTuple):
-    """A rule as a graph from the cotangents of the outputs, and what it uses besides, to those of the inputs."""
+    """A traced rule: a graph from the outputs' cotangents, and captured tensors, to the inputs' cotangents."""
 
     graph: Graph | None
     cotangents: Cotangents
-    failure: Exception | None = None  # what the rule raised when it was traced: asking for a gradient raises it
+    failure: Exception | None = None  # the error raised while tracing the rule, reraised by the backward pass
 
 
 def with_rule(
     trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule
 ) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]]]:
-    """The outputs as new tensors, from which a gradient goes to the inputs by the rule; and the node that does it."""
+    """Return the outputs as new tensors whose gradient follows the rule, and the node that forwards them."""
     ones = [ones_like(y, trace.awaits) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
@@ -52,23 +52,23 @@ def with_rule(
 
 
 class CustomGradient(Unregistered):
-    """The op: `custom_gradient(*inputs, *outputs, *what the rule uses, rule, counts)` gives the outputs."""
+    """The op `custom_gradient(*inputs, *outputs, *captured, rule, counts)`: returns the outputs."""
 
     name = title = "custom_gradient"
     family = "custom"
     backward_may_raise = True
 
     def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """The outputs, which are among the inputs."""
+        """Return the outputs, which are among the inputs."""
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
 
     def numpy(self, *arrays: Any, rule: Traced, counts: tuple[int, int]) -> tuple[Any, ...]:
-        """Hands its outputs on."""
+        """Forward the outputs."""
         return self.forwards_inputs(arrays, {"rule": rule, "counts": counts})
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-        """The same for a whole batch, with the rule for a whole batch."""
+        """Run the op on whole batches, with a batched rule."""
         rule, counts = attrs["rule"], attrs["counts"]
         first, end = counts[0], sum(counts)
         whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
@@ -80,11 +80,11 @@ class CustomGradient(Unregistered):
         return dispatch.run(self, [*whole[:end], *inputs[end:]], {"rule": rule, "counts": counts})
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """What the rule uses."""
+        """Save the tensors that the rule captures."""
         return inputs[sum(attrs["counts"]) :], attrs
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The user's rule."""
+        """Apply the user's rule."""
         used, attrs = saved
         rule, (inputs, _) = attrs["rule"], attrs["counts"]
         if rule.failure is not None:

@@ -1,4 +1,4 @@
-"""Sums out of loops: those of products, which a backward loop makes for what is fixed, wait until after it."""
+"""Hoists sums out of backward loops: the gradients of fixed inputs that are products are summed after the loop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..passes.rewriting import Uses
 
 
 class HoistedSums:
-    """Sums over all rounds that a backward loop need not make itself.
+    """Sums over all iterations that a backward loop need not accumulate itself.
 
-    `terms` are what one round adds to each sum. A term that is a product, or a sum over rows, is left until after the
-    loop: `operands` are what the loop must emit for it instead.
+    `terms` are the addends of one iteration. A term that is a product `aᵀ b`, or a sum over rows, is computed after the
+    loop, over all iterations at once: `operands` are the values that the loop must emit for it instead.
     """
 
     def __init__(self, graph: Graph, terms: Sequence[Value | None]) -> None:
@@ -28,7 +28,7 @@ class HoistedSums:
         self.operands = list(dict.fromkeys(v for node in later for v in node.inputs))
 
     def total(self, i: int, stacked: dict[Value, Tensor]) -> Tensor:
-        """Sum number `i`, from the operands of all rounds."""
+        """Compute sum number `i` from the stacked operands of all iterations."""
         node = self.nodes[i]
         assert node is not None
         if node.op.name == "sum":
@@ -39,7 +39,7 @@ class HoistedSums:
 
 
 def _is_sum(node: Node) -> bool:
-    """Whether a node sums over the rows of its operands: aᵀ b, or a sum over the first axis and maybe others."""
+    """Whether a node sums over the rows of its operands: aᵀ b, or a sum over the first axis and possibly others."""
     if any(v.constant is not None for v in node.inputs):
         return False
     if node.op.name == "sum":

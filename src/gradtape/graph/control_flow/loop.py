@@ -1,8 +1,8 @@
-"""A loop in a graph: the op `loop` runs a body again and again, while a test holds or once for each row of its inputs.
+"""Loops in a graph: the op `loop` repeats a body while a condition holds, or once for each row of its inputs.
 
-Its inputs are of three kinds: *carried* from one round to the next, *scanned* (each round gets a row), and *fixed*. The
-body gives what is carried on and what is *emitted*; the emitted values of all rounds are stacked. The derivative of a
-loop is a loop over the rows that the first emitted for it, backwards.
+Its inputs are *carried* from one iteration to the next, *scanned* (each iteration gets a row) or *fixed*. The body
+returns the next carried values and *emitted* ones, which are stacked over all iterations, as in `jax.lax.scan`. The
+derivative is a loop in the opposite direction, over residuals that the forward loop emits for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNEVEN = "what a loop emits has another shape in some rounds than in others"
 
 
 def repeat(test: Callable[..., Tensor], body: Callable[..., Flat], start: Flat) -> list[Tensor]:
-    """`state = body(*state)` while `test(*state)`; gives the last state."""
+    """Run `state = body(*state)` while `test(*state)` holds; return the last state."""
     state, _ = _staged(test, lambda *state: (body(*state), ()), start, (), None, False)
     return state
 
@@ -50,7 +50,7 @@ def repeat(test: Callable[..., Tensor], body: Callable[..., Flat], start: Flat) 
 def scan(
     body: Callable[[Flat, Flat], tuple[Flat, Flat]], start: Flat, scanned: Flat, count: int, reverse: bool = False
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """`state, emitted = body(state, rows)` for each of `count` rows; the last state, and what was emitted, stacked."""
+    """Run `state, emitted = body(state, rows)` for `count` rows; return the last state and the stacked `emitted`."""
     carried = len(start)
 
     def flat_body(*values: Tensor) -> tuple[Flat, Flat]:
@@ -63,7 +63,7 @@ def _staged(
     test: Callable[..., Tensor] | None, body: Callable[..., Any], start: Flat, scanned: Flat, count: int | None,
     reverse: bool,
 ) -> tuple[list[Tensor], list[Tensor]]:  # fmt: skip
-    """The loop as a node of the present trace."""
+    """Add the loop as a node to the active trace."""
     trace = present_trace()
     rows = [_row(example_of(x)) for x in scanned]
     inner = Subgraph("body", body, [*start, *rows])
@@ -106,15 +106,15 @@ def _staged(
 
 
 def _moved(inputs: tuple[Value, ...], own: int, rows: int, variables: int) -> tuple[Value, ...]:
-    """The body's inputs with the values of variables behind the rest of what is carried, before the rows."""
+    """Move the values of variables among the body's inputs to the end of the carried ones, before the rows."""
     end = own + rows
     return (*inputs[:own], *inputs[end : end + variables], *inputs[own:end], *inputs[end + variables :])
 
 
 def _reading(body: Graph, carried: range) -> tuple[Graph, list[int]]:
-    """The body with its reads of variables that it assigns: values are carried, cotangents belong to the variables.
+    """Make the body's reads of variables that it assigns explicit: values are carried, cotangents go to the variables.
 
-    The variables that are read, whose numbers are given, are further inputs, fixed ones.
+    The variables that are read become additional fixed inputs; also returns their indices.
     """
     own = {v: Value(v.shape, v.dtype) for v in (body.inputs[i] for i in carried) if v.dtype.differentiable}
     reads = {v: Value(v.shape, v.dtype) for v in own}
@@ -134,19 +134,19 @@ def _reading(body: Graph, carried: range) -> tuple[Graph, list[int]]:
 
 
 def _row(x: Tensor) -> Tensor:
-    """An example of a row."""
+    """Return an example row."""
     return first_of(x) if x.dims[0] else wrap(dtypes.zero_array(x.dims[1:], x.dtype), x.dtype)
 
 
 class Loop(Unregistered):
-    """The op: `loop(*carried, *scanned, *fixed, rounds, body, test)`."""
+    """The op `loop(*carried, *scanned, *fixed, rounds, body, test)`."""
 
     name = title = "loop"
     family = "control"
     takes_none = True
 
     def numpy(self, *arrays: Any, rounds: Rounds, body: Graph, test: Graph | None) -> tuple[Any, ...]:
-        """Runs the loop."""
+        """Run the loop."""
         state, scanned, fixed = rounds.divided(arrays)
         run = rounds.limited(compiled(body))
         kept = body.outputs[rounds.carried :]
@@ -166,17 +166,17 @@ class Loop(Unregistered):
         of_strings = any(x.dtype == object for x in scanned)
         stacks = [np.empty((count, *value.shape), value.dtype.numpy) for value in kept]
         for i in range(count - 1, -1, -1) if rounds.reverse else range(count):
-            row = (i, ...) if of_strings else i  # without the dots, a row of a vector of strings is bytes and no array
+            row = (i, ...) if of_strings else i  # `x[i]` of a vector of strings is bytes, `x[i, ...]` an array
             results = run(*state, *[x[row] for x in scanned], *fixed)
             state = results[:carried]
             for stack, y in zip(stacks, results[carried:], strict=True):
                 if y.shape != stack.shape[1:]:
                     raise Untraceable(_UNEVEN)
-                stack[i, ...] = y  # not `stack[i]`, in which NumPy stores a string's array as an object
+                stack[i, ...] = y  # `stack[i] = y` would store a string's array as an object
         return *state, *stacks
 
     def outcome(self, inputs: Flat, attrs: dict[str, Any]) -> Any:
-        """That of the body; how often a loop goes round that emits what its test lets it, its values tell."""
+        """Return the body's shapes and dtypes; None if the loop emits a number of rows that its condition decides."""
         rounds, outputs = attrs["rounds"], attrs["body"].outputs
         carried, emitted = outputs[: rounds.carried], outputs[rounds.carried :]
         if emitted and attrs["test"] is not None:
@@ -185,7 +185,7 @@ class Loop(Unregistered):
         return [*((v.shape, v.dtype) for v in carried), *(((count, *v.shape), v.dtype) for v in emitted)], True
 
     def unrolled(self, inputs: Flat, attrs: dict[str, Any]) -> tuple[Tensor, ...]:
-        """The loop op by op, on tensors of any kind."""
+        """Replay the loop op by op, on tensors of any kind."""
         rounds, body, test = attrs["rounds"], attrs["body"], attrs["test"]
         state, scanned, fixed = rounds.divided(inputs)
         emitted: list[list[Tensor]] = [[] for _ in body.outputs[rounds.carried :]]
@@ -220,14 +220,14 @@ class Loop(Unregistered):
         return *state, *stacked
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-        """The loop on whole batches; where the members may go round differently often, one by one."""
+        """Run the loop on whole batches; fall back to one member at a time if trip counts may differ."""
         rounds, test = attrs["rounds"], attrs["test"]
         if test is not None:
             return NotImplemented
         state, scanned, fixed = rounds.divided(inputs)
         of_state, of_scanned, of_fixed = rounds.divided(flags)
         state = [spread(m, x, f, size) for x, f in zip(state, of_state, strict=True)]
-        # A row is taken along the first axis: the batch goes behind it.
+        # Rows are taken along the first axis, so the batch axis moves behind it.
         scanned = [exchanged(m, x) if f else x for x, f in zip(scanned, of_scanned, strict=True)]
         examples = [*map(example_of, state), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
         body = batched(attrs["body"], size, examples, [*[True] * rounds.carried, *of_scanned, *of_fixed])
@@ -235,11 +235,11 @@ class Loop(Unregistered):
         return *results[: rounds.carried], *(exchanged(m, y) for y in results[rounds.carried :])
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """Everything: what of it is needed is known when the derivative is made."""
+        """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
-        """The loop of the body's derivative, backwards."""
+        """Run the backward loop."""
         inputs, outputs, attrs = saved
         return _Backward(inputs, outputs, attrs, gs, parents).cotangents()
 
@@ -248,7 +248,7 @@ loop = Loop()
 
 
 def _stacked(column: list[Any], value: Value) -> Any:
-    """What was emitted in all rounds as one array."""
+    """Stack the values emitted in all iterations."""
     if not column:
         return dtypes.zero_array((0, *value.shape), value.dtype)
     if any(y.shape != column[0].shape for y in column):
@@ -257,10 +257,10 @@ def _stacked(column: list[Any], value: Value) -> Any:
 
 
 class _Backward:
-    """The derivative of one loop, in the trace that asks for it.
+    """The derivative of one loop, built in the active trace.
 
-    Carried are the cotangents of what the forward loop carries, and the sums for what is fixed; scanned is what the
-    body's derivative needs of each round, and the cotangents of what was emitted; emitted are the cotangents of rows.
+    The backward loop carries the cotangents of the carried values and the sums for the fixed ones; scans the residuals
+    of each iteration and the cotangents of the emitted values; and emits the cotangents of the scanned rows.
     """
 
     def __init__(self, inputs: Flat, outputs: Flat, attrs: dict[str, Any], gs: Sequence[Any], parents: Any) -> None:
@@ -282,20 +282,20 @@ class _Backward:
         self.gs = gs
 
     def cotangents(self) -> tuple[Any, ...]:
-        """The cotangents of the loop's inputs."""
+        """Return the cotangents of the loop's inputs."""
         carried, middle = self.rounds.carried, self.rounds.carried + self.rounds.scanned
         of_rows = [i for i in range(carried, middle) if self.wanted[i]]
         of_fixed = [i for i in range(middle, len(self.inputs)) if self.wanted[i]]
         kept_rows, kept_fixed, order = self._kept()
         scanned = [*kept_rows, *(self.gs[i] for i in self.emitted)]
-        # Sums of all rounds at once are for a number of rounds that is the same in every run.
+        # Hoisted sums require a trip count that is the same in every run.
         known = self.rounds.count is not None
         sums = HoistedSums(
             self.derivative.backward, [self.derivative.cotangents.place(i) if known else None for i in of_fixed]
         )
         given = self._given(order, kept_rows)
         emitted = [v for v in sums.operands if v not in given]
-        here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
+        here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # accumulated in the loop
         start = [self._g(i, self.outputs[i]) for i in self.state] + [zeros_like(self.inputs[i]) for i in here]
         graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
         rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
@@ -309,7 +309,7 @@ class _Backward:
         return tuple(found.get(i) for i in range(len(self.inputs)))
 
     def _given(self, order: list[tuple[str, int]], rows: list[Tensor]) -> dict[Value, Tensor]:
-        """What the backward graph is given of each round, with the values of all rounds."""
+        """Map the per-iteration inputs of the backward graph to their stacked values."""
         inputs = self.derivative.backward.inputs
         return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
 
@@ -317,7 +317,7 @@ class _Backward:
         return zeros_like(y) if self.gs[i] is None else self.gs[i]
 
     def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
-        """What the derivative needs: values of each round, stacked; fixed values; and where each is to be found."""
+        """Return the residuals: stacked per-iteration ones, fixed ones, and the location of each."""
         middle = self.rounds.carried + self.rounds.scanned
         own = self.derivative.forward.inputs
         emitted: list[Value] = []
@@ -336,7 +336,7 @@ class _Backward:
                 order.append(("emitted", len(emitted)))
                 emitted.append(value)
         if self.rounds.count is None and not emitted and not rows and not self.emitted:
-            emitted.append(Value((), dtypes.int32, np.int32(0)))  # so that the rounds can be counted
+            emitted.append(Value((), dtypes.int32, np.int32(0)))  # so that the iterations can be counted
         forward = self.derivative.forward
         outputs = (*forward.outputs[: len(self.body.outputs)], *emitted)
         attrs = {**self.node.attrs, "body": replace(forward, outputs=outputs)}
@@ -348,7 +348,7 @@ class _Backward:
         self, start: list[Tensor], scanned: list[Tensor], kept_fixed: list[Tensor], order: list[tuple[str, int]],
         of_rows: list[int], of_fixed: list[int], operands: list[Value],
     ) -> Graph:  # fmt: skip
-        """One round of the backward loop; `operands` of the backward graph are emitted last."""
+        """Build one iteration of the backward loop; `operands` of the backward graph are emitted last."""
         d = self.derivative
         trace = Trace("gradient")
         with trace.entered():

@@ -1,11 +1,11 @@
-"""Python inside a graph: `tf.py_function` and `tf.numpy_function` call it at every run, and a check may raise.
+"""Python calls in a graph: `tf.py_function` and `tf.numpy_function`, which run user code in every run.
 
-A call of `tf.py_function` is recorded by a tape of its own, which is one more output of its node: going backwards asks
-that tape. The derivative of that is one more Python function, which calls the user's again.
+A call of `tf.py_function` is recorded by a tape of its own, which is an additional output of the node: the backward
+pass uses that tape. The derivative of the backward pass is another Python call, which calls the user's function again.
 
-The variables that the code uses are seen at its first call, or found in its closure. What they hold at that point of
-the graph is one more input each, and what it assigns to them an output: a graph's variables change when its run has
-succeeded, not before.
+The variables that the code uses are discovered at its first call, or in its closure. Each one's value at that point of
+the graph is an additional input, and each value assigned an additional output: a graph's variables change only after
+its run has succeeded.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Tensors = Sequence[Tensor]
 
 
 class _Seen:
-    """The shapes and dtypes that a call gave when it was traced, for runs in which it is only imagined."""
+    """The output shapes and dtypes seen when a call was traced, for abstract runs."""
 
     def __init__(self, first: tuple[Any, ...] | None = None) -> None:
         self.first = first
 
     def imagined(self) -> tuple[Any, ...]:
-        """Arrays of these shapes."""
+        """Return arrays of these shapes."""
         if self.first is None:
             raise Untraceable("what a Python function returns is known when it is called")
         return self.first
@@ -51,35 +51,35 @@ def _plain(arrays: Sequence[Any], dtypes: Sequence[Any]) -> list[Tensor]:
 
 
 class _Uses(dispatch.Recorder):
-    """The variables that Python code reads and assigns."""
+    """Recorder of the variables that Python code reads and assigns."""
 
     def __init__(self) -> None:
         self._used: dict[int, Any] = {}
         self._assigned: dict[int, Any] = {}
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The variable is used."""
+        """Record a read."""
         self._used[id(variable)] = variable
         return rest
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """The variable is assigned."""
+        """Record an assignment."""
         self._assigned[id(variable)] = variable
 
     def found(self) -> dict[str, Any]:
-        """The variables, as attributes of the node."""
+        """Return the variables as attributes of the node."""
         return {"used": tuple(self._used.values()), "assigned": tuple(self._assigned.values())}
 
 
 class _Performed(tuple[Any, ...]):
-    """What a call gave, and the variables that it used."""
+    """The results of a call, with the variables that it used."""
 
     uses: dict[str, Any]
 
 
 @contextmanager
 def _holding(values: Iterable[tuple[Any, Any]]) -> Iterator[None]:
-    """Inside the block variables hold these arrays; then what they held before."""
+    """Temporarily set variables to these arrays."""
     before = [(variable, variable._settled()) for variable, _ in values]
     try:
         for variable, array in values:
@@ -101,7 +101,7 @@ def _perform(
 
 
 def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _Seen, on_tape: bool) -> _Performed:
-    """The first call, which shows what variables are used: all of them hold what they do at this point of the graph."""
+    """Make the first call, which discovers the variables used; they hold their values at this point of the graph."""
     watch = _Uses()
     held: dict[int, Any] = {}
     place: Trace | None = trace
@@ -137,7 +137,7 @@ def _called(
 
 
 def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
-    """The cotangents wanted, zeros where there is none."""
+    """Return the wanted cotangents, zeros where unconnected."""
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
@@ -156,17 +156,17 @@ def _imagine_backwards(memory: Any, *arrays: Any, wanted: Any, **attrs: Any) -> 
 
 
 class _Recorded(Effect):
-    """A call that a tape can go back through; all that was given and made is kept for that."""
+    """A differentiable call, which saves all its inputs and outputs."""
 
     takes_none = True
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> Any:
-        """All there is."""
+        """Save everything."""
         return tuple(inputs), tuple(outputs), attrs
 
 
 class _PythonCall(_Recorded):
-    """`f(*xs)`: its outputs, what it assigned to variables, and, if `on_tape`, what the tape of the call remembers."""
+    """`f(*xs)`: its outputs, the new values of assigned variables and, with `on_tape`, the tape of the call."""
 
     shaped_by_values = True
 
@@ -185,7 +185,7 @@ class _PythonCall(_Recorded):
         self.vjp = self._vjp if on_tape else None
 
     def _vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The cotangents, from the tape of the call."""
+        """Compute the cotangents with the tape of the call."""
         inputs, (*outputs, memory), attrs = saved
         count = len(attrs["dtypes"])
         xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
@@ -198,18 +198,18 @@ class _PythonCall(_Recorded):
 
 
 class _PythonCallBackwards(_Recorded):
-    """The cotangents of a call, which depend on its inputs and on the cotangents of its outputs."""
+    """The cotangents of a call, as a function of its inputs and of the cotangents of its outputs."""
 
     def __init__(self) -> None:
         super().__init__("py_function_gradient", _perform_backwards, _imagine_backwards)
 
     def outcome(self, inputs: Any, attrs: Any) -> Any:
-        """Cotangents are like what they belong to."""
+        """Return the shapes and dtypes of the wanted inputs, which their cotangents share."""
         _, *xs = inputs
         return [(x.dims, x.dtype) for x, flag in zip(xs, attrs["wanted"], strict=False) if flag], True
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The second derivative: the function is called again, between two tapes."""
+        """Compute the second derivative by calling the function again under two nested tapes."""
         (_, *inputs), _, attrs = saved
         f, dtypes, wanted = attrs["f"], attrs["dtypes"], attrs["wanted"]
         count = len(wanted)
@@ -242,7 +242,7 @@ constant_call = _PythonCall("numpy_function", on_tape=False)
 def traced_call(
     f: Callable[[Tensors], list[Tensor]], inputs: Tensors, outputs: Sequence[Any], differentiable: bool
 ) -> list[Tensor]:
-    """`f(inputs)` as part of the function being traced: called at every run. `outputs` are its dtypes, or its specs."""
+    """Add `f(inputs)`, called in every run, to the active trace. `outputs` are the dtypes or specs of its results."""
     known = [spec for spec in outputs if hasattr(spec, "shape") and spec.shape.is_fully_defined()]
     first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in known) if len(known) == len(outputs) else None
     seen = _Seen(first)

@@ -1,7 +1,7 @@
-"""Loops over nests of tensors in the present trace, as single nodes, where one graph fits all rounds.
+"""Loops over nested structures of tensors as single nodes, if one graph fits all iterations.
 
-A round may do what only its own values allow, as taking a size from one of them, or give values of another shape. Then
-the attempt is undone, and the caller is told to go through the rounds one by one: the graph is then for these values.
+An iteration may depend on its own values, for example for a size, or return values of another shape. Then the attempt
+is rolled back and `OneByOne` makes the caller unroll the loop, which specializes the graph on these values.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .subgraphs import present_trace
 
 
 class OneByOne(Exception):
-    """The rounds of a loop cannot be one graph."""
+    """The iterations of a loop cannot share one graph."""
 
 
 def _undoing(attempt: Callable[[], Any]) -> Any:
-    """`attempt()`; if one graph does not fit all rounds, what it has added to the trace is taken back.
+    """Run `attempt()`; if one graph does not fit all iterations, roll back the trace and raise `OneByOne`.
 
-    The body is traced on the values before the loop, of which there may be no round: that an op fails on them is found
-    out again, one by one, if there is one. Where values are made up, shapes that an op refuses are an error at once.
+    The body is traced on the values before the loop, even if it never runs: an op that fails on them fails again in the
+    unrolled loop, if it is reached. In an abstract run, shapes that an op rejects are an error at once.
     """
     trace = present_trace()
     nodes, known, effect = len(trace.nodes), set(trace.known_places), trace.last_effect
@@ -52,7 +52,7 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
 
 
 def rounds() -> Callable[[], AbstractContextManager[None]]:
-    """Contexts for the rounds of a loop that is gone through one by one: it has the random ops of one round."""
+    """Return a factory of contexts for the iterations of an unrolled loop, which share one iteration's random ops."""
     trace = dispatch.thread.trace
     if trace is None:
         return nullcontext
@@ -61,7 +61,7 @@ def rounds() -> Callable[[], AbstractContextManager[None]]:
 
 
 def is_stageable(structure: Any) -> bool:
-    """Whether all leaves are tensors, or values that become tensors."""
+    """Whether all leaves are tensors or can be converted to tensors."""
     return all(map(_is_stageable, nest.flatten(structure)))
 
 
@@ -79,9 +79,9 @@ def _is_stageable(x: Any) -> bool:
 def while_loop(
     cond: Callable[..., Any], body: Callable[[Any], Any], loop_vars: Sequence[Any], invariants: Any, maximum: Any
 ) -> Any:
-    """`loop_vars = body(loop_vars)` while `cond(*loop_vars)`, at most `maximum` times, as a node.
+    """Run `loop_vars = body(loop_vars)` while `cond(*loop_vars)`, at most `maximum` times, as one node.
 
-    `invariants` are the shapes that the variables keep, where they may change; if they do, `OneByOne` is raised.
+    `invariants` are the declared shape invariants. Raises `OneByOne` if a shape changes within its invariant.
     """
     variables = _Variables(list(loop_vars), 0 if maximum is None else 1)
     flat = variables.tensors
@@ -111,10 +111,10 @@ def while_loop(
 
 
 class _Variables:
-    """The variables of a loop as tensors, and back.
+    """Converts the loop variables to tensors and back.
 
-    An array that nothing was written to has no tensor before the loop. The body is given one when it first writes to
-    it: these come behind all others, from number `late_at` on.
+    A `TensorArray` without entries has no tensor before the loop. The body creates one at the first write; these
+    tensors follow all others, from index `_late_at`.
     """
 
     def __init__(self, first: list[Any], others: int) -> None:
@@ -123,10 +123,10 @@ class _Variables:
         self._empty = [isinstance(x, TensorArray) and x.entry_dims is None for x in self._leaves]
         self.tensors = [to_tensor(x) for x in nest.flatten(first, expand_composites=True)]
         self._late_at = len(self.tensors) + others
-        self._made: list[int] = []  # the numbers of the leaves that were given a tensor, in that order
+        self._made: list[int] = []  # indices of the leaves that got a tensor late, in order of creation
 
     def packed(self, values: Sequence[Tensor], body: bool = False) -> list[Any]:
-        """The variables with these values, for the body or for anybody else."""
+        """Return the loop variables with these values; for the body, empty arrays can create a late tensor."""
         given = iter(values)
         late = dict(zip(self._made, values[self._late_at :], strict=False))
         leaves: list[Any] = []
@@ -150,7 +150,7 @@ class _Variables:
         return make
 
     def flattened(self, before: list[Any], after: Any) -> tuple[list[Tensor], list[Tensor]]:
-        """What a round makes of the tensors, and of those that came late."""
+        """Return the new values of the tensors and of the late ones after an iteration."""
         found: list[Tensor] = []
         late: dict[int, Tensor] = {}
         given = iter(self.tensors)
@@ -159,7 +159,7 @@ class _Variables:
                 dims = new.entry_dims or old.entry_dims
                 if dims is None:
                     continue
-                old.rows(dims)  # which may make them
+                old.rows(dims)  # may create a late tensor
                 if self._empty[i]:
                     late[i] = new.rows(dims)
                 else:
@@ -171,8 +171,8 @@ class _Variables:
 
 
 def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
-    """For each tensor the shapes that it may have, or None if it is to keep its own."""
-    if len(variables) == len(invariants):  # None stands for a whole variable
+    """Return the allowed shape of each tensor, or None if it must keep its own."""
+    if len(variables) == len(invariants):  # None applies to a whole variable
         pairs = zip(variables, invariants, strict=True)
         invariants = [nest.map_structure(lambda _: None, x) if shape is None else shape for x, shape in pairs]
     nest.assert_same_structure(variables, invariants, check_types=False)
@@ -186,7 +186,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
             continue
         if isinstance(shape, TypeSpec) and not _is_of(shape, x):
             raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
-        if len(parts) != 1:  # an array of tensors that nothing was written to
+        if len(parts) != 1:  # a `TensorArray` without entries
             continue
         open_shape = TensorShape(None) if isinstance(x, TensorArray) else shape
         allowed = None if shape is None else TensorShape(getattr(open_shape, "shape", open_shape))
@@ -200,7 +200,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
 
 
 def _allowed_parts(x: CompositeTensor, given: Any) -> list[Any]:
-    """For each tensor of a composite the shape that it may have: that in the spec which the composite keeps."""
+    """Return the allowed shape of each tensor of a composite, from the spec that the composite keeps."""
     if given is None:
         spec = x._type_spec
     else:
@@ -211,7 +211,7 @@ def _allowed_parts(x: CompositeTensor, given: Any) -> list[Any]:
 
 
 def _is_of(spec: TypeSpec, x: Any) -> bool:
-    """Whether `x` is of the kind and the dtype of `spec`; its shape is looked at elsewhere."""
+    """Whether `x` has the kind and dtype of `spec`; shapes are checked elsewhere."""
     if isinstance(spec, TensorSpec):
         return not is_composite(x) and to_tensor(x).dtype is spec.dtype
     return isinstance(x, spec.value_type) and getattr(spec, "dtype", x.dtype) is x.dtype  # type: ignore[attr-defined]
@@ -235,20 +235,20 @@ def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) 
 
 
 class _ShapeChangesError(ValueError):
-    """A tensor of a loop changes its shape; `tf.saved_model.save` looks for sizes for which it does not."""
+    """A loop tensor changes its shape; `tf.saved_model.save` searches for sizes for which it does not."""
 
     def __init__(self, message: str, *operand_shapes: tuple[int, ...]) -> None:
         super().__init__(message)
         self.operand_shapes = operand_shapes
 
 
-_ShapeChangesError.__name__ = ValueError.__name__  # as TensorFlow's error is shown
+_ShapeChangesError.__name__ = ValueError.__name__  # display the name of TensorFlow's error
 
 
 def mapped(
     fn: Callable[[Any, Any], tuple[Any, Any]], start: Any, elems: Sequence[Tensor], reverse: bool = False
 ) -> tuple[Any, Any]:
-    """`state, emitted = fn(state, rows of elems)` for each row, as a node: the last state, and the emitted, stacked."""
+    """Run `state, emitted = fn(state, rows)` for each row of `elems`, as one node; return both, `emitted` stacked."""
     flat = [to_tensor(x) for x in nest.flatten(start, expand_composites=True)]
     example: list[Any] = []
 

@@ -1,6 +1,6 @@
-"""Pieces of a program inside a trace, as graphs of their own: the branches of a cond, the test and body of a loop.
+"""Traces parts of a program as graphs of their own: the branches of a cond, the condition and body of a loop.
 
-What a piece uses of the trace around it becomes an input; a variable it assigns, an output.
+Tensors captured from the enclosing trace become inputs; variables that the part assigns become outputs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..trace.traced import Untraceable
 
 
 class Subgraph:
-    """What `f` does to tensors with these values, traced inside the present trace.
+    """`f` applied to tensors with these values, traced inside the active trace.
 
-    `returned` is what it returns; the graph is made when it is known what the other subgraphs use.
+    `returned` is its return value; the graph is built once the captures of the sibling subgraphs are known.
     """
 
     def __init__(self, name: str, f: Callable[..., Any], values: Sequence[Tensor] = ()) -> None:
@@ -34,17 +34,17 @@ class Subgraph:
             self.returned = f(*[self.trace.input(value_of(x)) for x in values])
 
     def outputs(self, outputs: Sequence[Tensor], written: Iterable[Any]) -> list[Value]:
-        """The places of these outputs, and of what the variables `written` hold at the end."""
+        """Return the graph values of these outputs, and of the final values of the variables `written`."""
         with self.trace.entered():
             held = [self.trace.read_quietly(variable) for variable in written]
         return [self.trace.place_of(y) for y in (*outputs, *held)]
 
     def capture_of(self, variable: Any) -> Any:
-        """What the value of a variable at the beginning is captured as."""
+        """Return the capture key of a variable's initial value, or None."""
         return self.trace.variable_inputs.get(id(variable))
 
     def graph(self, captured: Iterable[Any], places: Sequence[Value]) -> Graph:
-        """The finished graph: its own inputs, then those captured under these keys."""
+        """Build the graph: its own inputs, then those captured under these keys."""
         self.trace.open = False
         further = []
         for key in captured:
@@ -55,7 +55,7 @@ class Subgraph:
 
 
 def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
-    """The variables that any of the subgraphs assigns."""
+    """Return the variables that any of the subgraphs assigns."""
     written = {at: variable for subgraph in subgraphs for at, variable in subgraph.trace.written.items()}
     if any(variable.dtype.differentiable for variable in written.values()):
         check_not_followed()
@@ -63,9 +63,9 @@ def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
 
 
 def check_not_followed() -> None:
-    """Raises if an accumulator, or a tape with `track_assign`, is to follow what the subgraphs of a graph assign.
+    """Raise if an accumulator, or a tape with `track_assign`, would track assignments in subgraphs.
 
-    Backwards nothing goes to a value that was assigned, and their forward derivative is the backward one transposed.
+    The backward pass sends nothing to an assigned value, and forward mode through subgraphs is its transposition.
     """
     if any(isinstance(recorder, ForwardAccumulator) for recorder in dispatch.thread.recorders):
         raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
@@ -73,25 +73,25 @@ def check_not_followed() -> None:
 
 
 def check_not_tracked() -> None:
-    """Raises if a tape with `track_assign` is to follow what the subgraphs of a graph assign."""
+    """Raise if a tape with `track_assign` would track assignments in subgraphs."""
     if any(isinstance(recorder, Log) and recorder.tracks for recorder in dispatch.thread.recorders):
         raise Untraceable("a tape with track_assign follows variables that are assigned in branches or loops")
 
 
 def captured_by(subgraphs: Sequence[Subgraph]) -> dict[Any, Tensor]:
-    """What the subgraphs use of the trace around them, by its key."""
+    """Return the outer tensors that the subgraphs capture, by key."""
     return {key: outer for subgraph in subgraphs for key, (outer, _) in subgraph.trace.captured.items()}
 
 
 def present_trace() -> Trace:
-    """The trace that subgraphs are made in."""
+    """Return the active trace, in which subgraphs are created."""
     trace: Trace | None = dispatch.thread.trace
     assert trace is not None
     return trace
 
 
 def example_of(x: Tensor) -> Tensor:
-    """A plain tensor like `x`: its value in this run, or, of many, the first."""
+    """Return a plain tensor like `x`: its value in this run, or the first member of a batch."""
     if type(x) is BatchedTensor:
         first = example_of(x.value)
         return first_of(first) if x.size else wrap(zero_array(x.dims, x.dtype), x.dtype)
@@ -99,7 +99,7 @@ def example_of(x: Tensor) -> Tensor:
 
 
 def batched(graph: Graph, size: int, inputs: Sequence[Tensor], flags: Sequence[bool]) -> Graph:
-    """The graph that does what `graph` does to each member of a batch; all its outputs have the batch axis.
+    """Vectorize the graph over a batch; all outputs have the batch axis.
 
     `inputs` are examples, with the batch axis where flagged.
     """
