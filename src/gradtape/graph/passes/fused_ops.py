@@ -18,7 +18,7 @@ class FusedOp(Unregistered):
     """The op of a node that replaces a pair."""
 
     family = "opaque"
-    fresh = True  # like the ops of the pair
+    never_aliases = True  # like the ops of the pair
 
     def __init__(self, name: str, numpy: Callable[..., Any], first: str) -> None:
         self.name = self.title = name

@@ -212,6 +212,7 @@ FEWER_PRODUCTS = [
         "add(matmul(a, g), matmul(b, h))", _one_product,
         lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= MOST_PENDING_ROWS
         and 4 * min(a.shape[0], b.shape[0]) <= MOST_PENDING_ROWS
+        and nodes[1].outputs[0].shape == nodes[2].outputs[0].shape  # neither product is broadcast
         and all(_is_gradient(product, graph) for product in nodes[1:]),
     ),
 ]  # fmt: skip

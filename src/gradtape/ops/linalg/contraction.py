@@ -191,9 +191,9 @@ def _contract_db(m, g, a, equation):
 
 def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
     first, second, output = split_equation(attrs["equation"])
-    never_aliases = next(c for c in map(chr, range(0x4E00, 0x9FFF)) if c not in attrs["equation"])
-    first, second = never_aliases * flags[0] + first, never_aliases * flags[1] + second
-    return m.contract(*inputs, equation=f"{first},{second}->{never_aliases}{output}")
+    letter = next(c for c in map(chr, range(0x4E00, 0x9FFF)) if c not in attrs["equation"])
+    first, second = letter * flags[0] + first, letter * flags[1] + second
+    return m.contract(*inputs, equation=f"{first},{second}->{letter}{output}")
 
 
 contract = bilinear(
