@@ -1,1 +1,1 @@
-"""`tf.function` itself: calls, signatures, graphs for each. Uses all the rest of graph."""
+"""`tf.function`: calls, signatures, trace caches and concrete functions. The top layer of `graph`."""

@@ -1,6 +1,6 @@
-"""The derivative of a graph within a memory budget: forward and backward are planned as one run, then parted again.
+"""The derivative of a graph under a memory budget: forward and backward pass are planned as one graph, then split.
 
-What lives when the outputs are handed over is what the call keeps for its backward pass.
+The values that are live at the split are the residuals of the call.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def _not_run(*arrays: Any) -> Any:
     raise AssertionError("the nodes before and after this one are run by two programs")
 
 
-_hand_over = Check("hand_over", _not_run)  # takes the outputs and gives their cotangents
+_hand_over = Check("hand_over", _not_run)  # maps the outputs to their cotangents
 
 
 class BudgetedDerivative:
-    """`forward` and `backward` as those of a `Derivative`, of nodes as `planned` gives them for the graph of both."""
+    """Forward and backward graphs as in `Derivative`, split from the joint graph as rescheduled by `planned`."""
 
     def __init__(self, derivative: Derivative, graph: Graph, planned: Callable[[Graph], Graph]) -> None:
         self.cotangents = derivative.cotangents
@@ -42,7 +42,7 @@ class BudgetedDerivative:
         results = whole.outputs[len(given) :]
         made = {*whole.all_inputs, *(v for node in before for v in node.outputs)}
         used = [*(v for node in after for v in node.inputs), *results]
-        # What effects gave is kept too: whoever runs the joint graph, for other cotangents, does not repeat them.
+        # Results of effects are residuals too: replaying the joint graph for other cotangents must not repeat effects.
         done = [node for node in forward.nodes if node.effect]
         self._given = tuple(v for node in done for v in node.outputs if v in made)
         self.kept = tuple(dict.fromkeys([*self._given, *(v for v in used if v in made)]))
@@ -55,6 +55,6 @@ class BudgetedDerivative:
         self._whole = replace(self.joint, inputs=(*self.joint.inputs, *self._given), nodes=nodes)
 
     def cotangents_of(self, inputs: Iterable[Tensor], kept: Iterable[Any], gs: Iterable[Tensor]) -> list[Any]:
-        """The cotangents of the inputs, op by op, for cotangents of any kind of the outputs."""
+        """Compute the cotangents of the inputs op by op, for output cotangents of any kind."""
         done = [wrap(array, v.dtype) for v, array in zip(self._given, kept, strict=False)]
         return self.cotangents.of(replay(self._whole, [*inputs, *gs, *done]))

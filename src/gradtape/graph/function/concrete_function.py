@@ -1,4 +1,4 @@
-"""`ConcreteFunction`: a function for one signature, as `get_concrete_function` gives it."""
+"""`ConcreteFunction`: a function for one signature, as returned by `get_concrete_function`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .specialization import Specialization
 from .trace_cache import TraceCache
 
 _number = itertools.count(1).__next__
-_ATTEMPTS = 8  # at choosing sizes that go together
+_ATTEMPTS = 8  # at choosing compatible sizes
 
 
 class ConcreteFunction:
-    """A function that takes the tensors of one signature."""
+    """A callable for the tensors of one signature."""
 
     def __init__(
         self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool
@@ -44,7 +44,7 @@ class ConcreteFunction:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         self._given = [x for x in leaves if is_given_tensor(x)]
         self._bound = [x for x in leaves if isinstance(x, Variable)]
-        # A call by flat names has those of the parameters, with numbers; the signature tells the way to each tensor.
+        # Flat calls use parameter names with numeric suffixes; the structured signature names the path to each tensor.
         self._names: list[str] = []
         for spec, name in [(spec, name) for name, _, value in self._rows for spec in _specs(value)]:
             self._names.append(unique(spec.name or name, self._names))
@@ -52,11 +52,11 @@ class ConcreteFunction:
         self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
-        self._outline: Specialization | None = None  # if it uses tensors of the function that it is made in
+        self._outline: Specialization | None = None  # set if the function captures tensors of an enclosing trace
         self._variant = self._imagined(first)
 
     def _imagined(self, first: bool) -> Specialization | None:
-        """The graph for these shapes, without running the function; None if it takes real values to trace it."""
+        """Trace for these shapes without performing effects; return None if tracing needs real values."""
         fixed = all(_spec(x).shape.is_fully_defined() for x in self._given)
         for tensors in itertools.islice(_examples(self._given), 1 if fixed else _ATTEMPTS):
             variants = self._concrete.variants_for(tensors, self._bound)
@@ -72,14 +72,14 @@ class ConcreteFunction:
             except (Untraceable, Changed):
                 return None
             except errors.OpError:
-                pass  # sizes that were made up may not go together
+                pass  # the chosen sizes may be incompatible
             except ValueError:
                 if fixed:
                     raise
         return None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function on tensors, by position or by name; what is no tensor must be as it was."""
+        """Call the function on tensors, by position or by name; Python values must equal the traced ones."""
         tensors = self._structured_or_flat(args, kwargs) if kwargs else self._flat(args, kwargs)
         if tensors is None:
             tensors = self._structured(args, kwargs)
@@ -97,10 +97,10 @@ class ConcreteFunction:
         return self._concrete(plain, variables)
 
     def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
-        """Nothing to do: a graph that calls the function has it."""
+        """Do nothing: a graph that calls the function contains it."""
 
     def add_gradient_functions_to_graph(self, g: Any = None) -> None:
-        """Nothing to do: derivatives are found when they are asked for."""
+        """Do nothing: derivatives are built on demand."""
 
     def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         try:
@@ -109,7 +109,7 @@ class ConcreteFunction:
             return self._flat(args, kwargs)
 
     def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """The tensors, if the call is one of as many as there are, in order or by name; None if not."""
+        """Return the tensors if the call passes all of them flat, in order or by name; else None."""
         given = [*args, *kwargs.values()]
         if len(given) != len(self._given) or self._bound or not all(isinstance(x, Tensor | Variable) for x in given):
             return None
@@ -119,7 +119,7 @@ class ConcreteFunction:
         return [to_tensor(x) for x in (*args, *(kwargs[name] for name in rest))]
 
     def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The tensors of a call with the structure that the function was traced with."""
+        """Return the tensors of a call with the traced argument structure."""
         try:
             bound = dict(self._bind(args, kwargs))
             tensors: list[Any] = []
@@ -160,7 +160,7 @@ class ConcreteFunction:
         return self._variant
 
     def is_named_as(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the specs among these arguments have no other names than this function has for them."""
+        """Whether all names of specs in these arguments match the names of this function's inputs."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         names = [x.name if isinstance(x, TensorSpec) else None for x in leaves if is_given_tensor(x)]
         return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
@@ -172,7 +172,7 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self) -> Any:
-        """What the function returns, with specs in place of tensors."""
+        """The return value with specs in place of tensors."""
         variant = self._outline or self._traced()
         shapes = [value.shape for value in variant.graph.outputs]
         specs = [
@@ -182,7 +182,7 @@ class ConcreteFunction:
         return variant.specified(specs)
 
     def _open(self, shapes: list[Any]) -> list[Any]:
-        """The shapes of the outputs with None where they follow from a size of the signature that is unknown."""
+        """Replace output sizes that depend on unknown sizes of the signature by None: trace again with other sizes."""
         if all(_spec(x).shape.is_fully_defined() for x in self._given):
             return shapes
         try:
@@ -198,28 +198,28 @@ class ConcreteFunction:
 
     @property
     def inputs(self) -> list[TensorSpec]:
-        """The specs of the tensors that the graph takes: arguments, then variables."""
+        """The specs of the graph's inputs: arguments, then variables."""
         specs = [TensorSpec.from_spec(_spec(x), name) for x, name in zip(self._given, self._names, strict=True)]
         return specs + [TensorSpec(v.shape, v.dtype, v.name) for v in self.variables]
 
     @property
     def outputs(self) -> list[TensorSpec]:
-        """The specs of the tensors that the graph gives."""
+        """The specs of the graph's outputs."""
         return [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
 
     @property
     def output_shapes(self) -> Any:
-        """What the function returns, with shapes in place of tensors."""
+        """The return value with shapes in place of tensors."""
         return nest.map_structure(lambda x: getattr(x, "shape", None), self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
-        """What the function returns, with dtypes in place of tensors."""
+        """The return value with dtypes in place of tensors."""
         return nest.map_structure(lambda x: getattr(x, "dtype", None), self.structured_outputs)
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """The variables that the function reads or writes, besides those it is given."""
+        """The variables that the function captures: those it reads or writes that are not arguments."""
         if self._variant is None:
             return ()
         graph = self._variant.graph
@@ -230,16 +230,16 @@ class ConcreteFunction:
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        """Those of the variables that are trainable."""
+        """The captured variables that are trainable."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
     def function_type(self) -> str:
-        """Parameters and result in words."""
+        """The parameters and the result type as text."""
         return self.pretty_printed_signature(False)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Parameters, result and captured variables in words."""
+        """Describe parameters, result type and captured variables."""
         if not verbose:
             texts, starred = [], False
             for name, kind, value in self._rows:
@@ -273,7 +273,7 @@ def _specs(value: Any) -> list[Any]:
 
 
 def _named(value: Any, name: str) -> Any:
-    """An argument with specs in place of its tensors, each with a name: its own, or that of the way to it."""
+    """Replace the tensors of an argument by named specs; a spec without a name is named after its path."""
     if not nest.is_nested(value):
         if not is_given_tensor(value):
             return without_tensors(value)
@@ -286,9 +286,10 @@ def _named(value: Any, name: str) -> Any:
 
 
 def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
-    """Tensors to trace with, one choice after another of the sizes that specs leave open.
+    """Yield candidate tensors to trace with, one choice of the unknown sizes after another.
 
-    They are all two, or all one, or all but one are one: that one is as much as sizes of another tensor, multiplied.
+    All unknown sizes are 2, then all 1; then all are 1 except one, which is a product of leading sizes of another
+    tensor.
     """
     for size in (2, 1):
         yield [_example(x, size) for x in given]
@@ -306,7 +307,7 @@ def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
 
 
 def _example(x: Any, size: int) -> Tensor:
-    """A tensor to trace with: ones, `size` of them where the spec leaves it open; a tensor that was given is itself."""
+    """Return a tensor of ones to trace with, `size` along unknown axes; a concrete tensor is returned as is."""
     if not isinstance(x, TensorSpec):
         return to_tensor(x)
     shape = TensorShape([None] * (size - 2)) if x.shape.rank is None else x.shape
@@ -315,9 +316,9 @@ def _example(x: Any, size: int) -> Tensor:
 
 
 def _matching(value: Any, known: Any) -> list[Any]:
-    """The tensors in `value`, which must otherwise be what the function was traced with.
+    """Return the tensors of `value`; everything else must equal what the function was traced with.
 
-    What is no tensor yet, where the function was traced with one, is made one.
+    Non-tensor values in place of traced tensors are converted.
     """
     if is_tensor_like_leaf(known) and not isinstance(known, Variable):
         if isinstance(value, Tensor | Variable):
@@ -351,7 +352,7 @@ def _matching(value: Any, known: Any) -> list[Any]:
 
 
 def _opens_alike(known: Any, value: Any) -> bool:
-    """Whether two nests are of one kind, with the same keys or as many parts."""
+    """Whether two nested structures have the same type and the same keys or length."""
     if not nest.is_nested(known) or type(known) is not type(value):
         return False
     if isinstance(known, Mapping):
@@ -360,7 +361,7 @@ def _opens_alike(known: Any, value: Any) -> bool:
 
 
 def type_text(value: Any) -> str:
-    """The type of an argument or a result, as signatures show it."""
+    """The type of an argument or a result, as shown in signatures."""
     if isinstance(value, Variable):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable})"
     if is_tensor_like_leaf(value):

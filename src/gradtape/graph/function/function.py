@@ -1,4 +1,4 @@
-"""`Function`: a Python function that is traced once for each signature of its arguments, and then run as a graph."""
+"""`Function`: a Python function that is traced once per input signature and then runs as a graph."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from .trace_cache import TraceCache
 
 logger = logging.getLogger("gradtape")
 
-_MANY_TRACES = 5  # so many traces among the last calls are worth a warning
+_MANY_TRACES = 5  # traces within the last `_LAST_CALLS` calls that trigger a retracing warning
 _LAST_CALLS = 10
 _MOST_WARNINGS = 2
 
 
 class _Calls:
-    """How often a Python function was called and traced: by whatever `Function`s, for they may be made in a loop."""
+    """Call and trace counts of one Python function, shared by all of its `Function`s: they may be created in a loop."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.traces: list[int] = []  # the numbers of the last calls that were traced
+        self.traces: list[int] = []  # call numbers of the recent calls that were traced
         self.warnings = 0
 
 
-_calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code
+_calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code object
 
 
-settings = types.SimpleNamespace(run_eagerly=False)  # what holds for all functions
+settings = types.SimpleNamespace(run_eagerly=False)  # global, for all functions
 
 
 class Function:
-    """A Python function as a graph for each signature: see `tf.function`."""
+    """A Python function compiled to one graph per input signature: see `tf.function`."""
 
     def __init__(
         self,
@@ -75,22 +75,22 @@ class Function:
         self._instance = instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
         self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget)
-        self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None: what counts as traced
-        self._open: list[tuple[Any, TraceCache]] = []  # those with a None in their key
-        self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the key of a call
+        self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None; these count as traces
+        self._open: list[tuple[Any, TraceCache]] = []  # the entries of `_concretes` that have a None in their key
+        self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the exact key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
-        self._elsewhere: dict[Any, Function] = {}  # by what `thread.replica_context` was, and the budget in force
+        self._elsewhere: dict[Any, Function] = {}  # by `thread.replica_context` and the memory budget in force
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         if instance is not None:
             self.__signature__ = self._parameters.signature  # without `self`
         if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
-            self._count = -1  # a method in the body of its class: its parameters are those of the bound one
+            self._count = -1  # an unbound method: only the bound one knows its parameters
         else:
             self._count = self._parameters.count
         for name, value in getattr(python_function, "__dict__", {}).items():
-            if not hasattr(self, name):  # the attributes of a function, or of an object that is called
+            if not hasattr(self, name):  # attributes of a function or of a callable object
                 setattr(self, name, value)
 
     @functools.cached_property
@@ -99,20 +99,20 @@ class Function:
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """The Python function."""
+        """The wrapped Python function."""
         if self._instance is None:
             return self._function
         return types.MethodType(self._function, self._instance())
 
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
-        """The Python function with its control flow made ready for tensors."""
+        """The Python function with AutoGraph's conversion of control flow applied."""
         autograph, _, _, features, _ = self._options
         return made_ready(self._function, features) if autograph else self._function
 
     @property
     def converted(self) -> Callable[..., Any]:
-        """The Python function, bound to its instance if it has one, as it is run inside another function."""
+        """The converted Python function, bound to its instance if any; other functions inline it."""
         return self._converted if self._instance is None else types.MethodType(self._converted, self._instance())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -127,7 +127,7 @@ class Function:
         variables: list[Variable] = []
         parts: list[Any] = []
         for value in args:
-            if type(value) is Tensor:  # what `key_of` gives for most arguments
+            if type(value) is Tensor:  # fast path of `key_of` for the most common argument
                 tensors.append(value)
                 parts.append((value.array.shape, value.dtype))
             else:
@@ -149,9 +149,10 @@ class Function:
         return result
 
     def _here(self) -> Function:
-        """This function as it is for a replica, which has its own values of what is the same elsewhere.
+        """Return the copy of this function for the active replica, whose captured values may differ between replicas.
 
-        Or for the memory budget in force, unless it has one, or is to be a part of another function.
+        Likewise for the memory budget in force, unless the function has its own budget or is inlined into another
+        trace.
         """
         replica_context = thread.replica_context
         budget = in_force.budget if self._options[4] is None and thread.trace is None else None
@@ -194,7 +195,7 @@ class Function:
         return concrete
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
-        # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
+        # The closures hold parts of this function, not the function itself: a cycle would delay its deallocation.
         converted, instance = self._converted, self._instance
         if not kwargs and all([type(x) is Tensor for x in args]):
             names = self._parameters.names(len(args))
@@ -211,14 +212,14 @@ class Function:
             try:
                 with holding(thread, force_eager=True):
                     return nest.map_structure(returned_value, call(tensors, variables))
-            except StopIteration as end:  # of a dataset
+            except StopIteration as end:  # from a dataset
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
         return TraceCache(self.name, names, around, call, eager, bool(self._options[1]), self._options[4])
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
+        """Return a callable that packs tensors and variables back into the structure of the arguments and calls."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         structure = nest.map_structure(emptied, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
@@ -262,7 +263,7 @@ class Function:
         )  # fmt: skip
 
     def _difference(self, key: Any) -> str:
-        """Which argument is new in this call."""
+        """Say which argument changed since the last trace."""
         last = next(reversed(self._concretes), ())
         names = self._parameters.names(len(key))
         for name, now, before in zip(names, key, last, strict=False):
@@ -271,7 +272,7 @@ class Function:
         return ""
 
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
-        """Puts a decorator around the Python function; libraries that decorate methods do it so for functions."""
+        """Wrap the Python function in a decorator; libraries that decorate methods use this hook for `Function`s."""
         if self._concretes:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         self._function = decorator(self._function)
@@ -279,7 +280,7 @@ class Function:
         self.__dict__.pop("_parameters", None)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The function for one signature: of these arguments, in which a `TensorSpec` may stand for a tensor.
+        """Return the function for one signature, given by these arguments; a `TensorSpec` may stand for a tensor.
 
         >>> import gradtape as tf
         >>> f = tf.function(lambda x: x + 1.0)
@@ -302,13 +303,13 @@ class Function:
 
     @property
     def function_spec(self) -> Parameters:
-        """The parameters, with what the input signature says of them."""
+        """The parameters, with the specs of the input signature."""
         return self._parameters
 
     function_type = function_spec
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """What the function was traced for, in words."""
+        """Describe every traced signature."""
         return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
@@ -321,11 +322,11 @@ class Function:
         return concrete.public
 
     def experimental_get_tracing_count(self) -> int:
-        """How many signatures the function was traced for."""
+        """The number of signatures the function was traced for."""
         return sum(concrete.is_traced for concrete in self._here()._concretes.values())
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
-        """Not there: the graph is what can be looked at."""
+        """Not available: print the graph instead."""
         if not self._options[1]:
             raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
         raise NotImplementedError(
@@ -346,9 +347,9 @@ class Function:
 
 
 class Bound(Function):
-    """A function and the instance it is a method of, which lives at least as long as this.
+    """A bound method: a function and its instance, which this object keeps alive.
 
-    What it was traced for is kept with the class, as long as the instance lives.
+    The traces are stored with the class and live as long as the instance.
     """
 
     __slots__ = ("_core", "_held")
@@ -359,14 +360,14 @@ class Bound(Function):
         self._held = instance
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
-        return self._core._made(args, kwargs)  # which knows the instance weakly
+        return self._core._made(args, kwargs)  # `_core` holds the instance by a weak reference only
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
 
 
 def _are_same(a: Any, b: Any) -> bool:
-    """Whether two structures are alike and hold the very same things."""
+    """Whether two structures match and hold identical leaves."""
     try:
         nest.assert_same_structure(a, b)
     except (TypeError, ValueError):
@@ -379,7 +380,7 @@ def _tensors_around(f: Any, instance: Any) -> list[Tensor]:
 
 
 def _takes_self(f: Any, specs: Any) -> bool:
-    """Whether `f`, in the body of a class, has one parameter more than there are specs."""
+    """Whether `f`, defined in a class body, has one more parameter than there are specs."""
     names = [p.name for p in Parameters(f, None).signature.parameters.values()]
     return bool(names) and names[0] in ("self", "cls") and len(specs) < len(names)
 
@@ -396,7 +397,7 @@ def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _shown(key: Any) -> str:
-    """A key in words."""
+    """Format a key for a message."""
     if type(key) is tuple and len(key) == 2:
         return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
     return repr(key)

@@ -1,8 +1,8 @@
-"""Functions that implement the same thing for different devices: the one for the device in use takes its place.
+"""Implementation selection: functions with the same `api_implements` attribute replace each other by device.
 
-TensorFlow has this for libraries: functions with the same `api_implements` among their attributes are one, and where
-one of them is called in a graph, what runs is the one whose `api_preferred_device` is the device that the graph is
-placed on. The others are made known by `get_concrete_function(...).add_to_graph()`, before the call or after it.
+TensorFlow offers this to libraries: where one of these functions is called in a graph, the graph runs the one whose
+`api_preferred_device` is the graph's device. The alternatives are registered by
+`get_concrete_function(...).add_to_graph()`, before the call or after it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ATTRIBUTES = frozenset({
 
 
 class _ImplementationCall:
-    """What was called by the name of an API in a trace, and what is to run there."""
+    """The call of an API in one trace, and the implementation selected for it."""
 
     def __init__(self) -> None:
         self.arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -34,12 +34,12 @@ class _ImplementationCall:
         self.chosen: Implementation | None = None
 
 
-# By trace, and by API.
+# By trace, then by API name.
 _calls: weakref.WeakKeyDictionary[Any, dict[str, _ImplementationCall]] = weakref.WeakKeyDictionary()
 
 
 class Implementation(Function):
-    """A function that is one of several of the same API."""
+    """A function that is one of several implementations of an API."""
 
     def __init__(self, python_function: Any, attributes: Mapping[str, Any], *options: Any) -> None:
         super().__init__(python_function, *options)
@@ -55,11 +55,11 @@ class Implementation(Function):
         return call.result
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The function for one signature; in a graph, that with which it is made known there."""
+        """Return the concrete function; inside a trace, the handle that registers this implementation."""
         return super().get_concrete_function(*args, **kwargs) if thread.trace is None else Alternative(self)
 
     def take_place(self) -> None:
-        """Runs from here on in the place of whatever is called by the name of the API, or has been called."""
+        """Replace the calls of this API in the current trace, past and future, if the device matches."""
         if self._device != devices.default_device().kind:
             return
         call = self._call()
@@ -73,21 +73,21 @@ class Implementation(Function):
 
 
 class Alternative:
-    """What `get_concrete_function` gives inside a graph."""
+    """The result of `get_concrete_function` inside a trace."""
 
     def __init__(self, implementation: Implementation) -> None:
         self._implementation = implementation
 
     def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
-        """Makes the function known: it takes the place of the others of its API, if it is for the device in use."""
+        """Register the implementation: it replaces the others of its API if its device is in use."""
         self._implementation.take_place()
 
     def add_gradient_functions_to_graph(self, g: Any = None) -> None:
-        """Nothing to do: derivatives are found when they are asked for."""
+        """Do nothing: derivatives are built on demand."""
 
 
 def _replace(result: Any, other: Any) -> None:
-    """Makes the tensors of a result, which nobody has used yet, those of another."""
+    """Make the tensors of a result, not used yet, refer to those of another."""
     for old, new in zip(nest.flatten(result, True), nest.flatten(other, True), strict=True):
         if isinstance(old, TracedTensor) and isinstance(new, TracedTensor):
             old.value, old.place, old.tracer = new.value, new.place, new.tracer

@@ -1,8 +1,8 @@
-"""A graph that somebody looks on to: it runs as if they did not, and NumPy runs it once more for them.
+"""Observer nodes: a graph under observation runs as if unobserved; NumPy then replays the observed part.
 
-Whoever looks at values in the middle keeps them from being fused, written over or left out, and so changes last digits.
-So a program for running has no nodes that look; after a run they are run by themselves, with all that leads to them, on
-what the variables held before and with what the effects of the run have given.
+Reading intermediate values prevents fusion, in-place writes and dead code elimination, and so changes the last digits.
+Therefore a compiled program has no observer nodes; after each run, the observer nodes and their dependencies run
+separately, on the variable values from before the run and with the recorded results of its effects.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ logger = logging.getLogger("gradtape")
 
 
 def is_watched(graph: Graph) -> bool:
-    """Whether there are nodes that look."""
+    """Whether the graph has observer nodes."""
     return any(isinstance(node.op, ObserverOp) for node in all_nodes(graph))
 
 
 def unwatched(graph: Graph) -> Graph:
-    """The graph without the nodes that look, and what only they need."""
+    """Return the graph without observer nodes and without the nodes that only they use."""
     if not is_watched(graph):
         return graph
 
@@ -51,9 +51,9 @@ def unwatched(graph: Graph) -> Graph:
 def look(
     tensors: Sequence[Any], see: Callable[[Sequence[Any]], None], wanted: Callable[[], bool], passed: Callable[[], None]
 ) -> None:
-    """Adds a node to the graph that is being traced: `see` gets the arrays of the tensors in each run, if `wanted`.
+    """Add an observer node to the current trace: each run passes the arrays to `see` if `wanted()`.
 
-    Else it is told, by `passed`, that there was a run. Inside of a branch or a loop, a run is one of these.
+    Otherwise the run calls `passed()`. In a branch or a loop body, each execution of it is one run.
     """
     trace = dispatch.thread.trace
     places = tuple([trace.place_of(x) for x in tensors])
@@ -80,7 +80,7 @@ _shown = ObserverOp("look", _show)
 
 
 class Watched:
-    """A program, and beside it one that looks."""
+    """A compiled program together with a NumPy program of its observers."""
 
     def __init__(self, program: Any, graph: Graph) -> None:
         self._program = program
@@ -95,13 +95,13 @@ class Watched:
         return getattr(self._program, name)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """Runs the program, and then shows it."""
+        """Run the program, then its observers if any is wanted."""
         if not self._always and not any([wanted() for wanted in self._wanted]):
             results: Sequence[Any] = self._program(arrays)
             for passed in self._passed:
                 passed()
             return results
-        held = [np.array(variable._settled()) for variable in self._variables]  # XLA may give their memory away
+        held = [np.array(variable._settled()) for variable in self._variables]  # XLA may donate their memory
         with recording() as done:
             results = self._program(arrays)
         try:
@@ -109,6 +109,6 @@ class Watched:
                 self._looks = executor.compile_graph(optimize(self._graph), None)
             with replaying(done):
                 self._looks(*arrays, *held)
-        except Exception as error:  # an index out of range, say, which XLA takes as it is
+        except Exception as error:  # e.g. an index out of range, which XLA clamps
             logger.debug("a run of %s cannot be looked at: %s", self._graph.name, error)
         return results

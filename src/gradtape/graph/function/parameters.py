@@ -1,4 +1,4 @@
-"""The parameters of a Python function: a call is arranged by them, so that one call written in two ways is one call."""
+"""The parameters of a Python function: canonicalize calls, so that equivalent spellings share a trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EMPTY = inspect.Parameter.empty
 
 
 class Parameters:
-    """The parameters of `f`, with the specs that `input_signature` has for the first of them."""
+    """The parameters of `f`; the specs of `input_signature` apply to the first of them."""
 
     def __init__(self, f: Callable[..., Any], input_signature: tuple[Any, ...] | None, bound: int = 0) -> None:
         self.signature = _without_first(inspect.signature(f), bound)
@@ -28,7 +28,7 @@ class Parameters:
         self._open_ended = self._starred is not None
         self._takes_names = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.specs = input_signature
-        # Of so many arguments without names, a call is arranged already.
+        # A call with this many positional arguments, and no others, is canonical already.
         self.count = -1 if self._named or input_signature is not None else len(self._positional)
         if input_signature is not None:
             self._check_signature(input_signature)
@@ -49,12 +49,12 @@ class Parameters:
                 raise TypeError(f"input_signature missing type constraint for {p.name}")
 
     def names(self, count: int) -> list[str]:
-        """The names of the first `count` arguments by position."""
+        """The names of the first `count` positional arguments."""
         named = self._names[:count]
         return [*named, *[f"{self._starred or 'args'}_{i}" for i in range(count - len(named))]]
 
     def arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The same call with every argument at its position, or by name where it has none, and all defaults given."""
+        """Canonicalize a call: arguments by position where possible, else by name, and all defaults filled in."""
         if not kwargs and self._open_ended and not self._named and len(args) >= len(self._positional):
             if self.specs is None:
                 return tuple(args), {}
@@ -83,7 +83,7 @@ class Parameters:
         return tuple(positional), named
 
     def _as_specified(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as the tensors that the input signature asks for."""
+        """Convert the arguments to the tensors that the input signature requires."""
         assert self.specs is not None
         count = len(self.specs)
         if len(args) < count:
@@ -104,7 +104,7 @@ class Parameters:
         return self.failure(TypeError("missing a required argument"), args, kwargs)
 
     def failure(self, error: Exception, args: Any, kwargs: Any, text: str | None = None) -> TypeError:
-        """The call does not fit."""
+        """The error for a call that does not match the signature."""
         return TypeError(
             f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} for "
             f"signature: {self if text is None else text}."
@@ -117,14 +117,14 @@ class Parameters:
         return str(self.signature.replace(parameters=shown, return_annotation=inspect.Signature.empty))
 
     def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, str, Any]]:
-        """Name, kind and value of each argument of an arranged call."""
+        """Name, kind and value of each argument of a canonical call."""
         kinds = [p.kind.name for p in self._positional] + ["POSITIONAL_ONLY"] * (len(args) - len(self._positional))
         rows = list(zip(self.names(len(args)), kinds, args, strict=False))
         return rows + [(name, "KEYWORD_ONLY", value) for name, value in kwargs.items()]
 
 
 class _Shown:
-    """A spec as an annotation, which is shown by its text."""
+    """A spec wrapped as an annotation, so that signatures print its repr."""
 
     def __init__(self, spec: Any) -> None:
         self._spec = spec
@@ -149,7 +149,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def as_specified(spec: Any, value: Any) -> Any:
-    """`value` with its leaves as the tensors that the specs in the structure `spec` ask for."""
+    """Convert the leaves of `value` to tensors that match the specs in the structure `spec`."""
     tensors = list(_tensors(spec, value))
     return nest.pack_sequence_as(spec, tensors) if nest.is_nested(spec) else tensors[0]
 

@@ -1,6 +1,6 @@
-"""What a call of a function looks like: its tensors, and a key that is equal for calls that one graph can serve.
+"""Cache keys of calls: calls with equal keys share a trace. Also extracts the tensors and variables of a call.
 
-Tensors count by shape and dtype, and so do variables; Python values count by what they are, other objects by identity.
+Tensors and variables are keyed by shape and dtype, Python values by type and value, other objects by identity.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
 
 
 class IdentityKey:
-    """A key for an object that counts by identity. It does not keep the object alive, where that can be avoided."""
+    """A key by object identity. Holds the object by a weak reference where its type supports one."""
 
     __slots__ = ("_at", "_object")
 
@@ -46,7 +46,7 @@ class IdentityKey:
 
 
 def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
-    """The key of an argument, whose tensors (arrays among them) and variables are appended to the lists."""
+    """Return the key of an argument; append its tensors (including arrays) and variables to the lists."""
     kind = type(value)
     if kind is Tensor:
         tensors.append(value)
@@ -54,19 +54,19 @@ def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
     if kind in _PLAIN:
         return kind, value
     if kind is float:
-        return kind, value or str(value)  # 0.0 and -0.0 are equal, and are not the same
+        return kind, value or str(value)  # 0.0 == -0.0, but a trace must distinguish them
     if isinstance(value, np.ndarray | np.generic):
         value = to_tensor(value)
     if isinstance(value, Tensor):
         tensors.append(value)
         return value.dims, value.dtype
-    if isinstance(value, Variable):  # one that is given twice is another thing than two variables
+    if isinstance(value, Variable):  # one variable passed twice differs from two variables
         number = next((i for i, v in enumerate(variables) if v is value), len(variables))
         variables.append(value)
         return Variable, value.shape, value.dtype, value.trainable, number
     if isinstance(value, TensorSpec):
         return None if value.shape.rank is None else tuple(value.shape), value.dtype
-    if nest.is_composite(value):  # a spec stands for its values
+    if nest.is_composite(value):  # a spec has the key of its values
         spec = getattr(value, "_type_spec", value)
         known = TypeKey(spec) if isinstance(spec, TypeSpec) else None
         return getattr(value, "value_type", kind), known, keys_of(nest.parts(value), tensors, variables)
@@ -100,22 +100,22 @@ def _key_of_object(value: Any, kind: Any) -> Any:
 
 
 def is_tensor_like_leaf(value: Any) -> bool:
-    """Whether a leaf of the arguments is passed to the graph at each call, rather than being part of the key."""
+    """Whether a leaf of the arguments is passed to the graph at each call instead of being part of the key."""
     return isinstance(value, Tensor | Variable | TensorSpec | np.ndarray | np.generic)
 
 
 def is_given_tensor(value: Any) -> bool:
-    """Whether such a leaf is a tensor, or becomes one: variables are given to the graph by themselves."""
+    """Whether such a leaf is, or is converted to, a tensor; variables are passed separately."""
     return is_tensor_like_leaf(value) and not isinstance(value, Variable)
 
 
 def without_tensors(value: Any) -> Any:
-    """A leaf of the arguments, or the spec of a tensor or of a composite."""
+    """Replace a tensor or a composite leaf by its spec."""
     return spec_of(value) if is_given_tensor(value) or isinstance(value, CompositeTensor) else value
 
 
 def relaxed(key: Any, other: Any) -> Any:
-    """The key of both calls, with None for sizes that differ; None if they differ in anything else."""
+    """Return the most specific key that covers both, with None for sizes that differ; None if there is none."""
     if key == other:
         return key
     if type(key) is TypeKey:
@@ -133,12 +133,12 @@ def relaxed(key: Any, other: Any) -> Any:
 
 
 def is_tensor_key(key: Any) -> bool:
-    """Whether a key is that of a tensor: its shape and dtype."""
+    """Whether a key is that of a tensor: shape and dtype."""
     return len(key) == 2 and type(key[1]) is DType and (key[0] is None or type(key[0]) is tuple)
 
 
 def serves(key: Any, other: Any) -> bool:
-    """Whether a graph for `key`, in which None stands for any size, serves calls with the key `other`."""
+    """Whether a graph traced for `key`, in which None matches any size, accepts calls with the key `other`."""
     if key == other:
         return True
     if type(key) is TypeKey:
@@ -155,7 +155,7 @@ def serves(key: Any, other: Any) -> bool:
 
 
 def is_open(key: Any) -> bool:
-    """Whether it may serve calls with another key: a size in it is unknown, or a type of the user's decides."""
+    """Whether it may accept other keys: it has an unknown size or a user-defined type."""
     if type(key) is not tuple:
         return type(key) is TypeKey
     if is_tensor_key(key):

@@ -1,4 +1,4 @@
-"""One graph of a function: how it is run, on NumPy, by XLA or on a device, and how a call is recorded by a tape."""
+"""One traced graph of a function: its execution on NumPy, XLA or a device, and its recording as one op by a tape."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from ..trace.results import ONE_TENSOR
 from .budgeted_derivative import BudgetedDerivative
 from .observers import Watched, is_watched, unwatched
 
-Budget = int | float | None  # bytes, or a fraction of what would be taken
+Budget = int | float | None  # bytes, or a fraction of the unplanned peak
 
 _OPEN = nullcontext()
 
 
 class NumpyProgram:
-    """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
+    """A graph compiled to Python source over NumPy kernels, planned to a memory budget if there is one."""
 
     def __init__(self, graph: Graph, budget: Budget = None, prepared: bool = False) -> None:
         self._run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
@@ -54,15 +54,15 @@ class NumpyProgram:
         self._has_effects = bool(effects)
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
-        # Computes outputs and updates from inputs and variables once more, and does nothing else; if that is possible.
-        # What its draws and prints gave is given again: see `_repeat_of`.
+        # Recomputes outputs and updates from inputs and variables without other effects; None where that is impossible.
+        # Draws and prints replay their recorded results: see `_repeat_of`.
         self.repeat = self._run if effects <= {draw, output} else None
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
+        """Run the graph and commit its updates atomically with respect to other threads.
 
-        If one has changed a variable that was read and is to be replaced, the run is made again, with what its effects
-        have given; the last attempt keeps the others out.
+        This is optimistic concurrency: if another thread has changed a variable that the run read and replaces, the run
+        is retried with the recorded results of its effects. The last attempt holds the lock.
         """
         if not self._updated:
             return self._run(*(self._read(arrays) if self._variables else arrays))
@@ -77,14 +77,14 @@ class NumpyProgram:
         return results
 
     def _read(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The arrays of the inputs, then those that the variables hold."""
+        """The arrays of the inputs, followed by those of the variables."""
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
         return [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
 
     def _attempt(self, inputs: Sequence[Any], done: list[Any]) -> Sequence[Any] | None:
-        """The outputs, if the updates could be carried out; `done` is what effects have given before, or give now."""
+        """Return the outputs if the updates were committed, else None; `done` holds the recorded results of effects."""
         arrays = self._read(inputs)
         if self._has_effects:
             with replaying(done), recording() as done_now:
@@ -101,7 +101,7 @@ class NumpyProgram:
 
 
 def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """The graph, ready to run on arrays."""
+    """Compile a graph to a program that runs on arrays."""
     if is_watched(graph):
         return Watched(program_of(unwatched(graph), jit_compile, budget), graph)
     if jit_compile:
@@ -112,7 +112,7 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callab
 
 
 def _repeat_of(forward: Any, performed: list[Any] | None) -> Callable[..., Sequence[Any]] | None:
-    """What computes the results of a run again from its arrays, with what its effects gave; None if nothing can."""
+    """Return a function that recomputes the results of a run, replaying its effects; None if the program has none."""
     repeat: Callable[..., Sequence[Any]] | None = getattr(forward, "repeat", None)
     if repeat is None or not performed:
         return repeat
@@ -126,7 +126,7 @@ def _repeat_of(forward: Any, performed: list[Any] | None) -> Callable[..., Seque
 
 
 class Specialization:
-    """One graph of a function, with what it returns."""
+    """One traced graph of a function and the structure of its return value."""
 
     def __init__(
         self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, externals: dict[Value, Tensor],
@@ -136,32 +136,32 @@ class Specialization:
         self._block = inspection.block
         self._asks_a_tape = asks_a_tape
         self.budget = budget
-        self.externals = externals  # the constants of the graph that a tape may watch
+        self.externals = externals  # constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
         self.jit_compile = jit_compile
         self._recorded_streams = recorded_streams
-        # The device that a variable is on, if one is.
+        # The device of the first variable that is on one; None if all are on the host.
         self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
-        self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
-        self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by inputs, and budget
+        self.runs_as_traced = False  # whether the next run must reproduce the op-by-op numbers of an eager trace
+        self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by (wanted, budget)
         self._opened: dict[tuple[Value, ...], Specialization] = {}
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it was made before the block of somebody who would look on to it."""
+        """Whether it was traced before the active inspection block, and so has no observer nodes."""
         return self._asks_a_tape and self._block is not inspection.block
 
     @cached_property
     def is_delicate(self) -> bool:
-        """Whether it may do something, and then find that it is for other values: what is done must be remembered."""
+        """Whether effects may precede a failing guard: then their results must be recorded for replay."""
         kinds = {isinstance(node.op, Effect) for node in all_nodes(self.graph) if isinstance(node.op, Check)}
         return len(kinds) == 2
 
     def opened(self) -> tuple[Specialization, list[Tensor]]:
-        """The graph in which the constants that somebody follows are further inputs; and these."""
+        """Return the graph with its watched constants lifted to inputs, and these constants."""
         constants = tuple([place for place, x in self.externals.items() if is_external(x)])
         if not constants:
             return self, []
@@ -174,7 +174,7 @@ class Specialization:
         return found, [self.externals[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs for plain tensors, with nobody recording."""
+        """Run on host tensors with no recorder active."""
         if self.runs_as_traced:
             self.runs_as_traced = False
             assert self.budget is not None
@@ -188,7 +188,7 @@ class Specialization:
         return list(map(wrap, results, self.dtypes))
 
     def run_on_device(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs for tensors of a device, or of the host, with nobody recording: compiled, or op by op."""
+        """Run on device (or host) tensors with no recorder active: compiled by XLA, or op by op."""
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
         if self._program is None:
@@ -197,7 +197,7 @@ class Specialization:
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
-        """The outputs for plain tensors, with one tape recording: the call is one record."""
+        """Run on host tensors under one tape, which records the call as a single op."""
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
         wanted = tuple([x.tracer is not None and dispatch.entry(x.tracers, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
@@ -217,9 +217,9 @@ class Specialization:
         return outputs
 
     def _run_unrecorded(self, tensors: Sequence[Tensor], inputs: Sequence[Tensor], log: Any) -> list[Tensor]:
-        """The outputs of a call that is no record, as nothing comes out of it that has a derivative.
+        """Run a call that the tape does not record, as none of its outputs has a derivative.
 
-        A tape that traces is told of it: what comes out may depend on what the tape has recorded all the same.
+        A tracing tape still logs the call: the outputs may depend on values that it has recorded.
         """
         with recording() if log.traces else _OPEN as performed, dispatch.recorded_by(()):
             bookmark = log.bookmark_call() if log.traces else None
@@ -231,9 +231,9 @@ class Specialization:
     def _derivative(
         self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget
     ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
-        """The derivative with respect to the `wanted` inputs, with its programs.
+        """Return the derivative with respect to the `wanted` inputs, and its forward and backward programs.
 
-        It is planned to the function's own budget; to that of the tape that records, if it would keep more by itself.
+        It is planned to the function's own budget, or to the tape's if it would keep more residuals than that.
         """
         found = self._derivatives.get((wanted, budget))
         if found is None:
@@ -252,7 +252,7 @@ class Specialization:
         return found
 
     def _budgeted(self, derivative: Derivative, budget: int | float) -> tuple[BudgetedDerivative, Any, Any]:
-        """A derivative within a memory budget, with its programs."""
+        """Plan a derivative to a memory budget and compile its programs."""
         if self.jit_compile:
             from ..executors.xla.memory_planning import planned as planned_for_xla
             from ..executors.xla.stage_partitioning import in_stages
@@ -268,7 +268,7 @@ class Specialization:
 
     @cached_property
     def _used(self) -> Graph:
-        """The graph without what nobody uses, which might fail."""
+        """The graph after dead code elimination: unused nodes might fail."""
         return dead_code(self.graph)
 
     @cached_property
@@ -278,21 +278,21 @@ class Specialization:
 
     @cached_property
     def _assigns_in_subgraphs(self) -> bool:
-        """Whether a variable is assigned in a branch or a loop."""
+        """Whether a branch or a loop body assigns a variable."""
         own = {id(node) for node in self.graph.nodes}
         return any(node.op is assigned and id(node) not in own for node in all_nodes(self.graph))
 
     def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs for tensors of any kind, with whoever records: op by op."""
+        """Run op by op on tensors of any kind under any recorder."""
         if self._assigns_in_subgraphs:
             check_not_tracked() if dispatch.thread.trace is None else check_not_followed()
         recorder = dispatch.thread.recorder
-        # Several recorders may each make something of every op, as a sweep of an inner tape: the ops are what counts.
+        # With several recorders, each may transform every op, as the sweep of an inner tape does: only ops are logged.
         is_told = dispatch.thread.trace is None and isinstance(recorder, Log) and recorder.traces
         return self._replayed(self._used, tensors, recorder if is_told else None)
 
     def _replayed(self, graph: Graph, tensors: Sequence[Tensor], log: Any = None) -> list[Tensor]:
-        """Runs the graph op by op, then carries out its updates; a traced tape is told that it was one call."""
+        """Run the graph op by op and commit its updates; a tracing tape logs it as one call."""
         with updating if self.graph.updates else _OPEN:
             inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
             bookmark = None if log is None else log.bookmark_call()
@@ -306,14 +306,14 @@ class Specialization:
         return results[:count]
 
     def packed(self, outputs: Sequence[Any]) -> Any:
-        """What the function returns, from the tensors in it, or from what stands for them."""
+        """Pack the output tensors, or their substitutes, into the structure of the return value."""
         if self.structure is ONE_TENSOR:
             return outputs[0]
         leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
     def specified(self, specs: Sequence[Any]) -> Any:
-        """The same of the specs of the tensors; a composite is its own spec, unless it has no tensors."""
+        """Pack the output specs likewise; a composite is its own spec unless it has no tensors."""
         if self.structure is ONE_TENSOR:
             return specs[0]
         leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
@@ -327,7 +327,7 @@ class Specialization:
 
 
 def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
-    """The graph, in which the states of random draws are those of one call, as far as they are known."""
+    """Return the graph with the random states of one recorded run as constants, as far as they are known."""
     draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
     others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
     drawn = [state for state in performed if isinstance(state, ndarray)]
@@ -338,7 +338,7 @@ def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
 
 
 class UnrecordedCall:
-    """A call that a traced tape was told of, though it is not one record there."""
+    """A call that a tracing tape has logged, but not recorded as one op."""
 
     def __init__(self, graph: Graph, performed: Sequence[Any]) -> None:
         self.name, self.forward = graph.name, graph
@@ -346,10 +346,10 @@ class UnrecordedCall:
 
 
 class FunctionCallOp(Unregistered):
-    """The op of one call under a tape."""
+    """The op that a tape records for one call."""
 
     family = "call"
-    performed: Sequence[Any] = ()  # what its effects have given, if the tape is a traced one
+    performed: Sequence[Any] = ()  # recorded results of its effects, if the tape traces
 
     def __init__(
         self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
@@ -360,10 +360,10 @@ class FunctionCallOp(Unregistered):
         self._backward = backward
         self._inputs: Iterable[Tensor] = inputs
         self._kept = kept
-        self._repeat = repeat  # from the arrays of the inputs: those of the outputs and then what is kept
+        self._repeat = repeat  # maps the input arrays to the outputs followed by the residuals
 
     def lend(self, lender: Callable[..., tuple[Iterable[Tensor], Iterable[Any]]]) -> None:
-        """Has a tape that may let go of values look after what is kept, and the inputs: see `budgets`."""
+        """Transfer residuals and inputs to a tape that may evict values: see `budgets`."""
         dtypes = [value.dtype for value in self._derivative.kept]
         kept = [wrap(array, dtype) for array, dtype in zip(self._kept, dtypes, strict=True)]
         outputs = [value.dtype for value in self.forward.outputs]
@@ -371,20 +371,20 @@ class FunctionCallOp(Unregistered):
 
     @property
     def forward(self) -> Graph:
-        """What the call computes, and keeps for the way back."""
+        """The forward graph: the outputs, followed by the residuals of the backward pass."""
         return self._derivative.forward
 
     @property
     def as_run(self) -> Graph:
-        """The same, as it has run."""
+        """The forward graph with the random states of this run."""
         return _as_run(self.forward, self.performed)
 
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The cotangents of the inputs, by the compiled backward graph."""
+        """Compute the cotangents of the inputs by the compiled backward graph."""
         return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        """Compute them op by op for tensors of any kind; if recorded, from the inputs, on which they depend too."""
         if isinstance(self._derivative, BudgetedDerivative):
             return self._derivative.cotangents_of(self._inputs, self._kept, gs)
         if not dispatch.unrecorded():

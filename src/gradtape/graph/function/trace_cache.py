@@ -1,4 +1,8 @@
-"""A function for one signature: which of its graphs a call runs, and when another one is traced."""
+"""The trace cache of a function for one signature: selects the specialization that a call runs, or traces a new one.
+
+Invariant: side effects happen once per call. If a guard fails after effects were performed, the next specialization,
+or the trace, replays their recorded results instead of performing them again.
+"""
 
 from __future__ import annotations
 
@@ -34,47 +38,47 @@ from .specialization import Budget, Specialization
 
 logger = logging.getLogger("gradtape")
 
-_OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
-_MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
+_OUTDATED = object()  # in place of results: another thread changed a variable while they were computed
+_MOST_VARIANTS = 8  # after this many traces for different values of the same tensors, a function runs eagerly
 
 
 class TraceCache:
-    """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
+    """The specializations of a function for one signature, by tensor shapes and by the identity of its variables."""
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
         eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
-        # Gives a call that it is for: positional and named arguments, with specs for tensors.
+        # Returns example arguments, positional and keyword, with specs for tensors.
         self.arguments: Callable[[], tuple[Any, Any]] = lambda: ((), {})
-        self._names = names  # of the parameters that the tensors are given for
-        self._around = around  # gives the tensors that the Python function may use without being given them
-        self.public: Any = None  # what `get_concrete_function` has given out for it
-        self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
-        self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
+        self._names = names  # of the parameters that hold the tensors
+        self._around = around  # returns the tensors that the Python function may capture
+        self.public: Any = None  # the `ConcreteFunction` that `get_concrete_function` has returned
+        self._call = call  # runs the Python function on arguments packed from tensors and variables
+        self._eager = self.eager = eager  # the fallback where no graph is possible; `eager` stays the original
         self._jit_compile = jit_compile
         self._budget = budget
         self._variants: dict[Any, list[Specialization]] = {}
         self._runs_eagerly = self._tracks_all_external = False
-        self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
-        self._recorded_streams: dict[int, Stream] = {}  # those that stand for them where a tape records a call
+        self._streams: dict[Any, Stream] = {}  # random streams, shared by all specializations
+        self._recorded_streams: dict[int, Stream] = {}  # their counterparts while a tape records a call
 
     @property
     def is_traced(self) -> bool:
-        """Whether there is a graph, or was one."""
+        """Whether the function has been traced, even if it now runs eagerly."""
         return self._runs_eagerly or any(self._variants.values())
 
     def variants(self) -> Iterable[list[Specialization]]:
-        """The graphs there are."""
+        """All specializations, grouped by shapes and variables."""
         return self._variants.values()
 
     def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Specialization]:
-        """The graphs for these shapes and variables: one for each way in which values have mattered."""
+        """The specializations for these shapes and variables: one per outcome of the value guards."""
         return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(IdentityKey, variables))), [])
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
-        """Calls the function on the tensors and variables in its arguments."""
+        """Call the function on the tensors and variables of its arguments."""
         return self.run(self.variants_for(tensors, variables), tensors, variables, False)
 
     def run(
@@ -84,7 +88,7 @@ class TraceCache:
         variables: Sequence[Any],
         may_make_variables: bool,
     ) -> Any:
-        """Runs that of the graphs that fits, or makes one."""
+        """Run the specialization whose guards hold, or trace a new one."""
         result = self._run_fitting(variants, tensors, variables, may_make_variables)
         witness = dispatch.event_log
         if witness is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
@@ -117,9 +121,10 @@ class TraceCache:
         self, variants: list[Specialization], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
         may_make_variables: bool, done: list[Any], has_run: bool = False,
     ) -> Any:  # fmt: skip
-        """Tries the graphs from number `first` on: what one has done before it did not fit is not done again.
+        """Try the specializations from index `first` on; effects performed before a guard failed are replayed.
 
-        If it has run as a graph that is given up, the numbers are to stay those of a run, not of a trace.
+        `has_run` says that a discarded specialization has run before: results then come from a compiled run, not from
+        the trace, so that numbers do not change.
         """
         if self._runs_eagerly:
             return self._eager(tensors, variables)
@@ -156,7 +161,7 @@ class TraceCache:
         return variant.replayed(tensors)
 
     def _run_elsewhere(self, variant: Specialization, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
-        """Runs a graph on tensors of which some are not of the host, or on variables that are not."""
+        """Run a specialization for which some tensors, or its variables, are on a device or are not plain tensors."""
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
         if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
             return variant.run_on_device(module, tensors)
@@ -177,7 +182,7 @@ class TraceCache:
         try:
             with recording() as done:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
-            if made:  # a graph in which variables are made is of no use twice
+            if made:  # a graph that creates variables cannot be reused: trace again
                 with replaying(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
         except InlineIntoCaller:
@@ -200,11 +205,11 @@ class TraceCache:
             found = results()
             if found is not _OUTDATED:
                 return found
-        self._draw_from(positions)  # what was drawn is now drawn by another graph, made of this one
+        self._draw_from(positions)  # the compiled graph draws again what the trace drew
         with replaying(done):
             try:
                 return variant.packed(self._run(variant, tensors))
-            except Changed:  # by another thread; or what NumPy found and XLA finds is not the same number
+            except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
                 return self._run_another(variants, 1, tensors, variables, False, done)
             except Untraceable as reason:
                 return self._from_now_on_eagerly(tensors, variables, str(reason))
@@ -214,10 +219,10 @@ class TraceCache:
             stream.position = positions.get(key, 0)
 
     def _draw_as_recorded(self) -> None:
-        """Puts the streams where those are that a call recorded by a tape draws from: it is traced, then recorded."""
+        """Move the streams to the positions of their recorded counterparts: the call is traced, then recorded."""
         for stream in self._streams.values():
             recorded = stream
-            while id(recorded) in self._recorded_streams:  # in a branch or a loop, by way of its own derivative
+            while id(recorded) in self._recorded_streams:  # in a branch or a loop, via its own derivative
                 recorded = self._recorded_streams[id(recorded)]
             stream.position = 0 if recorded is stream else recorded.position
 
@@ -230,20 +235,21 @@ class TraceCache:
     def traced_for_good(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> Specialization:
-        """The graph for these tensors, with nothing carried out."""
+        """Trace the function for these tensors without performing effects or updates."""
         variant, _, made = self.traced(tensors, variables, may_make_variables)
         return self.traced(tensors, variables, False)[0] if made else variant
 
     def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Specialization:
-        """The graph as a part of the one that is being made: to be looked at, not to be run."""
+        """Trace the function as part of the enclosing trace, for inspection only."""
         return self._traced(tensors, variables, False, nested=True)[0]
 
     def traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Specialization, Any, list[Any]]:
-        """Runs the function on the values of these tensors, as a graph; gives the results by a call, once.
+        """Trace the function on the values of these tensors; return the specialization, a thunk, and created variables.
 
-        A graph for XLA, or with a memory budget, has no results yet: None.
+        The thunk commits the variable updates and returns the results of the trace; it may be called once. It is None
+        for XLA and under a memory budget, where tracing computes no values.
         """
         try:
             with recording() as done:
@@ -254,7 +260,7 @@ class TraceCache:
                     raise
                 self._tracks_all_external = True
             elif isinstance(reason, NeedsXLA):
-                if dispatch.thread.trace is not None:  # a function around this one: that one is to be compiled
+                if dispatch.thread.trace is not None:  # an enclosing function: that one must be compiled
                     raise
                 self._jit_compile = True
             with replaying(done):
@@ -267,7 +273,7 @@ class TraceCache:
             raise again.with_traceback(error.__traceback__) from error.__cause__
 
     def _prepare(self, trace: Trace, may_make_variables: bool) -> None:
-        """Tells a trace that begins what is known of the function."""
+        """Initialize a new trace with the state of this cache."""
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._tracks_all_external:
@@ -278,7 +284,7 @@ class TraceCache:
     ) -> tuple[Specialization, Any, list[Any]]:
         trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
         self._prepare(trace, may_make_variables)
-        # A trace is many small objects, none of them garbage, as a tape is.
+        # Like a tape, a trace allocates many small objects and no garbage: pause the collector.
         recording_starts(trace.key, at_once=True)
         try:
             with Following(trace, self._around()), trace.entered():
@@ -298,7 +304,7 @@ class TraceCache:
                 if not all(variable._holds(array) for variable, array in read):
                     return _OUTDATED
                 Variable._take_all("_take", [v for v, _ in written], [array for _, array in written])
-            read.clear()  # the values of this run are used once
+            read.clear()  # release the values: they are used once
             written.clear()
             for show in shows:
                 show()

@@ -1,4 +1,4 @@
-"""The tracing protocol: a class of the user's says which of its objects one graph of a function serves."""
+"""The tracing protocol: user-defined classes declare which of their objects share a trace."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ...state.specs import TypeSpec
 
 
 class TraceType(ABC):
-    """What a function is traced for, where an object of the user's is given: calls of equal types share a graph.
+    """The type of a user-defined argument for tracing: calls with equal types share a graph.
 
-    The graph is made with the first object. A function that is called with tensors in such objects is to be given the
-    tensors themselves: objects whose type overrides `to_tensors` count by identity.
+    The graph is traced with the first object. Tensors inside such objects are not lifted to inputs: objects whose type
+    overrides `to_tensors` are keyed by identity, so pass their tensors as arguments instead.
 
     >>> import gradtape as tf
     >>> class SameClass(tf.types.experimental.TraceType):
@@ -40,15 +40,15 @@ class TraceType(ABC):
 
     @abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Whether a graph for `other` serves this type."""
+        """Whether a graph traced for `other` accepts this type."""
 
     @abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """The type whose graphs serve this one and the others, or None."""
+        """The most specific type that includes this one and the others, or None."""
 
     @abstractmethod
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """What the function is to be traced with."""
+        """The value to trace the function with."""
 
     @abstractmethod
     def __hash__(self) -> int: ...
@@ -57,11 +57,11 @@ class TraceType(ABC):
     def __eq__(self, other: object) -> bool: ...
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors in an object of this type."""
+        """The tensors of an object of this type."""
         return []
 
     def from_tensors(self, tensors: Any) -> Any:
-        """An object of this type, made of its tensors."""
+        """Rebuild an object of this type from its tensors."""
         return self.placeholder_value(None)
 
     def flatten(self) -> list[Any]:
@@ -69,7 +69,7 @@ class TraceType(ABC):
         return []
 
     def cast(self, value: Any, cast_context: Any) -> Any:
-        """The value, as one of this type."""
+        """Cast a value to this type."""
         return value
 
 
@@ -78,14 +78,14 @@ TraceType.register(TypeSpec)
 
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):
-    """An object that knows its `TraceType`."""
+    """An object that declares its `TraceType`."""
 
     def __tf_tracing_type__(self, context: Any) -> TraceType:
         """The type of this object."""
 
 
 class TypeKey:
-    """The key of an argument that has a trace type of its own."""
+    """The cache key of an argument with a trace type of its own."""
 
     __slots__ = ("type",)
 
@@ -93,11 +93,11 @@ class TypeKey:
         self.type = type
 
     def serves(self, other: Any) -> bool:
-        """Whether a graph for this type is one for the other."""
+        """Whether a graph traced for this type accepts the other."""
         return isinstance(other, TypeKey) and bool(other.type.is_subtype_of(self.type))
 
     def relaxed(self, other: Any) -> TypeKey | None:
-        """The key of what this type and the other have in common, or None."""
+        """The key of the most specific common supertype, or None."""
         common = self.type.most_specific_common_supertype([other.type]) if isinstance(other, TypeKey) else None
         return None if common is None else TypeKey(common)
 
@@ -112,7 +112,7 @@ class TypeKey:
 
 
 def type_key(value: Any) -> TypeKey | None:
-    """The key of an object that says itself what it is traced for; None for any other."""
+    """The key of an object that implements the tracing protocol, else None."""
     if not hasattr(type(value), "__tf_tracing_type__"):
         return None
     found = value.__tf_tracing_type__(None)
