@@ -1,1 +1,1 @@
-"""A graph as something that runs: planned Python over NumPy, or XLA. Uses passes, ir, state and what is below."""
+"""Executors turn a graph into a program: Python source over NumPy, or XLA. Uses passes, ir, state and lower layers."""

@@ -1,4 +1,4 @@
-"""What is said of a function that was planned to a memory budget."""
+"""The report on a function that was planned to a memory budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ logger = logging.getLogger("gradtape")
 
 
 class PlanOutcome(NamedTuple):
-    """What a run takes at most, in bytes, what it would take without a budget, and how many ops run again."""
+    """Peak bytes of the planned run and of the plain run, and how many of the ops are rematerialized."""
 
     peak: int
     plain: int
@@ -19,7 +19,7 @@ class PlanOutcome(NamedTuple):
     ops: int
 
     def report(self, name: str, limit: float, allowed: float) -> None:
-        """Says so, with a warning if it is more than `allowed`, which is the limit and the largest op."""
+        """Log the outcome; warn if the peak exceeds `allowed`, which is the limit plus the largest op."""
         taken, plain = readable_bytes(self.peak), readable_bytes(self.plain)
         if self.peak > allowed:
             logger.warning(

@@ -1,6 +1,6 @@
-"""A graph for tensors of a device: it is replayed op by op, its runs of elementwise ops as one launch each.
+"""Graphs for device tensors: replayed op by op, with each run of elementwise ops fused into one kernel launch.
 
-So an optimizer's update of a variable, a dozen ops with three results, is one launch.
+An optimizer's update of a variable, a dozen ops with three results, becomes a single launch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_JOINED = COMPLEX | NARROW | STRING
 
 
 def for_devices(graph: Graph) -> Graph:
-    """The graph after all passes, with runs of elementwise ops joined, in the graphs inside it too."""
+    """Optimize the graph and fuse its runs of elementwise ops, also inside its subgraphs."""
     return _joined(optimize(graph))
 
 
@@ -49,14 +49,14 @@ def _joined(graph: Graph) -> Graph:
 
 
 def _inside(value: Any) -> Any:
-    """An attribute of a node, with the graphs in it joined."""
+    """Fuse the graphs inside an attribute of a node."""
     if isinstance(value, Graph):
         return _joined(value)
     return tuple(map(_inside, value)) if type(value) is tuple else value
 
 
 class _Any:
-    """The frame of all nodes: a kernel broadcasts its inputs as it must."""
+    """The one frame that all nodes share: a kernel broadcasts its inputs itself."""
 
     def joined(self, other: _Any) -> _Any:
         return self
@@ -71,7 +71,7 @@ def _can_join(node: Node) -> bool:
 
 
 class Together(Unregistered):
-    """The op that a run of elementwise ops is."""
+    """A run of elementwise ops fused into one op."""
 
     name = title = "together"
     family = "elementwise"
@@ -81,11 +81,11 @@ class Together(Unregistered):
         self._members, self._inputs, self._results = members, inputs, results
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
-        """On the host, one after the other."""
+        """Compute the members one by one on the host."""
         return self._one_by_one(lambda op: op.numpy, arrays)
 
     def device_kernel(self, module: ArrayModule) -> Callable[..., tuple[Any, ...]]:
-        """For arrays of a device: one launch, if all of it can be written as one."""
+        """Return one fused kernel for device arrays if the run has a formula, else one launch per op."""
         formula = self._formula()
         kernel = None if formula is None else module.fuse(formula)
         if kernel is None:
@@ -100,7 +100,7 @@ class Together(Unregistered):
         return tuple([known[v] for v in self._results])
 
     def _formula(self) -> Formula | None:
-        """The steps of all members, one after the other."""
+        """Concatenate the formulas of all members; None if one of them has none."""
         symbols = {v: FormulaSymbol.of(v.dtype.numpy) for v in self._inputs}
         steps: list[FormulaStep] = []
         for node in self._members:

@@ -1,1 +1,1 @@
-"""A graph as straight-line Python over NumPy. Uses passes and ir."""
+"""Compiles a graph to straight-line Python over NumPy. Uses passes and ir."""

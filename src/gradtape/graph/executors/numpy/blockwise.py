@@ -1,7 +1,7 @@
-"""One function for a run of elementwise steps: it goes over large arrays block by block, on all cores.
+"""Kernel fusion on the CPU: one function for a run of elementwise steps, applied to large arrays block by block.
 
-A block of every array fits the cache, and what is only used inside the run never leaves it. Each core has one
-contiguous part with few large blocks: every call of a ufunc takes the interpreter lock for a moment.
+A block of every array fits the cache, and intermediate values never leave it. Each core gets one contiguous part with
+few large blocks, because every ufunc call briefly takes the GIL.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ...passes.optimize import dead_code
 from . import lowering
 from .program import ProgramWriter
 
-_CACHE = 3 << 19  # bytes of all arrays in a block
-_WITHIN = 2  # arrays that are only used inside it, at a time
+_CACHE = 3 << 19  # bytes of all arrays of a block
+_WITHIN = 2  # intermediate arrays that are live at a time
 _LONGEST_ROW = 1 << 16  # elements
-_STEPS_IN_CACHE = 4  # so many of them take as long as one pass over the memory
+_STEPS_IN_CACHE = 4  # this many cached steps take as long as one pass over main memory
 
 
 class Frame(NamedTuple):
-    """How a run lays its elements out: in rows of `width`, 0 if that does not matter.
+    """How a run lays out its elements: in rows of `width`, 0 if the layout does not matter.
 
-    `columns` says that some argument has one number for each row: then the width is given, else it may be a multiple.
+    `columns` says that some argument has one number per row: then the width is exact, else it may be a multiple.
     """
 
     width: int = 0
     columns: bool = False
 
     def joined(self, other: Frame) -> Frame | None:
-        """The frame that serves both, or None."""
+        """Return the frame that fits both, or None."""
         if not other.width or self == other:
             return self
         if not self.width:
@@ -49,7 +49,7 @@ class Frame(NamedTuple):
 
 
 def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
-    """The frame that an argument needs when it is stretched to `shape`, or None if it cannot be had."""
+    """Return the frame that an argument requires when broadcast to `shape`, or None if none is possible."""
     given = (1,) * (len(shape) - len(value.shape)) + value.shape
     if given == shape or math.prod(given) == 1:
         return Frame()
@@ -65,7 +65,7 @@ def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
 
 
 class Fused(Unregistered):
-    """The steps of a run as one op."""
+    """A run of elementwise steps as one op."""
 
     family = "fused"
     never_aliases = True
@@ -88,12 +88,12 @@ class Fused(Unregistered):
         share = -(-self._count // self._cores)
         largest = max(v.dtype.size for node in members for v in node.outputs) * width
         arrays = _WITHIN + len(outputs) + sum(cut for _, cut in self._inputs)
-        block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # fewer of them where cores hand the lock over
+        block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # multithreaded: larger blocks, fewer GIL switches
         at_once = max(1, min(block, _CACHE // arrays) // largest)
         self._step = -(-share // -(-share // at_once))
 
     def for_some(self, wanted: Sequence[bool]) -> Fused:
-        """The op that gives some of the outputs, and computes them in the same way."""
+        """Return the op for a subset of the outputs, computed by the same steps."""
         part = copy(self)
         part._made = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
         part._members = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(part._made))).nodes
@@ -103,11 +103,11 @@ class Fused(Unregistered):
 
     @property
     def passes(self) -> float:
-        """How long it runs, compared with one pass over its arguments and results."""
+        """The running time relative to one pass over the arguments and results."""
         return 1 + sum(map(lowering.cost, self._members)) / _STEPS_IN_CACHE
 
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
-        """How an argument is laid out, and whether it is cut into blocks."""
+        """Return the function that lays out an argument, and whether it is split into blocks."""
         size = math.prod(value.shape)
         if size == math.prod(self._shape):
             full = (self._count, *self._rows)
@@ -120,7 +120,7 @@ class Fused(Unregistered):
         return (lambda x: np.tile(x.reshape(-1), width // size)), False
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
-        """Computes the outputs."""
+        """Compute the outputs block by block on all cores."""
         given = [(lay(x), cut) for x, (lay, cut) in zip(arrays, self._inputs, strict=True)]
         outputs = tuple([np.empty(self._shape, dtype) for dtype in self._dtypes])
         written = [y.reshape((self._count, *self._rows)) for y in outputs]
@@ -136,7 +136,7 @@ class Fused(Unregistered):
 
 
 def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
-    """`f(*blocks of inputs, *blocks of outputs)`, which computes a block."""
+    """Compile `f(*input_blocks, *output_blocks)`, which computes one block."""
     targets = {v: f"y{i}" for i, v in enumerate(outputs)}
     program = ProgramWriter(Graph("block", tuple(inputs), tuple(members), tuple(outputs)), targets)
     parameters = [*(program.names[v] for v in inputs), *targets.values()]

@@ -1,7 +1,7 @@
-"""Which array a ufunc may write its result to: one of its arguments that nobody needs any more.
+"""In-place analysis: finds an argument of a ufunc whose buffer may hold its result.
 
-Such an argument is an array that the run itself has made and that no other value may be an alias of. Unless an op says
-that its kernel always makes new arrays (`Op.never_aliases`), its result counts as an alias of its arguments.
+The argument must be dead after the ufunc, allocated by the run itself, and have no live alias. Unless an op declares
+that its kernel always allocates (`Op.never_aliases`), its result counts as an alias of its arguments.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from .lowering import Primitive, view
 
 
 def overwritten(graph: Graph) -> dict[int, Value]:
-    """For some of the nodes, by number: the argument that the result is to be written to."""
-    origin: dict[Value, Value] = {}  # of what lies in memory that the run has made: the value that it was made for
+    """Map the indices of some nodes to the argument that the result overwrites."""
+    origin: dict[Value, Value] = {}  # from a value in memory of the run to the value it was allocated for
     candidates: dict[int, list[Value]] = {}
     for i, node in enumerate(graph.nodes):
         if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0]):
@@ -29,7 +29,7 @@ def overwritten(graph: Graph) -> dict[int, Value]:
 
 
 def _last_uses(graph: Graph) -> dict[Value, float]:
-    """For each value that is used: the number of the last node that uses it, or what may be an alias of it."""
+    """Map each used value to the index of the last node that uses it or a possible alias of it."""
     forever = float("inf")
     last: dict[Value, float] = dict.fromkeys(graph.all_outputs, forever)
     for i in range(len(graph.nodes) - 1, -1, -1):
@@ -44,10 +44,10 @@ def _last_uses(graph: Graph) -> dict[Value, float]:
 
 
 def _has_elements(value: Value) -> bool:
-    """Whether it is an array with something in it; a number has no array that could be written to."""
+    """Whether the value is a non-empty array; a scalar has no buffer to write to."""
     return bool(value.shape) and 0 not in value.shape
 
 
 def _keeps_elements(node: Node) -> bool:
-    """Whether the output is the whole first argument, or a new array: nothing else lies in its memory."""
+    """Whether the output is the whole first argument or a new array, so that nothing else shares its memory."""
     return bool(node.op.name == "reshape" and node.op.family == "linear")

@@ -1,7 +1,7 @@
-"""A graph as straight-line Python: one line a node, a call of its kernel on bare NumPy arrays.
+"""Compiles a graph to straight-line Python source: one line per node, which calls its kernel on NumPy arrays.
 
-A value is let go after its last use. The source is what a debugger and a traceback show; an error of a kernel becomes
-the one eager execution raises, and names the user's line.
+Each value is deleted after its last use. Debuggers and tracebacks show the generated source; a kernel's error is
+converted to the one that eager execution raises, with the user's line.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .memory_planning import plan_memory
 from .program import ProgramWriter, is_name
 
 _number = itertools.count(1).__next__
-_unused_files: dict[str, list[str]] = {}  # by the name of the function: file names that no code has any more
+_unused_files: dict[str, list[str]] = {}  # by function name: file names whose code has been freed
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
 
 def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """`compile_graph(graph)`, made once for each graph."""
+    """Return `compile_graph(graph)`, cached per graph."""
     run = _compiled.get(graph)
     if run is None:
         run = _compiled[graph] = compile_graph(graph)
@@ -38,24 +38,24 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 
 def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[..., tuple[Any, ...]]:
-    """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
+    """Return a function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
 
-    A run of it holds no more than the budget, if there is one: see `plan_memory`.
+    With a budget, the peak memory of a run is limited: see `plan_memory`.
     """
     graph = prepared(graph)
     return written(graph if budget is None else plan_memory(graph, budget))
 
 
 def prepared(graph: Graph) -> Graph:
-    """The graph with the nodes that are to be lines of the program."""
+    """Lower and fuse the graph; each node of the result becomes one line."""
     graph = in_single(graph)
-    if modes.checks_values():  # each op is to be run by its kernel, which checks what it returns
+    if modes.checks_values():  # every op must run its own kernel, which checks its results
         return dead_code(common_subexpressions(graph))
     return fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
 
 
 def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """The same function for a graph that is prepared: one line a node."""
+    """Generate and compile the function of a prepared graph."""
     program = ProgramWriter(graph)
     name = graph.name if is_name(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
@@ -83,20 +83,20 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
         return failure if line is None else type(failure)(f"{failure} (defined at {line[0]}:{line[1]})")
 
     names = {"LinAlgError": np.linalg.LinAlgError, "located": located, **program.globals}
-    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    # With this module name, the package's warning filter for NumPy applies.
     names["__name__"] = __name__
     exec(_compiled_source(source, name), names)
-    # A function that is found in its own globals would wait for the collector.
+    # A function that is in its own globals is a reference cycle: only the garbage collector would free it.
     run: Callable[..., tuple[Any, ...]] = names.pop(name)
     return run
 
 
 def _compiled_source(source: str, name: str) -> CodeType:
-    """The code of a module that defines the function `name`; tracebacks and debuggers find its source in `linecache`.
+    """Compile the source of the function `name`, and register it in `linecache` for tracebacks and debuggers.
 
-    `linecache.checkcache` raises if an entry is removed while it goes through them, as by the collector or by another
-    thread. So entries are not removed, but overwritten: when the code is gone and another function of that name is
-    compiled. A frame, and with it a traceback, keeps its code.
+    `linecache.checkcache` raises if an entry is removed during its iteration, be it by the garbage collector or by
+    another thread. Therefore entries are never removed but overwritten, once their code is freed and another function
+    of that name is compiled. A frame, and with it a traceback, keeps its code alive.
     """
     unused = _unused_files.setdefault(name, [])
     try:
@@ -104,7 +104,7 @@ def _compiled_source(source: str, name: str) -> CodeType:
     except IndexError:
         filename = f"<gradtape graph {name} {_number()}>"
     code = compile(source, filename, "exec")
-    # Without a time of change, the entry is never out of date.
+    # Without a modification time, `linecache` never invalidates the entry.
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     own = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     weakref.finalize(own, unused.append, filename).atexit = False

@@ -1,7 +1,7 @@
-"""What a run of a graph on NumPy takes: the bytes that it holds at a time, and how long its nodes run, roughly.
+"""The cost model of a run on NumPy: peak memory, and a rough estimate of the running time of nodes.
 
-Whether an op gives a view of an argument is found out by trying: its kernel runs once on arrays of nothing, which take
-no memory until they are written to.
+Whether an op returns a view is found empirically: its kernel runs once on zero arrays backed by anonymous memory,
+which the operating system does not allocate until it is written to.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from ...passes.rewriting import Uses
 from .buffers import overwritten
 from .lowering import Primitive, cost, view
 
-_FLOPS = 3e10  # of a product, in a second
-_BYTES = 4e9  # read or written by a pass over arrays, in a second
-_CALL = 1e-6  # seconds
+_FLOPS = 3e10  # FLOP/s of a product
+_BYTES = 4e9  # bytes per second of a pass over arrays
+_CALL = 1e-6  # seconds per kernel call
 
-Strides = tuple[int, ...] | None  # None for an array without gaps, the last axis first
+Strides = tuple[int, ...] | None  # None for a C-contiguous array
 
 
 def size(value: Value) -> int:
-    """The bytes of a value."""
+    """The size of a value in bytes."""
     return math.prod(value.shape) * value.dtype.size
 
 
 class Layouts:
-    """Which values of a graph are views, and of which others; `known` has tried the same ops before."""
+    """Which values of a graph are views, and of what; `known` shares the results of earlier trials."""
 
     def __init__(self, graph: Graph, known: Layouts | None = None) -> None:
         self.root: dict[Value, Value] = {}
@@ -51,7 +51,7 @@ class Layouts:
         self.root[value] = self.root.get(other, other)
 
     def _as_first(self, node: Node) -> Strides:
-        """The strides of what a ufunc makes: in the order of its first argument's."""
+        """The strides of a ufunc's result: NumPy keeps the axis order of the first full-size argument."""
         y = node.outputs[0]
         for v in node.inputs:
             strides = self._strides.get(v)
@@ -72,7 +72,7 @@ class Layouts:
             key = (node.op, forms, tuple(sorted((k, repr(v)) for k, v in node.attrs.items())))
             if key not in self._tried:
                 self._tried[key] = _tried(node, forms)
-        except Exception:  # a kernel that has no use for zeros: what it gives counts as new
+        except Exception:  # a kernel that rejects zeros: assume a new array
             return
         for y, (of, strides) in zip(node.outputs, self._tried[key], strict=True):
             self._strides[y] = strides
@@ -81,7 +81,7 @@ class Layouts:
 
 
 def _tried(node: Node, forms: Sequence[Any]) -> list[tuple[int | None, Strides]]:
-    """For each output of a node: the number of the input that it is a view of, and its strides."""
+    """For each output of a node: the index of the input that it is a view of, and its strides."""
     given = [
         _nothing(*form) if v.constant is None else np.asarray(v.constant)
         for form, v in zip(forms, node.inputs, strict=True)
@@ -97,14 +97,14 @@ def _tried(node: Node, forms: Sequence[Any]) -> list[tuple[int | None, Strides]]
 
 
 def _nothing(shape: tuple[int, ...], dtype: dtypes.DType, strides: Strides) -> Any:
-    """An array of zeros in memory that is not there before it is written to."""
+    """Return an array of zeros in anonymous memory, which is not allocated until written to."""
     held = dtype.size + sum((n - 1) * step for n, step in zip(shape, strides or (), strict=False))
     buffer = mmap.mmap(-1, held if strides else max(1, math.prod(shape) * dtype.size))
     return np.ndarray(shape, dtype.numpy, buffer, strides=strides)
 
 
 def peak(graph: Graph, root: dict[Value, Value]) -> int:
-    """The most bytes that a run holds at a time, beside its inputs and the constants."""
+    """The peak memory of a run in bytes, without its inputs and constants."""
     place = dict(root)
     made = {v for node in graph.nodes for v in node.outputs}
     over = overwritten(graph)
@@ -137,12 +137,12 @@ def peak(graph: Graph, root: dict[Value, Value]) -> int:
 
 
 def largest(graph: Graph) -> int:
-    """The most bytes that one node takes and gives."""
+    """The most bytes of inputs and outputs of a single node."""
     return max((sum(map(size, {*node.inputs, *node.outputs})) for node in graph.nodes), default=0)
 
 
 def seconds(node: Node) -> float:
-    """How long a node runs, roughly: what counts is how nodes compare."""
+    """Estimate the running time of a node; only the ratios between nodes matter."""
     op = node.op
     inner = sum(seconds(part) for graph in subgraphs(node) for part in graph.nodes)
     if inner:
@@ -158,7 +158,7 @@ def seconds(node: Node) -> float:
 
 
 def _products(node: Node) -> float:
-    """The multiplications and additions of a bilinear op."""
+    """The floating-point operations of a bilinear op."""
     a, b, y = (math.prod(v.shape) for v in (*node.inputs[:2], node.outputs[0]))
     if node.op.name == "matmul":
         summed = node.inputs[0].shape[-2 if node.attrs.get("transpose_a") else -1]

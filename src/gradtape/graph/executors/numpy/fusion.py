@@ -1,7 +1,6 @@
-"""Runs of elementwise steps on large arrays, computed block by block on all cores.
+"""The fusion pass: finds runs of elementwise steps on large arrays, to compute block by block on all cores.
 
-The steps of a run go over one shape; its arguments have that shape, or are stretched to it as a number, a row or a
-column.
+All steps of a run have one shape; each argument has that shape, or is a scalar, a row or a column broadcast to it.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from ...passes.runs import Run, Runs, inputs_of
 from . import lowering
 from .blockwise import Frame, Fused, frame_of
 
-_WORK = 1 << 20  # elements times the costs of steps from which blocks, or another thread, pay
+_WORK = 1 << 20  # elements times step cost above which blocks, or another thread, pay off
 
 
 def fused(graph: Graph) -> Graph:
-    """The lowered graph with runs of steps on large arrays made one node each."""
+    """Fuse each run of steps on large arrays of a lowered graph into one node."""
     nodes = graph.nodes
     runs = Runs(nodes)
     for i, node in enumerate(nodes):
@@ -29,7 +28,7 @@ def fused(graph: Graph) -> Graph:
     cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES
 
     def pays(run: Run) -> bool:
-        """Not if it is too little work, or one step, where there is one core to do it."""
+        """Whether the work is large enough and, on a single core, there is more than one step."""
         costs = [lowering.cost(nodes[i]) for i in run.members]
         return math.prod(run.shape) * sum(costs) >= _WORK and (cores > 1 or len(costs) - costs.count(0) > 1)
 
@@ -43,9 +42,9 @@ def fused(graph: Graph) -> Graph:
 
 
 def _keeps_cores_busy(graph: Graph) -> bool:
-    """Whether the graph multiplies large matrices: the threads that do it wait busily for the next product.
+    """Whether the graph multiplies large matrices: BLAS threads busy-wait for the next product.
 
-    Convolutions use threads of ours, which do not, and so do the products among them.
+    Convolutions run on our own threads, which do not busy-wait, and so do the products inside them.
     """
     names = {node.op.name for node in graph.nodes}
     convolutions = ("conv", "conv_input", "conv_filter", "conv_filters")
@@ -60,7 +59,7 @@ def _is_large_product(node: Node) -> bool:
 
 
 def _frame(node: Node) -> Frame | None:
-    """The frame that all arguments of a step fit into, or None."""
+    """Return the frame that fits all arguments of a step, or None."""
     frame: Frame | None = Frame()
     for v in node.inputs:
         other = frame_of(v, node.outputs[0].shape)

@@ -1,6 +1,6 @@
-"""Elementwise kernels taken apart into single NumPy functions, which can share results, write in place and be fused.
+"""Lowers elementwise kernels to single NumPy functions, which can share results, write in place and be fused.
 
-What has no steps, as a kernel that looks at values or shapes, stays one node.
+A kernel without a formula, such as one that branches on values or shapes, stays one node.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ....engine.registry.formula import Formula, FormulaSymbol, traced
 from ....engine.registry.op import Unregistered, registry
 from ...ir.graph import Graph, Node, Value
 
-_LONG = 12  # steps of a formula that takes the place of one function, where there are many numbers
+_LONG = 12  # steps of a formula that replaces a single kernel call, worthwhile only for large arrays
 
 _CHEAP = frozenset({
     "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
     "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_not", "astype",
 })  # fmt: skip
-_EXPENSIVE = 5  # what another function costs, such as an exponential
+_EXPENSIVE = 5  # cost of any other function, such as an exponential
 
 
 class Primitive(Unregistered):
-    """One NumPy function as the op of a node. `writes` says that it takes the array to write to as a last argument."""
+    """One NumPy function as the op of a node. `writes` says that it takes an `out` array as its last argument."""
 
     family = "primitive"
 
@@ -45,7 +45,7 @@ cast = Primitive("astype", lambda x, *, dtype: x.astype(dtype))
 
 
 def cost(node: Node) -> int:
-    """How long a primitive runs, compared with an addition."""
+    """The running time of a primitive relative to an addition."""
     return 0 if node.op is view else 1 if node.op.name in _CHEAP else _EXPENSIVE
 
 
@@ -54,12 +54,12 @@ _OTHERS = {np.where: where, np.ndarray.view: view, np.ndarray.astype: cast}
 
 @cache
 def _primitive(function: Any) -> Primitive:
-    """The primitive that runs a step of a formula."""
+    """Return the primitive that runs a step of a formula."""
     return _OTHERS.get(function) or Primitive(function.__name__, function, writes=True)
 
 
 def lowered(graph: Graph) -> Graph:
-    """The graph with elementwise nodes taken apart, as far as that is possible."""
+    """Lower the elementwise nodes of a graph to primitives where possible."""
     found: dict[Value, Value] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
@@ -73,7 +73,7 @@ def lowered(graph: Graph) -> Graph:
 
 
 def in_single(graph: Graph) -> Graph:
-    """The graph with the casts around each node on bfloat16 that NumPy needs, and a trace for XLA leaves out."""
+    """Insert the casts to float32 that NumPy needs around nodes on bfloat16, and that traces for XLA omit."""
     nodes: list[Node] = []
     for node in graph.nodes:
         if node.op.moves_data or not any(v.dtype is dtypes.bfloat16 for v in node.inputs):
@@ -96,7 +96,7 @@ _formulas: dict[Any, Formula | None] = {}
 
 
 def _formula_of(node: Node) -> Formula | None:
-    """The steps of a node's kernel, or None where it is better left whole."""
+    """Return the formula of a node's kernel, or None where the whole kernel is preferable."""
     op = node.op
     if node.several or len(node.outputs) != 1 or any(v.dtype.numpy.kind not in "biufc" for v in node.inputs):
         return None
@@ -109,16 +109,16 @@ def _formula_of(node: Node) -> Formula | None:
             right = formula is not None and formula.result.dtype == node.outputs[0].dtype.numpy
             _formulas[key] = formula if right else None
     except TypeError:
-        return None  # an attribute that cannot be a key
+        return None  # an unhashable attribute
     formula, shape = _formulas[key], node.outputs[0].shape
     if formula is None or (len(formula.steps) > _LONG and math.prod(shape) < FEW):
         return None
-    # For single numbers, kernels that select know a shorter way.
+    # For scalars, kernels that select values have a shorter path.
     return formula if shape or all(_primitive(step.function).writes for step in formula.steps) else None
 
 
 def _inlined(formula: Formula, node: Node, nodes: list[Node]) -> Value:
-    """Adds the steps of a node's formula; returns its result."""
+    """Append the steps of a node's formula and return its result."""
     made = dict(zip(formula.inputs, node.inputs, strict=True))
     for step in formula.steps:
         inputs = tuple([

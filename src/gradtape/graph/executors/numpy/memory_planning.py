@@ -1,4 +1,4 @@
-"""A graph for NumPy planned to a memory budget: some of its values are computed again instead of kept."""
+"""Memory planning for NumPy: rematerializes some values of a graph so that a run keeps to a memory budget."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
 _PATIENCE = (0.5, 1.0)
-_LITTLE = 0.1  # so much longer may a run take without a look at plans that hold more
-_MOST = 6.0  # so much longer may a run take at all
-_ATTEMPTS = 3  # at a plan that turns out to hold more than it was to
+_LITTLE = 0.1  # relative slowdown up to which looser plans are not tried
+_MOST = 6.0  # maximal relative slowdown
+_ATTEMPTS = 3  # at a plan whose peak exceeds its target
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A graph, the most bytes that a run of it holds, and how long the nodes run that run again."""
+    """A graph, the peak bytes of a run, and the running time of its rematerialized nodes."""
 
     graph: Graph
     peak: int
@@ -27,10 +27,10 @@ class Plan:
 
 
 def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
-    """The graph such that a run holds at most `budget` beside its largest op.
+    """Rewrite the graph so that the peak memory of a run is at most `budget` plus its largest op.
 
-    That is bytes, or a fraction of what it would hold. Variables and arguments, which are there anyway, do not count;
-    results and what variables become do. What is to run once, `for_once`, is planned quickly, and nothing is said.
+    The budget is in bytes, or a fraction of the unplanned peak. Variables and arguments do not count, as they exist
+    anyway; results and new variable values do. A program that runs once (`for_once`) is planned quickly and silently.
     """
     layouts = Layouts(graph)
     plain = peak(graph, layouts.root)
@@ -48,9 +48,9 @@ def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Gr
 
 
 def _planned(graph: Graph, layouts: Layouts, targets: Sequence[float]) -> Plan | None:
-    """The quickest plan that holds no more than the last target, or else the one that holds least.
+    """Return the fastest plan within the last target or, if none fits, the one with the lowest peak.
 
-    One of those before it, which hold less, is taken if it is quick.
+    A plan for one of the earlier, tighter targets is returned if it is fast enough.
     """
     allowed = targets[-1]
     times = {id(node): seconds(node) for node in graph.nodes}

@@ -1,7 +1,7 @@
-"""The source of a graph's function: one line a node, a call of its kernel on bare NumPy arrays.
+"""Generates the source of a graph's function: one line per node, which calls its kernel on NumPy arrays.
 
-A value is let go after its last use, and a ufunc writes its result over an argument that nobody needs any more. What is
-a target is written into an array that is given.
+Each value is deleted after its last use, and a ufunc writes its result into a dead argument where possible. Targets are
+written into arrays that the caller passes in.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _INFIX = {
 
 
 class ProgramWriter:
-    """The lines of a graph's function, and the kernels and constants they name.
+    """The lines of a graph's function, and the kernels and constants that they refer to.
 
-    `targets` are the names of arrays that some of its values are to be written into. They may be parts of the values:
-    then the function is for parts of all arrays.
+    `targets` names arrays that some values are written into. They may be blocks of the values: then the function
+    operates on blocks of all arrays.
     """
 
     def __init__(self, graph: Graph, targets: Mapping[Value, str] | None = None) -> None:
@@ -53,7 +53,7 @@ class ProgramWriter:
             self._add(node, dying.get(i, ()), overwrites.get(i))
 
     def name(self, value: Value, as_array: bool = False) -> str:
-        """What the source calls a value; `as_array` makes a constant number an array, which ufuncs take faster."""
+        """Return the name of a value; `as_array` makes a scalar constant an array, which ufuncs process faster."""
         name = self.names.get(value)
         if name is None and value.constant is not None:
             constant = np.asarray(value.constant) if as_array else value.constant
@@ -94,7 +94,7 @@ class ProgramWriter:
         return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
 
     def _global(self, value: Any, name: str, key: Any = None) -> str:
-        """The name of a global that holds `value`."""
+        """Return the name of a global that holds `value`."""
         key = id(value) if key is None else key
         found = self._called.get(key)
         if found is None:
@@ -110,12 +110,12 @@ class ProgramWriter:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can stand in the source as a name. Python would take others than ASCII's for similar ones."""
+    """Whether a text is usable as a name. ASCII only: Python normalizes other identifiers, which may then collide."""
     return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _parameter(op: Any, name: str) -> str:
-    """The name of an attribute, which goes into the source as it is: refused if it is not one of the op's own."""
+    """Return the name of an attribute, checked against the op's own because it goes into the source verbatim."""
     if name not in op.attributes or not is_name(name):
         own = ", ".join(op.attributes) or "none"
         raise ValueError(f"{op.name} has no attribute {name!r}; its attributes are: {own}. Make the node with these")
@@ -123,7 +123,7 @@ def _parameter(op: Any, name: str) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether the value's text is short and means the value; by exact types, whose `repr` runs no code of others."""
+    """Whether `repr(value)` is short and evaluates to it; exact types only, so that no foreign `__repr__` runs."""
     if type(value) is tuple:
         return len(value) <= 8 and all(map(_is_plain, value))
     if type(value) is int:
@@ -132,7 +132,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _kernel(node: Node) -> Callable[..., Any]:
-    """What computes a node's outputs from bare arrays."""
+    """Return the function that computes a node's outputs from arrays."""
     op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(kernel)
@@ -154,7 +154,7 @@ def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
 
 
 def _of_strings(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """One string out of an array of strings is no array: it is made one again."""
+    """Wrap a string kernel: NumPy unboxes a single element of an object array, which must be an array again."""
 
     def as_array(y: Any) -> Any:
         return y if isinstance(y, np.ndarray | np.generic) else np.array(y, dtype=object)

@@ -1,4 +1,4 @@
-"""A graph under `jax.jit`: the kernels' own text with `jax.numpy`, or a lowering where that fails or is slow.
+"""Compiles a graph with `jax.jit`: kernels run on `jax.numpy`, or by a lowering where that fails or is slow.
 
-Uses ir, ops and state. JAX is imported when it is first needed.
+Uses ir, ops and state. JAX is imported on first use.
 """

@@ -1,4 +1,4 @@
-"""Linear algebra and special functions for XLA: what has another name there, or a form of its own."""
+"""XLA lowerings for linear algebra and special functions whose JAX counterpart differs from the kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .table import lowering
 
 
 def _accumulated(a: Any, b: Any) -> Any:
-    """A product; one in half precision is added up in single."""
+    """Multiply matrices; half precision accumulates in float32."""
     if a.dtype.itemsize > 2 or not jnp.issubdtype(a.dtype, jnp.floating):
         return jnp.matmul(a, b)
     return jnp.matmul(a, b, preferred_element_type=jnp.float32).astype(a.dtype)
@@ -63,9 +63,10 @@ def _bitcast(x: Any, *, dtype: Any) -> Any:
 
 @lowering("erfcinv")
 def _erfcinv(x: Any) -> Any:
-    """-ndtri(x / 2) / √2. Half of the smallest numbers is taken for 0: there by Newton's method on log erfc.
+    """Compute -ndtri(x / 2) / √2; for arguments whose half underflows, by Newton's method on log erfc.
 
-    It starts from twice the argument. erfc(y) is exp(-y²) / (√π y) times an asymptotic series in 1 / (2 y²).
+    Newton starts from the result for twice the argument. erfc(y) is exp(-y²) / (√π y) times an asymptotic series in
+    1 / (2 y²).
     """
     tiny = x < 4 * float(np.finfo(x.dtype).tiny)
     y = ndtri(jnp.where(tiny, 2 * x, x) / 2) * -math.sqrt(0.5)
@@ -83,7 +84,7 @@ def _erfcinv(x: Any) -> Any:
 
 @lowering("sinh")
 def _sinh(x: Any) -> Any:
-    """JAX's loses the real part of small complex numbers: there -i sin(ix)."""
+    """Compute -i sin(ix) for complex numbers: JAX's sinh loses the real part of small ones."""
     if x.dtype.kind != "c":
         return jnp.sinh(x)
     y = jnp.sin(jax.lax.complex(-x.imag, x.real))
@@ -92,7 +93,7 @@ def _sinh(x: Any) -> Any:
 
 @lowering("atanh")
 def _atanh(x: Any) -> Any:
-    """JAX's is infinite for complex numbers near ±1 whose distance has a square that underflows."""
+    """Complex atanh near ±1: JAX's overflows where the squared distance underflows."""
     if x.dtype.kind != "c":
         return jnp.arctanh(x)
     a, b = abs(x.real), x.imag
@@ -107,7 +108,7 @@ def _atanh(x: Any) -> Any:
 
 @lowering("expint")
 def _expint(x: Any) -> Any:
-    """JAX's does not return for some numbers of the range."""
+    """Fall back to a host callback: JAX's expint does not terminate for some arguments."""
     raise NotImplementedError
 
 

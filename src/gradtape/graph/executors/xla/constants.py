@@ -1,4 +1,4 @@
-"""Which constants of a graph a program is given as arguments: XLA would keep a copy of a large one in the program."""
+"""Selects the constants that a program takes as arguments: XLA would embed a copy of each large one in the program."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _LARGE = 1 << 16  # bytes
 
 
 def passed_in(value: Value) -> bool:
-    """Whether a value is such a constant."""
+    """Whether a value is a constant large enough to be passed as an argument."""
     return value.constant is not None and value.dtype is not dtypes.string and value.constant.nbytes >= _LARGE
 
 
 def large_constants(graph: Graph) -> list[Value]:
-    """Those that the nodes use, or that the graph gives back."""
+    """The large constants that the nodes use or the graph returns."""
     used = [*(v for node in graph.nodes for v in node.inputs), *graph.all_outputs]
     return list(dict.fromkeys(filter(passed_in, used)))

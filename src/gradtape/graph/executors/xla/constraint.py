@@ -1,4 +1,4 @@
-"""A value in the middle of a program that is to lie on the devices of a mesh in a certain way."""
+"""Sharding constraints: require an intermediate value of a program to have a given sharding on a mesh."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from ....engine.run.dispatch import thread
 
 
 class _Constrained(Unregistered):
-    """`constrained(x, sharding=...)` is `x`; where XLA partitions the program, it is laid out so."""
+    """The identity, `constrained(x, sharding=...)`; where XLA partitions the program, it fixes the sharding of `x`."""
 
     name = title = "sharding_constraint"
     family = "linear"
 
     def numpy(self, x: Any, *, sharding: Any) -> Any:
-        """The value."""
+        """Return the value."""
         return x
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
-        """The shape and the dtype of the value."""
+        """The shape and dtype of the value."""
         return [(inputs[0].dims, inputs[0].dtype)], False
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any]:
-        """The cotangent."""
+        """Return the cotangent."""
         return (g,)
 
     vjp_raw = vjp
 
     def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
-        """The tangent."""
+        """Return the tangent."""
         return ts[0]
 
 
@@ -39,7 +39,7 @@ constrained = _Constrained()
 
 
 def laid_out(x: Tensor, sharding: Any) -> Tensor:
-    """`x`, which a program that is being traced is to lay out so. Outside of functions values are whole: `x` itself."""
+    """Constrain the sharding of `x` in the program being traced; in eager mode, return `x` as is."""
     trace: Any = thread.trace
     if trace is None:
         return x

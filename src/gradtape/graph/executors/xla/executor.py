@@ -1,9 +1,9 @@
-"""A graph compiled by XLA: its nodes are replayed once with `jax.numpy` under `jax.jit`, and what comes out runs alone.
+"""Compiles a graph with XLA: its nodes are replayed once with `jax.numpy` under `jax.jit`.
 
-Variables live on the device between runs: the memory of those that are updated is given to their new values, unless the
-run may still fail. States of random draws are made on the host and passed in; effects, and ops that XLA has no words
-for, call back. JAX is imported when first needed, and the user's own JAX is left as it is: 64-bit types are switched on
-for the trace and, where arrays of them go in, for the call.
+Variables stay on the device between runs. The buffers of updated variables are donated to their new values, unless the
+run may still fail. The states of random draws are computed on the host and passed in; effects, and ops that XLA
+does not support, are host callbacks. JAX is imported on first use and the user's JAX configuration is left alone:
+64-bit types are enabled for the trace and, if 64-bit arrays are passed in, for the call.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from .stage_partitioning import options
 
 logger = logging.getLogger("gradtape")
 
-_MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
-_process_of_xla: int | None = None  # the one whose XLA runs programs
-_FEW = 500  # nodes of a program that may be so short that the time of a call matters
+_MUCH = 1 << 17  # bytes of updated variables from which donation pays off
+_process_of_xla: int | None = None  # the id of the process that started XLA
+_FEW = 500  # nodes below which the overhead of a call may matter
 
 
 def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[[Sequence[Any]], list[Any]]:
-    """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables.
+    """Return a function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates variables.
 
-    A run of it takes no more memory than the budget, if there is one: see `plan_memory`.
+    With a budget, the peak memory of a run is limited: see `plan_memory`.
     """
     check_jax()
     return XlaProgram(graph, budget=budget)
 
 
 def check_jax() -> None:
-    """Raises, saying what to do, if there is no JAX."""
+    """Raise an ImportError with instructions if JAX is not installed."""
     try:
         import jax  # noqa: F401
     except ImportError as error:
@@ -56,7 +56,7 @@ def check_jax() -> None:
 
 
 def check_process() -> None:
-    """Raises in a process that was forked after XLA was started: its threads are missing, and a run would hang."""
+    """Raise in a process forked after XLA started: XLA's threads do not survive a fork, and a run would hang."""
     if _process_of_xla not in (None, getpid()):
         raise RuntimeError(
             f"XLA was started in process {_process_of_xla}, from which this one, {getpid()}, was forked afterwards: "
@@ -66,11 +66,11 @@ def check_process() -> None:
 
 
 class XlaProgram:
-    """A compiled graph; it is compiled when it is first called.
+    """A graph that is compiled on its first call.
 
-    `on_host` are the ops that NumPy computes in the middle of the program, `peak` the most bytes that a run takes
-    beside its arguments, if XLA says so. If variables are spread over a mesh of devices, `placement` says where values
-    are; it is None for one device.
+    `on_host` lists the ops that run as host callbacks, `peak` the peak bytes of a run without its arguments, if XLA
+    reports them. If variables are sharded over a mesh, `placement` holds the shardings of all values; it is None on a
+    single device.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class XlaProgram:
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         self._placement = placement_of(graph) if placement is None else placement
-        self._compiled: _Compiled | None = None  # replaced as a whole: other threads may be running the program
+        self._compiled: _Compiled | None = None  # replaced atomically: other threads may be running the program
 
     @property
     def on_host(self) -> Sequence[str]:
@@ -96,11 +96,11 @@ class XlaProgram:
         return None if self._compiled is None else self._compiled.peak
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """Runs the graph, then carries out its updates."""
-        return [asarray(y)[()] for y in self.run(arrays)]  # a number as a NumPy scalar, an array as a view
+        """Run the graph and commit its updates."""
+        return [asarray(y)[()] for y in self.run(arrays)]  # NumPy scalars, or views of XLA's arrays
 
     def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The same with results that stay where XLA has made them."""
+        """Run the graph and commit its updates; the results stay in XLA's buffers."""
         check_process()
         compiled = self._compiled
         if compiled is None:
@@ -118,12 +118,12 @@ class XlaProgram:
             placement = placement_of(self.graph)
             if compiled.placement is not None or placement is None:
                 raise
-            self._compile(placement)  # a variable was laid out on a mesh after the program was compiled
+            self._compile(placement)  # a variable was sharded after the program was compiled
             return self.run(arrays)
         return results
 
     def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
-        """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
+        """Run a program that takes 64-bit values, or arguments besides its inputs, and commit its updates."""
         if compiled.wide:
             with self._jax.enable_x64(True):
                 return self._updated_run(compiled, given)
@@ -145,10 +145,11 @@ class XlaProgram:
         return result
 
     def _checked_run(self, compiled: _Compiled, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The outputs of a program that may fail, or call Python: other threads may update variables while it runs.
+        """Run a program that may fail or call Python; other threads may update variables meanwhile.
 
-        If one of those that it updates has changed, it runs again, with what its effects have given. The last attempt
-        keeps the others out, unless XLA's threads call Python, which may wait for them: then the last one wins.
+        This is optimistic concurrency: if another thread has changed a variable that the run updates, the run is
+        retried with the recorded results of its effects. The last attempt holds the lock, unless XLA's threads call
+        Python, which may wait for that lock: then the last writer wins.
         """
         done: list[Any] = []
         for attempt in range(ATTEMPTS):
@@ -167,9 +168,9 @@ class XlaProgram:
 
     @property
     def repeat(self) -> Callable[..., Sequence[Any]] | None:
-        """Computes the outputs from the arrays of inputs and variables once more, and does nothing else; or None.
+        """Return a function that recomputes the outputs from input and variable arrays without side effects, or None.
 
-        There is one once the program has run, unless it calls Python, checks values or runs on a mesh.
+        It exists after the first run, unless the program calls Python, checks values or runs on a mesh.
         """
         compiled = self._compiled
         if compiled is None or compiled.may_fail or compiled.placement is not None:
@@ -204,7 +205,7 @@ class XlaProgram:
         Variable._take_all("_take_from_device", self._updated, updates)
 
     def _seen(self, compiled: _Compiled, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        """The outputs and updates of a run that went through."""
+        """Run the program, wait for it, and return its outputs and updates; raise the error of a failed callback."""
         lowering = compiled.lowering
         lowering.performance = performance()
         try:
@@ -236,7 +237,7 @@ class XlaProgram:
         return compiled
 
     def _planned(self, budget: int | float, plain: _Compiled) -> _Compiled:
-        """The program within a memory budget, as far as that is possible; `plain` is the one without."""
+        """Recompile the program to fit a memory budget if possible; `plain` is the unplanned program."""
         from .memory_planning import plan_memory
 
         if plain.placement is not None:
@@ -249,14 +250,14 @@ class XlaProgram:
         return planned
 
     def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:
-        """The graph compiled by XLA."""
+        """Compile the graph with XLA."""
         from .lowering import Lowering
 
         jax = self._jax
         large = large_constants(graph)
         held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
-        # A signal must not come between a run that takes memory and its results. Asking signals to wait takes 12
-        # microseconds, which short programs do without, and so do new memory for small variables.
+        # A signal must not interrupt a run that donates buffers before its results are stored. Deferring signals takes
+        # 12 microseconds: short programs with small variables allocate new buffers instead.
         worth_it = len(graph.nodes) >= _FEW or held >= _MUCH
         donated = [i for i, _ in self._replaced] if worth_it else []
         with jax.enable_x64(True):
@@ -274,7 +275,7 @@ class XlaProgram:
                 checked = len(jax.tree.leaves(traced.out_info)) > len(graph.all_outputs)
                 if not ((checked or lowering.on_host) and donated):
                     break
-                donated = []  # the variables keep what they have when the run fails
+                donated = []  # without donation, variables keep their values if the run fails
             put = jax.device_put if placement is None else placement.copied
             constants = [put(v.constant) for v in large]
             compiled = traced.lower().compile(options(graph, jax.default_backend()))
@@ -290,20 +291,20 @@ class XlaProgram:
 
 
 class _Compiled(NamedTuple):
-    """What is needed to run a compiled graph."""
+    """A compiled graph with everything needed to run it."""
 
     call: Callable[..., Any]
     lowering: Any
-    draws: Sequence[Any]  # the nodes whose states of random draws are passed in
-    constants: Sequence[Any]  # what else is
-    takes_memory: bool  # whether that of the variables that are updated is given to their new values
-    checked: bool  # whether it gives a truth value at the end: that of all checks
+    draws: Sequence[Any]  # the nodes whose random states are passed in
+    constants: Sequence[Any]  # further arguments
+    takes_memory: bool  # whether the buffers of updated variables are donated
+    checked: bool  # whether the last output is the conjunction of all checks
     peak: int | None
-    placement: Placement | None  # where values are, if variables are spread over a mesh of devices
+    placement: Placement | None  # the shardings, if variables are sharded over a mesh
     on_host: Sequence[str]
     may_fail: bool
-    wide: bool  # whether JAX must be told that arrays of 64-bit types go in
-    alone: bool  # whether `call` takes the inputs, and nothing else
+    wide: bool  # whether the call needs JAX's 64-bit mode
+    alone: bool  # whether `call` takes the inputs and nothing else
 
 
 def _peak(compiled: Any) -> int | None:
@@ -314,16 +315,16 @@ def _peak(compiled: Any) -> int | None:
 
 
 def _forget_failed_run() -> None:
-    """Makes JAX forget that a program of this thread has failed: it would say so once more when Python ends."""
-    with suppress(ImportError, AttributeError):  # JAX has no public way to
+    """Clear JAX's record of a failed program of this thread, which it would report again at interpreter exit."""
+    with suppress(ImportError, AttributeError):  # there is no public API
         tokens: Any = import_module("jax._src.dispatch").runtime_tokens
         tokens.clear()
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """What is compiled: from variables, inputs and what else is passed in to outputs, updates, and whether checks hold.
+    """Return the function to compile: from variables, inputs and passed-in values to outputs, updates and checks.
 
-    The last of these is there only if there is something to check.
+    The conjunction of the checks is returned only if there are any.
     """
     variables, inputs = len(graph.variables), len(graph.inputs)
 

@@ -1,8 +1,7 @@
-"""Convolution and pooling for XLA, in the form that its compiler makes the fastest code of.
+"""Convolution and pooling for XLA, in the forms that it compiles to the fastest code.
 
-Convolutions are its own, but for those that are a matrix product or a few products by the element. What scatters (a
-convolution's and a pooling's transpose) is written without scattering: values go to their places by reshaping, or by
-padding between them.
+XLA's own convolution is used, except where a matrix product or a few elementwise products do. Transposes of convolution
+and pooling avoid scatter: values move to their positions by reshaping or by interior padding.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ....ops.nn import convolution
 from ....ops.nn.convolution import padded, taps
 from .table import lowering
 
-_PATCHES = 8 << 20  # bytes of patches up to which one product with them is faster than a convolution
+_PATCHES = 8 << 20  # bytes of im2col patches up to which a matrix product is faster than a convolution
 
 
 def _is_own(x: Any, window: tuple[int, ...], channels: int, groups: int) -> bool:
@@ -30,7 +29,7 @@ def _is_own(x: Any, window: tuple[int, ...], channels: int, groups: int) -> bool
 
 
 def _by_kernel(op: Any, a: Any, b: Any, **attrs: Any) -> Any:
-    """The kernel's own text: a product, or products by the element, whose sum in half precision is made in single."""
+    """Run the op's kernel with `jax.numpy`: matrix or elementwise products; half precision accumulates in float32."""
     if a.dtype.itemsize > 2 or attrs["groups"] == 1:
         return op.kernel(jnp, a, b, **attrs)
     return op.kernel(jnp, a.astype(jnp.float32), b.astype(jnp.float32), **attrs).astype(a.dtype)
@@ -92,11 +91,11 @@ def _window_spread(x: Any, *, size: Any, window: Any, strides: Any, paddings: An
 
 
 def _spread(part: Any, values: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    """An image of `size` in which place `number` under each window has received `part(number, *values)`."""
+    """Return an image of `size` in which position `number` of each window accumulates `part(number, *values)`."""
     count, *sizes, channels = values[0].shape
     whole = tuple(n + sum(p) for n, p in zip(size, paddings, strict=True))
     if max(dilations) == 1 and strides == window and whole == tuple(map(operator.mul, sizes, window)):
-        # Every place is under one window: axes of the window between those of the positions make the image.
+        # Windows tile the image: interleave the axes of window and positions, then reshape.
         numbers = np.arange(math.prod(window)).reshape([m for n in window for m in (1, n)] + [1])
         apart = [x.reshape(count, *(m for n in sizes for m in (n, 1)), channels) for x in values]
         shape = (count, *(m for n, w in zip(sizes, window, strict=True) for m in (n, w)), channels)
@@ -109,7 +108,7 @@ def _spread(part: Any, values: Any, size: Any, window: Any, strides: Any, paddin
 
 
 def _between(x: Any, key: Any, whole: Any) -> Any:
-    """Zeros around and between the values of `x`, so that they stand at `key` in an image of size `whole`."""
+    """Pad `x` with zeros around and between its values, so that they are at `key` in an image of size `whole`."""
     widths = [
         (s.start, n - s.start - (count - 1) * s.step - 1, s.step - 1) if count else (n, 0, 0)
         for s, n, count in zip(key, whole, x.shape[1:-1], strict=True)

@@ -1,7 +1,7 @@
-"""Signals wait while variables are between two values.
+"""Defers signals while a run owns the buffers of variables.
 
-XLA writes new values into the memory of the old ones: a run that has begun must end with its results in the variables.
-A handler may raise, as Python's own for Ctrl-C does, so none is called before the run is over.
+XLA writes new values into donated buffers: once a run has begun, its results must reach the variables. A signal
+handler may raise, as Python's own for Ctrl-C does, so handlers run only after the run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SIGNALS = [getattr(signal, name) for name in _NAMES.split() if hasattr(signal, 
 
 
 class Uninterrupted:
-    """A context that Python's handlers of signals are called after, instead of inside."""
+    """A context manager that defers Python's signal handlers to its end (main thread only)."""
 
     def __enter__(self) -> None:
         self._came: list[int] = []

@@ -1,7 +1,7 @@
-"""A graph replayed with `jax.numpy`, under a trace of JAX: each node by its lowering, else by its kernel.
+"""Replays a graph with `jax.numpy` under a JAX trace: each node by its lowering, else by its kernel.
 
-A node that neither can do is computed by NumPy in the middle of the program: XLA calls back. So is every effect, in the
-order of the program. Guards become one truth value, which the caller looks at before anything is made known.
+Nodes that neither supports run on NumPy as host callbacks, and so does every effect, in program order. Guards become
+one boolean, which the caller checks before it commits any result.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from ...ir.graph import Graph, Node, Value, all_nodes, subgraphs
 from . import algebra, images, random, structure  # noqa: F401
 from .table import LOWERINGS
 
-# What a kernel written for NumPy raises when it meets values that are not known yet, or arrays that cannot be changed.
+# What a NumPy kernel raises on abstract values or immutable arrays.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
 
 
 class Lowering:
-    """The replays of a graph and of the graphs inside it; what they found out on the way."""
+    """The replay of a graph and its subgraphs, and what it found on the way."""
 
     def __init__(self, graph: Graph) -> None:
         inner = [node for top in graph.nodes for part in subgraphs(top) for node in all_nodes(part)]
         effects = [*(node for node in graph.nodes if node.op is not draw), *inner]
         self.ordered = any(isinstance(node.op, Effect) for node in effects)
-        self.on_host: list[str] = []  # the ops that are called back for
-        self.failures: list[BaseException] = []  # what Python code raised that was called back
-        self.performance: dict[str, Any] = {}  # of the thread that runs the program
+        self.on_host: list[str] = []  # the ops that run as host callbacks
+        self.failures: list[BaseException] = []  # exceptions raised by callbacks
+        self.performance: dict[str, Any] = {}  # the effect state of the thread that runs the program
 
     def run(self, graph: Graph, arrays: Sequence[Any], known: dict[Value, Any] | None = None) -> tuple[list[Any], Any]:
-        """The arrays of `all_outputs` for those of `all_inputs`, and whether all checks hold (None without any)."""
+        """Return the arrays of `all_outputs` for those of `all_inputs`, and whether all checks hold (None if none)."""
         made = dict(zip(graph.all_inputs, arrays, strict=True)) | (known or {})
         checks: list[Any] = []
 
@@ -60,7 +60,7 @@ class Lowering:
             elif node.op is never:
                 checks.append(jnp.bool_(False))
             elif node.op is not shape_guard and not (node.op is draw and node.outputs[0] in made):
-                # Shapes do not change here: a shape that would be another one is a check of the node that makes it.
+                # Shapes are static here: a value-dependent shape is checked by the node that computes it.
                 results, holds = self._node(node, array)
                 made.update(zip(node.outputs, map(_exactly, results, node.outputs), strict=True))
                 checks += [] if holds is None else [holds]
@@ -68,7 +68,7 @@ class Lowering:
         return outputs, functools.reduce(operator.and_, checks) if checks else None
 
     def checked(self, graph: Graph, arrays: Sequence[Any]) -> tuple[list[Any], Any]:
-        """The same, with a truth value in any case."""
+        """Like `run`, with a boolean in any case."""
         outputs, holds = self.run(graph, arrays)
         return outputs, jnp.bool_(True) if holds is None else holds
 
@@ -88,10 +88,10 @@ class Lowering:
         return (result if node.several else (result,)), None
 
     def _called_back(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
-        """The node's outputs, computed by NumPy on the host; and where their shapes depend on values, that they fit.
+        """Compute a node by NumPy in a host callback; also return a check that value-dependent shapes match.
 
-        A shape that does not ends the run. The truth value is there so that XLA makes the call in any case: it leaves
-        out what gives nothing but empty arrays, or what nobody reads, though the program may be made for that shape.
+        A mismatched shape aborts the run. The boolean makes XLA keep the call: it eliminates a callback whose results
+        are empty or unused, although the program may be specialized for that shape.
         """
         self.on_host.append(node.op.name)
         expected = [_packed_form(v) for v in node.outputs]
@@ -129,10 +129,10 @@ _HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
 
 @functools.cache
 def kernel_of(op: Any) -> Callable[..., Any]:
-    """The op on arrays of JAX's.
+    """Return the op as a function of JAX arrays.
 
-    Products, and what is one function of XLA's, are computed in half precision as such. Of what has several steps, and
-    of sums, only the result is rounded to it.
+    Products and single XLA functions compute in half precision. Ops of several steps, and sums, compute in float32 and
+    round the result only.
     """
     kernel: Callable[..., Any] = LOWERINGS.get(op.name) or bind(op.kernel, jnp)
     one_function = op.family == "elementwise" and isinstance(op.kernel, str | BuiltinFunctionType)
@@ -154,12 +154,12 @@ def kernel_of(op: Any) -> Callable[..., Any]:
 
 
 def _widened(x: Any) -> Any:
-    """An array that NumPy can compute with."""
+    """Return an array that NumPy can compute with: bfloat16 as float32."""
     return x.astype(np.float32) if x.dtype == _HALF[0] else x
 
 
-# A callback runs in a thread of XLA's, in which JAX has no 64-bit types unless the user has switched them on for all:
-# what goes in and comes out would be rounded to 32 bits. So these travel as pairs of 32 bits.
+# Callbacks run on threads of XLA, where JAX has no 64-bit types unless the user has enabled them globally: arguments
+# and results would be truncated to 32 bits. Therefore 64-bit values are passed as pairs of 32-bit words.
 
 
 def _is_wide(dtype: Any) -> bool:
@@ -167,7 +167,7 @@ def _is_wide(dtype: Any) -> bool:
 
 
 def _packed_form(value: Value) -> Any:
-    """What an output of a callback is declared as."""
+    """The declared shape and dtype of a callback's output."""
     dtype = np.dtype(value.dtype.numpy)
     if not _is_wide(dtype):
         return jax.ShapeDtypeStruct(value.shape, dtype)
@@ -175,7 +175,7 @@ def _packed_form(value: Value) -> Any:
 
 
 def _packed(x: Any) -> Any:
-    """An array of the program as it is given to a callback."""
+    """Pack an array of the program for a callback."""
     if not _is_wide(x.dtype):
         return x
     if x.dtype == np.complex128:
@@ -185,7 +185,7 @@ def _packed(x: Any) -> Any:
 
 
 def _unpacked(x: Any, dtype: Any) -> Any:
-    """What a callback gave, as an array of the program."""
+    """Unpack the result of a callback to an array of the program."""
     if not _is_wide(dtype):
         return x
     if dtype == np.complex128:
@@ -204,21 +204,21 @@ def _unpacked_on_host(x: Any, dtype: Any) -> Any:
 
 
 class Stop(Exception):
-    """Ends the run of a program; what happened is in `failures`."""
+    """Aborts the run of a program; the cause is in `failures`."""
 
 
-# The caller raises what happened: JAX need not write it down too.
+# The caller raises the cause: JAX must not log it as well.
 logging.getLogger("jax._src.callback").addFilter(lambda said: not (said.exc_info and said.exc_info[0] is Stop))
 
 
 def _equal(x: Any, value: Any) -> Any:
-    """Whether a guarded value is what it was; NaN is the same as NaN."""
+    """Whether a guarded value is unchanged; NaN equals NaN."""
     alike = x == value
     return (alike | ((x != x) & (value != value)) if value.dtype.kind in "fc" else alike).all()
 
 
 def _exactly(x: Any, value: Value) -> Any:
-    """An array in the dtype it has with NumPy, and of the same shape."""
+    """Cast an array to the dtype that NumPy gives it, and assert its shape."""
     if np.shape(x) != value.shape:
         raise AssertionError(f"an op gives the shape {np.shape(x)} with jax.numpy, and {value.shape} with NumPy")
     return jnp.asarray(x, value.dtype.numpy)
@@ -232,7 +232,7 @@ def _no_strings(value: Value) -> Exception:
 
 
 def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:
-    """One of several graphs; one that gives other shapes does not count."""
+    """Lower a conditional to `lax.switch`; a branch with mismatched shapes returns zeros and a failed check."""
     index, *given = arrays
 
     def branch(graph: Graph) -> Any:
@@ -250,7 +250,7 @@ def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
 
 
 def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:
-    """A body again and again: for each row of what is scanned, or while a test holds."""
+    """Lower a loop: `lax.scan` over the rows of its inputs, or `lax.while_loop` if it has a test."""
     rounds, body, test = node.attrs["rounds"], node.attrs["body"], node.attrs["test"]
     carried = rounds.carried
     start, scanned, fixed = rounds.divided(arrays)
@@ -270,9 +270,9 @@ def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
 
 
 def _repeated(lowering: Lowering, node: Node, start: list[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], Any]:
-    """A loop with a test. What it emits has as many rows as it had rounds when it was traced: the number is checked.
+    """Lower a loop with a test. It stacks as many rows as it had iterations when traced: the count is checked.
 
-    A check that fails, in the body or in the test, ends it: what is computed from then on means nothing.
+    A failed check in the body or in the test ends the loop, as all later values are meaningless.
     """
     body, test, carried = node.attrs["body"], node.attrs["test"], node.attrs["rounds"].carried
     kept = node.outputs[carried:]

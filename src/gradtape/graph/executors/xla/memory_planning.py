@@ -1,7 +1,7 @@
-"""A program of XLA's that keeps to a memory budget: some values are computed again, in stages that XLA keeps apart.
+"""Memory planning for XLA: rematerializes values, in stages separated by optimization barriers.
 
-XLA says what a program takes once it is compiled. That differs from what the plan counts on, as XLA fuses ops, and
-needs memory of its own: so the plan is made anew, for less, until the program fits.
+XLA reports a program's memory only after compilation. It differs from the plan's estimate because XLA fuses ops and
+needs workspace: therefore planning is repeated with a lower goal until the program fits.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ logger = logging.getLogger("gradtape")
 
 _ATTEMPTS = 3
 _PATIENCE = 0.5
-_LONGEST = 1.0  # so much of a run may be computed again: tighter plans gain little, and take long to compile
-_LOOSER = 1.05  # the step to the next plan, where one computes too much again
+_LONGEST = 1.0  # maximal recomputed fraction of a run: tighter plans gain little and compile slowly
+_LOOSER = 1.05  # growth of the goal after a plan that recomputes too much
 
 
 def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
-    """What `build` makes of the graph such that a run takes at most `budget` beside its largest op.
+    """Return what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
 
-    That is bytes, or a fraction of what a run takes without a plan, of `plain`, which `build` made of the graph as it
-    is. What it makes says in `peak` what a run takes.
+    The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph. Built
+    programs report the peak memory of a run as `peak`.
     """
     if plain.peak is None:
         logger.warning(
@@ -59,9 +59,9 @@ def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[
 
 
 def planned(graph: Graph, budget: int | float) -> Graph:
-    """The graph, which is to become two programs, within the budget as far as the plan can tell; without stages.
+    """Plan a graph that will be split into two programs, by the cost model alone and without stages.
 
-    A fraction is one of what the plan counts on.
+    A fractional budget is relative to the estimated peak.
     """
     whole = dead_code(common_subexpressions(graph))
     weights = _weights(whole)
@@ -82,7 +82,7 @@ def _weights(graph: Graph) -> Weights:
 
 
 def _planned(graph: Graph, goal: float, most: float) -> tuple[float, Recomputed | None]:
-    """The plan that holds least, of `goal` bytes to less than `most`, and does not take too long; and its bytes."""
+    """Return the goal and the plan with the lowest memory between `goal` and `most` bytes that is not too slow."""
     weights = _weights(graph)
     longest = _LONGEST * sum(map(seconds, graph.nodes))
     while goal < most:

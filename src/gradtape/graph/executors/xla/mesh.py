@@ -1,8 +1,8 @@
-"""Logical devices as JAX knows them, and meshes of them: what a program that runs on several devices is compiled for.
+"""Maps logical devices to JAX devices and builds meshes of them, for programs that run on several devices.
 
-A logical CPU is one of JAX's virtual ones, which must be asked for before JAX computes anything: `prepare` does so as
-soon as several are in use. A logical GPU is a whole GPU of JAX's, in the same order. With several processes, the mesh
-of all devices spans them: see `global_devices`.
+A logical CPU is one of JAX's virtual CPU devices, which must be requested before JAX initializes its backends:
+`prepare` does so as soon as several are in use. A logical GPU is a whole JAX GPU, in the same order. With several
+processes, the mesh of all devices spans them: see `global_devices`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EARLIER = (
 
 
 def prepare() -> None:
-    """Makes JAX have as many CPU devices as there are logical ones. Nothing happens where there is only one."""
+    """Configure JAX with as many CPU devices as there are logical ones; do nothing for a single one."""
     count = len(logical_devices("CPU"))
     if count < 2:
         return
@@ -31,7 +31,7 @@ def prepare() -> None:
         return
     try:
         jax.config.update("jax_num_cpu_devices", count)
-    except RuntimeError as error:  # the backends have started
+    except RuntimeError as error:  # the backends have been initialized
         there = len(jax.local_devices(backend="cpu"))
         if there < count:
             raise FailedPreconditionError(
@@ -40,7 +40,7 @@ def prepare() -> None:
 
 
 def jax_devices(devices: Sequence[Device]) -> list[Any]:
-    """The devices of this process as JAX's objects; FailedPreconditionError, saying what to do, if it has too few."""
+    """Return JAX's devices for local devices; raise FailedPreconditionError with instructions if there are too few."""
     check_jax()
     prepare()
     import jax
@@ -65,7 +65,7 @@ def jax_devices(devices: Sequence[Device]) -> list[Any]:
 
 
 def global_devices(kind: str | None = None) -> list[Any]:
-    """JAX's devices of all processes that take part, in the order of the processes; those of `kind`, CPU or GPU."""
+    """The JAX devices of all participating processes, in process order; optionally only those of `kind`, CPU or GPU."""
     prepare()
     import jax
 
@@ -74,9 +74,9 @@ def global_devices(kind: str | None = None) -> list[Any]:
 
 
 def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape: Sequence[int] | None = None) -> Any:
-    """A mesh of JAX's devices, in their order: `shape` says how many along each axis; all along the only one.
+    """Make a mesh of JAX devices in the given order; `shape` has a size per axis, by default all devices on one axis.
 
-    XLA decides how what is not annotated is divided (axes of the type Auto).
+    Axes have type Auto: XLA chooses the sharding of values without annotations.
     """
     import jax
     import numpy as np
@@ -94,9 +94,9 @@ def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape:
 
 
 def sharding(mesh: Any, *axes: Any) -> Any:
-    """How an array lies on a mesh: for each of its axes the axis of the mesh it is divided along, or None.
+    """Return the sharding that maps each array axis to a mesh axis, or to None.
 
-    `sharding(mesh)` is a copy on every device, `sharding(mesh, "replica")` divides the first axis among them.
+    `sharding(mesh)` replicates; `sharding(mesh, "replica")` splits the first axis.
     """
     from jax.sharding import NamedSharding, PartitionSpec
 

@@ -1,8 +1,8 @@
-"""Where the values of a program are, if its variables are spread over a mesh of devices: XLA partitions it accordingly.
+"""The shardings of a program's values, if its variables are sharded over a mesh; XLA partitions it accordingly.
 
-Sharded variables stay as they are laid out, and so do their new values. An input whose first axis the batch axis of the
-mesh divides is split along it, all else has a copy on each device. That is a matter of speed and memory only: the
-numbers are those of one device.
+Sharded variables keep their sharding, and so do their new values. An input whose first axis is divisible by the batch
+axis of the mesh is split along it; everything else is replicated. This affects speed and memory only: results equal
+those of a single device.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .constraint import constrained
 
 
 class Placement:
-    """The mesh of a program, and what lies on it how.
+    """The mesh of a program and the shardings of its values.
 
-    Variables of the host take part with a copy on each device. They are given what one device has of their new values,
-    so that programs for one device can use them too.
+    Host variables are replicated. After a run they get the copy of one device, so that single-device programs can use
+    them too.
     """
 
     def __init__(self, layout: Layout, outputs: Any = None) -> None:
@@ -33,14 +33,14 @@ class Placement:
         self._replicated = NamedSharding(mesh, PartitionSpec())
         self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
         self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self._replicated
-        self._is_local = layout.sharding.is_fully_addressable  # on devices of this process alone
-        if outputs is None and not self._is_local:  # each process looks at the whole of them
+        self._is_local = layout.sharding.is_fully_addressable  # all devices belong to this process
+        if outputs is None and not self._is_local:  # each process needs the whole outputs
             outputs = self._replicated
-        self._outputs = outputs  # how outputs are to lie; None: as XLA finds best
-        self._copies: dict[int, tuple[Any, Any]] = {}  # of variables of the host: what they hold, and that on the mesh
+        self._outputs = outputs  # the sharding of outputs; None: XLA chooses
+        self._copies: dict[int, tuple[Any, Any]] = {}  # of host variables: the value, and its replicated copy
 
     def traced(self, function: Callable[..., Any], graph: Graph, values: Sequence[Value], donated: list[int]) -> Any:
-        """A trace of JAX's of a program: `function` of its variables, its inputs and what else is passed in."""
+        """Trace a program with JAX: `function` of its variables, inputs and other arguments."""
         import jax
 
         variables = [self._of(variable) for variable, _ in graph.variables]
@@ -52,7 +52,7 @@ class Placement:
 
         def parted(*arrays: Any) -> Any:
             results = function(*arrays)
-            return results[:count], results[count:]  # whether checks hold is known after tracing, if at all
+            return results[:count], results[count:]  # whether there are checks is only known after tracing
 
         updates = [self._of(variable) for variable, _ in graph.updates]
         where = ([*[self._outputs] * len(graph.outputs), *updates], None)
@@ -66,17 +66,17 @@ class Placement:
         return self._batch if self._parts and shape and shape[0] % self._parts == 0 else self._replicated
 
     def copied(self, array: Any) -> Any:
-        """An array with a copy on each device."""
+        """Replicate an array."""
         return self._put(array, self._replicated)
 
     def spread_inputs(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs, each on its devices; what is of the host, the program itself takes there."""
+        """Move the inputs to their devices; with one process, the program itself transfers host arrays."""
         if self._is_local:
             return [x if isinstance(x, ndarray) else self._put(x, self.of_input(x.shape)) for x in arrays]
         return [self._put(x, self.of_input(x.shape)) for x in arrays]
 
     def spread_held(self, variables: Sequence[Variable], held: Sequence[Any]) -> list[Any]:
-        """What variables hold, on the mesh."""
+        """The values of variables on the mesh."""
         pairs = zip(variables, held, strict=True)
         return [x if isinstance(v, ShardedVariable) else self._copy_of(v, x) for v, x in pairs]
 
@@ -87,7 +87,7 @@ class Placement:
         return kept[1]
 
     def taken(self, variables: Sequence[Variable], updates: Sequence[Any]) -> list[Any]:
-        """What the variables are to hold: of what is on each device, those of the host take the first copy."""
+        """Return the new values of the variables: host variables take the copy of the first device."""
         pairs = zip(variables, updates, strict=True)
         return [x if isinstance(v, ShardedVariable) else self._on_first(x) for v, x in pairs]
 
@@ -102,7 +102,7 @@ class Placement:
 
 
 def placement_of(graph: Graph) -> Placement | None:
-    """Where a program runs, if one of its variables is on a mesh, or a value is to be; else None."""
+    """Return the placement if a variable is sharded or a value has a sharding constraint; else None."""
     variables = [variable for variable, _ in (*graph.variables, *graph.updates)]
     layouts = [variable.layout for variable in variables if isinstance(variable, ShardedVariable)]
     layouts += [Layout(node.attrs["sharding"]) for node in graph.nodes if node.op is constrained]

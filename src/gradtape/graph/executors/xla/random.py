@@ -1,4 +1,4 @@
-"""Random numbers for XLA: the same numbers as the kernels draw, by loops that XLA has."""
+"""Random ops for XLA: the same numbers as the NumPy kernels draw, with XLA's control flow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .table import lowering
 
 @lowering("random_truncated_normal")
 def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
-    """Each group takes its numbers, one after another, from blocks of its own; all groups go on together."""
+    """Rejection sampling: each group draws from its own Philox blocks; all groups iterate together."""
     numbers: Any
     each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
     count = math.prod(shape)

@@ -1,7 +1,7 @@
-"""The shapes and dtypes that an op gives, found out without computing: a trace for XLA needs nothing else.
+"""Abstract evaluation: finds the shapes and dtypes of an op's outputs without computing, as a trace for XLA requires.
 
-They follow from the family where it determines them, else from the kernel itself, which JAX runs on arrays that have a
-shape and a dtype only. What was found is remembered. No op has a rule of its own for this.
+They follow from the op's family where it determines them, else from its kernel by `jax.eval_shape`. Results are cached.
+No op has a shape rule of its own.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .lowering import kernel_of
 
 PlanOutcome = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
 
-_MOST = 1 << 14  # entries that are remembered
+_MOST = 1 << 14  # cached entries
 _found: dict[Any, Any] = {}
 
 
 def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[PlanOutcome, bool] | None:
-    """The shapes and dtypes of the outputs, and whether they are a tuple; None where the values must tell."""
+    """Return the shapes and dtypes of the outputs, and whether they are a tuple; None if they depend on values."""
     if any(x.dtype.kind in (0, dtypes.STRING) for x in inputs):
         return None
     shapes: Any = tuple([x.dims for x in inputs])
@@ -38,14 +38,14 @@ def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Pl
         found: tuple[PlanOutcome, bool] | None
         found = _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
         return found
-    except ValueError:  # shapes that do not fit: NumPy says so in its own words
+    except ValueError:  # incompatible shapes: NumPy raises a better error
         return None
 
 
 def _remembered(key: Any, find: Any) -> Any:
     try:
         found = _found.get(key, _found)
-    except TypeError:  # an attribute that cannot be a key
+    except TypeError:  # an unhashable attribute
         return find()
     if found is _found:
         if len(_found) >= _MOST:
@@ -55,7 +55,7 @@ def _remembered(key: Any, find: Any) -> Any:
 
 
 def _dtype(op: Op, kinds: Sequence[DType], attrs: dict[str, Any]) -> DType | None:
-    """The dtype of an elementwise op, which NumPy tells for one number as for many."""
+    """The dtype of an elementwise op, found by running it on one element."""
     with np.errstate(all="ignore"):
         result = op.numpy(*[np.ones(1, kind.computed.numpy) for kind in kinds], **attrs)
     found = dtypes.of_numpy(result.dtype)
@@ -68,14 +68,14 @@ def _by_kernel(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple
     with jax.enable_x64(True):
         try:
             result = jax.eval_shape(partial(kernel_of(op), **attrs), *structs)
-        except Exception:  # a kernel that looks at values; or shapes that do not fit, of which NumPy will say so
+        except Exception:  # value-dependent kernel, or incompatible shapes, for which NumPy raises the error
             return None
     several = isinstance(result, tuple | list)
     return tuple([(y.shape, dtypes.of_numpy(y.dtype)) for y in (result if several else (result,))]), several
 
 
 def _frozen(value: Any) -> Any:
-    """Attributes as a key; numbers of different types are different ones."""
+    """Convert attributes to a hashable key; numbers of different types differ."""
     if isinstance(value, dict):
         return tuple([(key, _frozen(x)) for key, x in value.items()])
     if isinstance(value, tuple | list):

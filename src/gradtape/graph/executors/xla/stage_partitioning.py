@@ -1,8 +1,8 @@
-"""A graph in stages, for XLA: none begins before the one before it has made all that is needed later.
+"""Splits a planned graph into stages separated by XLA optimization barriers, so that rematerialization survives.
 
-XLA computes a value that was to be made twice once, and does what it can do early or late as it likes: so it keeps what
-a plan lets go. Behind an optimization barrier a value is another one to it, and nothing is there before all that goes
-through the barrier is. What a stage uses goes through the one in front of it, with all that is made and still needed.
+XLA merges duplicate computations (CSE) and reorders ops freely, and so would keep alive what a plan frees. A value
+behind an optimization barrier is opaque to XLA, and is available only when all operands of the barrier are. Invariant:
+everything that a stage uses, and everything computed so far and still needed, passes the barrier in front of it.
 """
 
 from __future__ import annotations
@@ -18,42 +18,41 @@ from .constants import passed_in
 
 
 class _Barrier(Unregistered):
-    """`barrier(*xs)` is `xs`, of which XLA knows no more than that all of them are there."""
+    """The identity on several values, opaque to XLA; its results are available only when all operands are."""
 
     name = title = "optimization_barrier"
     family = "linear"
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
-        """The values."""
+        """Return the values."""
         return arrays
 
 
 barrier = _Barrier()
 
-# XLA for CPUs removes barriers before it looks for what is computed twice. Without this pass they stay; running them
-# costs nothing.
+# XLA's CPU compiler expands barriers before CSE. Without that pass they stay, and cost nothing at run time.
 _KEPT = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
 
 
 def options(graph: Graph, backend: str) -> dict[str, str] | None:
-    """What XLA's compiler is to be told about a graph, if it is one in stages."""
+    """The XLA compiler options for a graph, if it has stages."""
     return _KEPT.get(backend) if any(node.op is barrier for node in graph.nodes) else None
 
 
-_PART = 0.5  # of the largest op: a stage that has made so much ends before the next product
+_PART = 0.5  # fraction of the largest op: a stage that has allocated more ends before the next product
 
 
 def in_stages(planned: Graph, original: Iterable[Node]) -> Graph:
-    """The graph as planned, from nodes of which some run again, in stages: one begins where nodes run again.
+    """Split a planned graph into stages; one begins at each sequence of rematerialized nodes.
 
-    Another begins before a product, if there is much that XLA might do early or late.
+    Another begins before a product if much memory has been allocated that XLA might reorder.
     """
     own = {v for node in original for v in node.outputs}
     return _Staged(planned, own).graph(_PART * largest(planned))
 
 
 class _Staged:
-    """The stages made so far."""
+    """The stages built so far."""
 
     def __init__(self, planned: Graph, own: set[Value]) -> None:
         self._planned = planned
@@ -62,11 +61,11 @@ class _Staged:
         self._maker = {v: node for node in planned.nodes for v in node.outputs}
         self._last: dict[Value, int] = {v: i for i, node in enumerate(planned.nodes) for v in node.inputs}
         self._last.update(dict.fromkeys(planned.all_outputs, len(planned.nodes)))
-        self._now: dict[Value, Value] = {}  # what a value is behind the last barrier that it went through
+        self._now: dict[Value, Value] = {}  # maps a value to its copy behind the last barrier that it passed
         self._nodes: list[Node] = []
 
     def graph(self, most: float) -> Graph:
-        """All stages, one after the other."""
+        """Return the graph of all stages in order."""
         nodes = self._planned.nodes
         starts = [0, *self._starts(most), len(nodes)]
         made: list[Value] = []
@@ -83,7 +82,7 @@ class _Staged:
         again = True
         for i, node in enumerate(self._planned.nodes):
             before, again = again, self._runs_again(node)
-            # What a product takes is in memory in any case: before it, a barrier parts nothing that XLA would fuse.
+            # The operands of a product are materialized anyway: a barrier before it prevents no fusion.
             alone = node.op.family == "bilinear" or any(subgraphs(node))
             if i and (not before if again else alone and made > most):
                 yield i
@@ -94,7 +93,7 @@ class _Staged:
         return bool(node.outputs) and node.outputs[0] not in self._own
 
     def _begin(self, stage: Sequence[Node], needed: Sequence[Value]) -> None:
-        """Puts a barrier in front of a stage; views are taken again of what comes through it."""
+        """Insert a barrier before a stage; views are recomputed from the values behind it."""
         inside = {v for node in stage for v in node.outputs}
         used = [v for node in stage for v in node.inputs if v not in inside]
         through: dict[Value, None] = {}
@@ -117,7 +116,7 @@ class _Staged:
         return next(v for v in node.inputs if self._root.get(v, v) is root)
 
     def _add(self, node: Node) -> None:
-        """Adds a node that makes its outputs anew."""
+        """Append a node with fresh outputs."""
         new = tuple([Value(v.shape, v.dtype) for v in node.outputs])
         self._nodes.append(node.on(self._now)._replace(outputs=new))
         self._now.update(zip(node.outputs, new, strict=True))

@@ -1,4 +1,4 @@
-"""Moving values for XLA: padding, which fuses with what comes after it, where the kernels write into zeros; layouts."""
+"""Data movement for XLA: padding, which fuses with its consumer, in place of writes into zeros; barriers, shardings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _pad(x: Any, *, paddings: Any, value: Any = None) -> Any:
 
 @lowering("place")
 def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """Zeros of `shape` with `x` at `key`."""
+    """Return zeros of `shape` with `x` at `key`."""
     if Ellipsis in key:
         at = key.index(Ellipsis)
         missing = len(shape) - sum(k is not None and k is not Ellipsis for k in key)

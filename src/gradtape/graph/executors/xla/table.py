@@ -1,7 +1,7 @@
-"""Lowerings for XLA: what an op is there when its kernel's own text does not run with `jax.numpy`, or runs slowly.
+"""The registry of XLA lowerings, for ops whose kernel fails or is slow with `jax.numpy`.
 
-A lowering takes the node's arrays and attributes and gives what the kernel would. Everything else is the kernel itself,
-called with `jax.numpy`.
+A lowering takes a node's arrays and attributes and returns what the kernel would. All other ops run their kernel with
+`jax.numpy`.
 """
 
 from __future__ import annotations
