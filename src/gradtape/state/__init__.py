@@ -1,8 +1,8 @@
-"""Values that change or come in pieces: variables, modules, sparse tensors, arrays of tensors, archives.
+"""State and composite values: variables, modules, sparse and ragged tensors, tensor arrays, archives.
 
-Uses run and what is below; ops it finds by name, in `namespace`.
+Uses `engine.run` and lower layers; finds ops by name in `namespace`.
 """
 
 
 def when_ragged() -> None:
-    """Called when the first ragged tensor is made; the front door sets what is done then."""
+    """Hook called when the first ragged tensor is created; the top-level package sets it."""

@@ -1,7 +1,7 @@
-"""Named tensors in one file, whole or not there: an .npz that `numpy.load` reads, without pickle.
+"""Archives of named tensors in one file, written atomically: an .npz that `numpy.load` reads without pickle.
 
-A file is written beside its place, flushed to the disk, and put in its place at once: whoever reads finds the old file
-or the new one. A zip file carries a checksum of every member, which is checked before anything in it is believed.
+A file is written to a temporary name in the same folder, flushed to disk, and renamed: readers see the old file or the
+new one. A zip file has a checksum for each member, which is verified before its contents are used.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from ..core.dtypes import as_dtype
 from ..core.tensor import Tensor, wrap
 
 _CONTENTS = "contents.json"
-_BYTES = ".bytes"  # strings are one array of all their bytes, beside the array of their lengths
-_AT_ONCE = 1 << 20  # bytes that are read for a checksum
+_BYTES = ".bytes"  # strings are stored as one array of all bytes and an array of their lengths
+_AT_ONCE = 1 << 20  # bytes read at a time
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path that a file names leads to a place below a folder. Links are not followed."""
+    """Whether a path is below a folder, without following links."""
     own = os.path.join(os.path.abspath(folder), "")
     return "\0" not in path and os.path.abspath(path).startswith(own)
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise.
+    """Open a temporary file that replaces `path` if the block succeeds, and is removed otherwise.
 
-    What the system refuses is raised as TensorFlow's error: `ResourceExhaustedError` if the disk is full.
+    System errors are raised as TensorFlow's: `ResourceExhaustedError` if the disk is full.
     """
     target = Path(path)
-    # Several may write the same file at once, and nobody may guess the name and put a link there.
+    # The random name allows concurrent writers, and nobody can predict it to plant a link.
     draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{os.getpid()}.part")
     with errors.of_system(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 class _Draft(io.FileIO):
-    """A file that was not there before, to write to. What goes wrong is told of the file that it is to become."""
+    """A newly created file to write to; errors name the file that it will replace."""
 
     def __init__(self, draft: Path, target: Path) -> None:
         self._target = target
@@ -71,15 +71,15 @@ class _Draft(io.FileIO):
             super().__init__(draft, "xb")
 
     def write(self, data: Any) -> Any:
-        """Writes some of the bytes, and returns how many."""
+        """Write some of the bytes and return how many."""
         with errors.of_system(self._target):
             return super().write(data)
 
 
 def remove_drafts(folder: str, pattern: str) -> None:
-    """Removes what processes that were killed have left behind while they wrote files of this pattern."""
+    """Remove temporary files of this pattern whose processes were killed while writing."""
     if os.name != "posix":
-        return  # elsewhere there is no way to ask whether a process is running
+        return  # there is no portable way to ask whether a process is running
     for draft in Path(folder).glob(f"{pattern}.*.part"):
         if not _is_running(draft.name.rsplit(".", 2)[1]):
             draft.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def _is_running(process: str) -> bool:
 
 
 def _flush_folder(folder: Path) -> None:
-    """A file's new name is on the disk when its folder is."""
+    """Flush a folder: only then is a renamed file durable."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -113,13 +113,13 @@ class ArchiveWriter:
         self._dtypes: dict[str, str] = {}
 
     def add(self, name: str, value: Tensor) -> None:
-        """The tensor under this name."""
+        """Add a tensor under this name."""
         array = np.asarray(value.array)
         self._dtypes[name] = value.dtype.name
         if value.dtype is dtypes.string:
             self._write(name + _BYTES, np.frombuffer(b"".join(array.ravel().tolist()), np.uint8))
             array = np.array([len(text) for text in array.ravel().tolist()], np.int64).reshape(array.shape)
-        elif array.dtype.isbuiltin != 1:  # bfloat16 and its like, which the format does not know by name
+        elif array.dtype.isbuiltin != 1:  # bfloat16 and the like have no name in the .npy format
             array = array.view(f"u{array.dtype.itemsize}")
         self._write(name, array)
 
@@ -128,35 +128,35 @@ class ArchiveWriter:
             np.lib.format.write_array(member, array, allow_pickle=False)
 
     def finish(self, notes: Any) -> None:
-        """The archive is complete; `notes`, anything that JSON can say, goes with it."""
+        """Complete the archive with `notes`, any JSON value."""
         self._zip.writestr(_CONTENTS, json.dumps({"dtypes": self._dtypes, "notes": notes}))
 
     def __enter__(self) -> ArchiveWriter:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        with suppress(Exception) if kind is not None else ExitStack():  # what has failed is told already
+        with suppress(Exception) if kind is not None else ExitStack():  # report the original error only
             self._zip.close()
 
 
 class _Header(NamedTuple):
-    """What the first bytes of a `.npy` file say."""
+    """The header of a `.npy` file."""
 
     dtype: np.dtype[Any]
     is_fortran: bool
     shape: tuple[int, ...]
 
 
-# A header as NumPy writes it for arrays of plain numbers. It is Python's text of a dict: nothing evaluates it here.
+# A header as NumPy writes it for numeric arrays: the repr of a dict, which is matched and never evaluated.
 _HEADER = re.compile(
     rb"\{'descr': '([<|][biufc]\d{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:\d{1,19}, ?)*\d{0,19})\),? *\} *\n?"
 )
-_HEADER_MAX_BYTES = 10_000  # NumPy's limit too
+_HEADER_MAX_BYTES = 10_000  # NumPy's own limit
 
 
 def _read_header(file: IO[bytes], file_size: int) -> _Header:
-    """Reads the header of a `.npy` file of so many bytes; ValueError if it is none, or of another size."""
+    """Read the header of a `.npy` file of `file_size` bytes; ValueError if it is invalid or the size does not match."""
     magic = file.read(8)
     if magic[:6] != b"\x93NUMPY" or magic[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
         raise ValueError("it is no array of NumPy's")
@@ -173,7 +173,7 @@ def _read_header(file: IO[bytes], file_size: int) -> _Header:
 
 
 def _read_array(file: IO[bytes], size: int) -> np.ndarray[Any, Any]:
-    """Reads a `.npy` file of so many bytes. Memory is taken for what is there, not for what the header says."""
+    """Read a `.npy` file of `size` bytes. Allocates by the actual file size, not by the header."""
     header = _read_header(file, size)
     left = size - file.tell()
     data = bytearray(left)
@@ -186,11 +186,11 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray[Any, Any]:
 
 
 class ArchiveReader:
-    """The tensors of an archive, read one at a time; `DataLossError` if the file is damaged."""
+    """Reads the tensors of an archive one at a time; `DataLossError` if the file is damaged."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._whole: set[str] = set()  # members whose checksum was right
+        self._whole: set[str] = set()  # members whose checksum has been verified
         with errors.of_system(path), ExitStack() as when_damaged:
             try:
                 self._zip = when_damaged.enter_context(zipfile.ZipFile(self.path))
@@ -199,12 +199,12 @@ class ArchiveReader:
                 self.notes = contents["notes"]
             except (FileNotFoundError, PermissionError, IsADirectoryError):
                 raise
-            except Exception as error:  # of many kinds, for any byte of the zip may be wrong
+            except Exception as error:  # any type: every byte of the zip may be wrong
                 raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
             when_damaged.pop_all()
 
     def _info(self, member: str) -> zipfile.ZipInfo:
-        """Where a member is, if it is as `ArchiveWriter` writes them."""
+        """The entry of a member, if it is stored as `ArchiveWriter` does."""
         info = self._zip.getinfo(member)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise zipfile.BadZipFile(f"{member} is compressed")
@@ -218,7 +218,7 @@ class ArchiveReader:
             return _read_header(member, size).shape
 
     def read(self, name: str) -> Tensor:
-        """The tensor of this name."""
+        """Read the tensor with this name."""
         if name not in self.dtypes:
             raise errors.DataLossError(f"{self.path} has no tensor {name!r}")
         dtype, array = self.dtypes[name], self._array(name)
@@ -232,7 +232,7 @@ class ArchiveReader:
         return wrap(array if array.ndim else array[()], dtype)
 
     def _strings(self, name: str, sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The strings of these sizes."""
+        """Read strings of these sizes."""
         text = self._array(name + _BYTES)
         if sizes.dtype != np.int64 or text.dtype != np.uint8 or (sizes < 0).any() or sizes.sum() != text.size:
             raise errors.DataLossError(f"{name} in {self.path} is damaged: the sizes of its strings are not theirs")
@@ -247,7 +247,7 @@ class ArchiveReader:
 
     @contextmanager
     def _member(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
-        """The file of an array and its size; it is read once for its checksum before anything in it is believed."""
+        """Open the file of an array and yield it with its size; the checksum is verified before the first use."""
         member = f"{name}.npy"
         try:
             info = self._info(member)
@@ -258,11 +258,11 @@ class ArchiveReader:
                 self._whole.add(member)
             with self._zip.open(info) as file:
                 yield file, info.file_size
-        except Exception as error:  # of many kinds, for any byte of the zip may be wrong
+        except Exception as error:  # any type: every byte of the zip may be wrong
             raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}") from error
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._zip.close()
 
     def __enter__(self) -> ArchiveReader:

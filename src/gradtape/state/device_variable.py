@@ -19,10 +19,10 @@ from .variable import Variable, _converted, updating, variable_classes
 
 
 class DeviceVariable(Variable):
-    """What `Variable` becomes when its initial value is on a device. `_read` holds the value, `_array` is None.
+    """The class that a `Variable` switches to if its initial value is on a device. `_read` holds the value.
 
-    A program of XLA leaves the value in `_in_xla`, memory of its own, which it may write over in its next run; once it
-    was read by others, `_read` is a view of it, and the next run gets a copy.
+    `_array` is None. An XLA program leaves the value in `_in_xla`, its own buffer, which it may overwrite in its next
+    run. After a read, `_read` is a view of that buffer, and the next run gets a copy.
     """
 
     _array = None
@@ -45,22 +45,22 @@ class DeviceVariable(Variable):
         self._held, self._module, self._in_xla = value, value.module, None
 
     def _settle(self, value: Any) -> None:
-        """Makes a tensor of the device the first value."""
+        """Make a device tensor the initial value."""
         self._read = on_device(value.module, value.buffer, self.dtype)
 
     def _on_device(self, put: Any) -> Any:
-        """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
-        if self._in_xla is None or (self._held is not None and self._in_xla.is_deleted()):  # by a run that has failed
+        """Return the value as an XLA array, which may be donated. The caller holds `updating`."""
+        if self._in_xla is None or (self._held is not None and self._in_xla.is_deleted()):  # by a failed run
             self._in_xla = self._module.to_xla(self._held.buffer, True)  # type: ignore[union-attr]
         return self._in_xla
 
     def _latest(self) -> Any:
-        """The array of the value where it is, which may still be computed there."""
+        """The array of the current value wherever it is; its computation may be pending."""
         there = self._in_xla if self._held is None else None
         return self._read.array if there is None else there
 
     def _take_from_device(self, array: Any) -> None:
-        """Makes an array of XLA, of the right shape and dtype, the value."""
+        """Make an XLA array of the right shape and dtype the value."""
         self._held, self._in_xla = None, array
 
     def _as_tensor(self) -> Tensor:
@@ -77,7 +77,7 @@ class DeviceVariable(Variable):
         if thread.trace is not None:
             value: Tensor = thread.trace.read(self)
             return value
-        # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
+        # Another thread may be using the old read: make a new one and leave the old one's tracers alone.
         fresh = on_device(read.module, read.buffer, self.dtype)
         if recorder is not None:
             recorder.trace_read(self, fresh)
@@ -88,17 +88,17 @@ class DeviceVariable(Variable):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of the present value as a plain tuple."""
+        """The shape of the current value as a plain tuple."""
         there = self._in_xla if self._held is None else None
         shape: tuple[int, ...] = self._read.dims if there is None else there.shape
         return shape
 
     def _settled(self) -> Any:
-        """The value on the host."""
+        """Fetch the value to the host."""
         return self._read.array
 
     def _take(self, array: Any) -> None:
-        """Makes `array`, of the host or of the device, the value. The caller holds `updating`."""
+        """Make `array`, on the host or on the device, the value. The caller holds `updating`."""
         module = self._read.module
         there = array if type(array) is module.array_type else module.from_host(np.asarray(array))
         self._read = on_device(module, there, self.dtype)
@@ -106,7 +106,7 @@ class DeviceVariable(Variable):
     def _replace(self, new: Tensor) -> None:
         trace = thread.trace
         if trace is None and type(new) is not DeviceTensor:
-            new = sent(self._read.module, new)  # before recorders are told: later reads share this memory
+            new = sent(self._read.module, new)  # before recorders are notified: later reads share this memory
         for r in dispatch.listeners():
             r.tracer_of(self, None)
             r.assigned(self, new)
@@ -117,20 +117,20 @@ class DeviceVariable(Variable):
             self._read = on_device(new.module, new.buffer, self.dtype)  # type: ignore[attr-defined]
 
     def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
-        """Combines the value with `delta`, in place when nobody else can see the array."""
+        """Combine the value with `delta`, in place if no other reference to the buffer exists."""
         if type(delta) is not DeviceTensor or delta.dtype is not self.dtype or delta.dims != self.dims:
             delta = self._checked(delta)
         with updating:
             if thread.recorder is not None or not self.dtype.kind & _NUMBERS:
                 self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
-            last = (self._read,)  # not a name of its own, which some Pythons count and others do not
+            last = (self._read,)  # in a tuple: Python versions differ in counting local variables
             module, buffer = last[0].module, last[0].buffer
             change = sent(module, delta).buffer
-            self._held = None  # from here on, nobody else gets hold of the array: see `_read`
+            self._held = None  # from here on, no other thread can obtain the buffer: see `_read`
             try:
-                # It is known here and to the last read, that read here alone; each count sees itself. Memory that
-                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                # References to the buffer: this frame and the last read; to that read: this frame; `getrefcount` adds
+                # one each. Memory owned by another array, as after `v.assign(tf.reshape(t, ...))`, may have more.
                 alone = sys.getrefcount(last[0].buffer) <= 3 and sys.getrefcount(last[0]) <= 2
                 out = buffer if alone and module.has_own_memory(buffer) else None
                 new = combined(module, ufunc, buffer, change, out)
@@ -164,7 +164,7 @@ _NUMBERS = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 
 
 def _rebuilt(state: dict[str, Any]) -> Variable:
-    """A variable from its state, where new tensors go."""
+    """Rebuild a pickled variable on the default device."""
     variable = object.__new__(Variable)
     variable.__setstate__(state)
     variable._settle(placed(variable._read))

@@ -1,4 +1,4 @@
-"""Makes GPUs known if CuPy is installed; it is imported when the first tensor is made, not before."""
+"""Registers GPUs if CuPy is installed. CuPy is imported when the first tensor is created, not before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.devices import Device
 
 
 def use_if_there() -> None:
-    """New tensors go to a GPU if there is one that CuPy can drive, and nothing turns it off."""
+    """Place new tensors on a GPU if CuPy supports one and GPUs are not disabled."""
     if devices.turned_off() or find_spec("cupy") is None:
         return
     from ..engine.registry.devices import use

@@ -1,4 +1,4 @@
-"""`Module`: a named thing that owns variables and other modules, and finds them all."""
+"""`Module`: a named object that owns variables and other modules, and collects them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _IDENTIFIER = re.compile(r"^[a-zA-Z_]\w*$")
 
 
 class Module(Owner):
-    """Base class of layers and models: variables and modules set as attributes, also inside lists and dicts, are found.
+    """Base class of layers and models: collects variables and modules in attributes, also inside lists and dicts.
 
-    They are found by name of the attribute, a module's own variables before those of its submodules, each once.
+    They are ordered by attribute name, a module's own variables before those of its submodules, each once.
 
     >>> import gradtape as tf
     >>> class Dense(tf.Module):
@@ -31,7 +31,7 @@ class Module(Owner):
     ['b:0', 'w:0']
     """
 
-    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()  # attributes that are not looked into
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()  # attributes that are skipped
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -46,12 +46,12 @@ class Module(Owner):
 
     @property
     def name(self) -> str:
-        """The name given, or the class's name in snake case."""
+        """The given name, or the class name in snake case."""
         return self._name
 
     @property
     def name_scope(self) -> name_scope:
-        """The scope of this module's variables: see `with_name_scope`."""
+        """The name scope of this module's variables: see `with_name_scope`."""
         return self._name_scope
 
     @property
@@ -61,19 +61,19 @@ class Module(Owner):
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """The trainable ones among `variables`."""
+        """The trainable variables."""
         found = self._flatten(predicate=_is_variable, expand_composites=True)
         return tuple(variable for variable in found if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """The others among `variables`."""
+        """The variables that are not trainable."""
         found = self._flatten(predicate=_is_variable, expand_composites=True)
         return tuple(variable for variable in found if not variable.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules this one owns, those they own, and so on.
+        """All descendant modules.
 
         >>> import gradtape as tf
         >>> outer, inner = tf.Module("outer"), tf.Module("inner")
@@ -85,7 +85,7 @@ class Module(Owner):
 
     @classmethod
     def with_name_scope(cls, method: _Method) -> _Method:
-        """A decorator: variables made inside the method have the module's name in front of theirs.
+        """Decorate a method: names of variables created inside it are prefixed with the module's name.
 
         >>> import gradtape as tf
         >>> class Scale(tf.Module):
@@ -106,7 +106,7 @@ class Module(Owner):
         return in_scope  # type: ignore[return-value]
 
     def _no_dependency(self, value: Any) -> Any:
-        """The value, as an attribute that a checkpoint leaves out in TensorFlow; one here finds variables alone."""
+        """Return the value. TensorFlow excludes it from checkpoints; here checkpoints contain variables only."""
         return value
 
     def _flatten(
@@ -117,13 +117,13 @@ class Module(Owner):
         with_path: bool = False,
         expand_composites: bool = False,
     ) -> Iterator[Any]:
-        """What satisfies `predicate` among the attributes: this module's first, then those of its submodules.
+        """Yield the attribute values that satisfy `predicate`: this module's first, then those of its submodules.
 
-        For subclasses that collect more than variables and modules. Each thing is found once; with `with_path`, once
-        for every way to it, as a pair of the way (names, indices and keys) and the thing.
+        For subclasses that collect more than variables and modules. Each value is yielded once; with `with_path`, once
+        per path to it, as a pair of the path (names, indices and keys) and the value.
 
         Args:
-          attribute_traversal_key: attributes are visited in the order of this key of their names.
+          attribute_traversal_key: sort key of attribute names that determines the order of traversal.
         """
         seen = {id(self)}
 
@@ -156,7 +156,7 @@ def _is_variable(value: Any) -> bool:
 
 
 def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The leaves of an attribute and the way to each."""
+    """Yield the leaves of an attribute with the path to each."""
     if isinstance(value, Mapping):
         parts = [(key, value[key]) for key in nest.sorted_keys(value)]
     elif nest.is_nested(value):

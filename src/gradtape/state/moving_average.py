@@ -1,4 +1,4 @@
-"""`ExponentialMovingAverage`: variables that follow others slowly."""
+"""`ExponentialMovingAverage`: shadow variables that track exponential moving averages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .variable import Variable
 
 
 class ExponentialMovingAverage:
-    """Averages of variables: `average -= (1 - decay) * (average - variable)` at each `apply`.
+    """Moving averages of variables: `average -= (1 - decay) * (average - variable)` at each `apply`.
 
     Args:
-      decay: how much of the average stays.
-      num_updates: how often it was updated: the decay is at most `(1 + num_updates) / (10 + num_updates)`.
-      zero_debias: for tensors, in TensorFlow 1. An average begins with the value of its variable, and needs it not.
+      decay: the weight of the old average.
+      num_updates: the number of updates so far: the decay is at most `(1 + num_updates) / (10 + num_updates)`.
+      zero_debias: ignored; in TensorFlow 1 it applies to tensors. An average starts at its variable's value.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(1.0)
@@ -38,15 +38,15 @@ class ExponentialMovingAverage:
         self._decay = decay
         self._num_updates = num_updates
         self._name = name
-        self._averages: dict[int, tuple[Any, Variable]] = {}  # with the variables, so that no other has their ids
+        self._averages: dict[int, tuple[Any, Variable]] = {}  # keeps the variables alive, so that their ids stay unique
 
     @property
     def name(self) -> str:
-        """What the averages are called by."""
+        """The suffix of the averages' names."""
         return self._name
 
     def apply(self, var_list: Iterable[Any] | None = None) -> None:
-        """Updates the averages of these variables; those that have none yet begin with their value."""
+        """Update the averages of these variables; a new average starts at the variable's value."""
         variables = list(var_list or ())
         for variable in variables:
             held = getattr(variable, "_gradtape_variable", variable)
@@ -74,15 +74,15 @@ class ExponentialMovingAverage:
             return Variable(value, trainable=False, name=self.average_name(variable))
 
     def average(self, var: Any) -> Variable | None:
-        """The average of a variable, or None if it has none."""
+        """The average of a variable, or None if there is none."""
         found = self._averages.get(id(getattr(var, "_gradtape_variable", var)))
         return None if found is None else found[1]
 
     def average_name(self, var: Any) -> str:
-        """What the average of a variable is called."""
+        """The name of a variable's average."""
         return f"{getattr(var, '_gradtape_variable', var).name.removesuffix(':0')}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
-        """From the names of averages to the variables they are averages of."""
+        """Map the names of averages to the averaged variables."""
         given = [held for held, _ in self._averages.values()] if moving_avg_variables is None else moving_avg_variables
         return {self.average_name(variable): variable for variable in given}

@@ -1,4 +1,4 @@
-"""Updates of rows by index, `rows[at[i]] = combine(rows[at[i]], values[i])`, as recorded ops on immutable tensors."""
+"""Row updates by index, `rows[at[i]] = combine(rows[at[i]], values[i])`, as recorded ops on immutable tensors."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..engine.run.namespace import ops
 
 Combine = Callable[[Any, Any], Any]
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
-_UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # and the kinds of dtypes for which they are the same
+_UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # with the dtype kinds for which NumPy's result is identical
     operator.add: (np.add, _ARITHMETIC),
     operator.sub: (np.subtract, _ARITHMETIC),
     operator.mul: (np.multiply, _ARITHMETIC),
     operator.truediv: (np.divide, dtypes.FLOAT | dtypes.COMPLEX),
-    ops.truncatediv: (np.floor_divide, 0),  # which rounds down
+    ops.truncatediv: (np.floor_divide, 0),  # which rounds toward negative infinity
     ops.maximum: (np.maximum, dtypes.INT | dtypes.FLOAT),
     ops.minimum: (np.minimum, dtypes.INT | dtypes.FLOAT),
 }
 
 
 def last(old: Any, new: Any) -> Any:
-    """Combines by replacing: of several updates the last counts."""
+    """Combine by replacement: the last update of a row wins."""
     return new
 
 
 def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: Any) -> tuple[Tensor, Tensor]:
-    """The rows of a value that the last axis of `indices` names, as numbers of `as_rows`, and the update of each."""
+    """Return the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each."""
     if not indices.dtype.is_integer:
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tindices' of {indices.dtype.kernel_name()} is not in the list of allowed values: int32, "
@@ -58,17 +58,17 @@ def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: An
 
 
 def scattered(x: Tensor, depth: int, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
-    """`x` with the rows `at` of `as_rows(x, depth)` combined with `values`, in order."""
+    """Return `x` with the rows `at` of `as_rows(x, depth)` combined with `values`, in order."""
     return ops.reshape(combined(as_rows(x, depth), at, values, combine), shape=x.dims)
 
 
 def as_rows(x: Tensor, depth: int) -> Tensor:
-    """`x` with its first `depth` axes made one."""
+    """Merge the first `depth` axes of `x` into one."""
     return ops.reshape(x, shape=(math.prod(x.dims[:depth]), *x.dims[depth:]))
 
 
 def row_numbers(dims: tuple[int, ...], indices: Tensor) -> Tensor:
-    """The rows of `as_rows` that `indices` name by their last axis."""
+    """The row numbers in `as_rows` that the last axis of `indices` selects."""
     depth = indices.dims[-1]
     if depth > len(dims):
         raise errors.InvalidArgumentError(f"indices of {depth} numbers do not index into shape {list(dims)}")
@@ -76,7 +76,7 @@ def row_numbers(dims: tuple[int, ...], indices: Tensor) -> Tensor:
 
 
 def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
-    """`rows` with `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in turn."""
+    """Return `rows` after `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in order."""
     if combine in (operator.add, operator.sub):
         return combine(rows, ops.scatter_add(values, at, shape=rows.dims))
     if type(at) is not Tensor:
@@ -87,9 +87,9 @@ def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tens
 
 
 def _in_rounds(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: Combine) -> Tensor:
-    """The same for row numbers that are known, with the right derivative where a row is named twice."""
+    """Do the same for known row numbers, with the correct derivative for repeated rows."""
     todo = np.arange(at.size)[:: -1 if combine is last else 1]
-    while todo.size:  # a round for the first update of every row, another for the second of some, ...
+    while todo.size:  # one round for the first update of every row, the next for the second updates, ...
         named, first = np.unique(at[todo], return_index=True)
         source = np.zeros(rows.dims[0], np.int64)
         source[named] = todo[first]
@@ -102,13 +102,13 @@ def _in_rounds(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: 
 
 
 def writable(dtype: DType, at: Tensor, values: Tensor, combine: Combine) -> bool:
-    """Whether `write` does the same: the arrays are at hand, and arithmetic on them is NumPy's."""
+    """Whether `write` is equivalent: concrete arrays, and a NumPy ufunc with the same arithmetic."""
     kinds = _ARITHMETIC if combine is last else _UFUNCS[combine][1]
     return bool(dtype.kind & kinds) and type(at) is Tensor and type(values) is Tensor
 
 
 def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, combine: Combine) -> None:
-    """What `combined` gives, written into an array, which is contiguous."""
+    """Write the result of `combined` into a contiguous array."""
     if not values.size:
         return
     rows = array.reshape(-1, *values.shape[1:])
@@ -117,7 +117,7 @@ def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, co
         return
     ufunc, _ = _UFUNCS[combine]
     numbers = np.arange(len(at))
-    first = np.empty(len(rows), np.intp)  # read only where it is written to: nothing here is as long as the table
+    first = np.empty(len(rows), np.intp)  # only written elements are read, so the table need not be initialized
     first[at[::-1]] = numbers[::-1]
     again = first[at] != numbers
     if again.any():
@@ -131,6 +131,6 @@ def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, co
 
 
 def _write_once(rows: Any, at: Any, values: Any, ufunc: np.ufunc) -> None:
-    """`write` for rows of which none is named twice."""
+    """Apply `write` where no row is repeated."""
     new = rows.take(at, axis=0)
     rows[at] = ufunc(new, values, out=new)

@@ -1,7 +1,7 @@
-"""Variables whose value is spread over a mesh of devices: split along axes, or with a copy on each device.
+"""Variables sharded over a mesh of devices: split along axes, or replicated.
 
-The value is one array of JAX, with its sharding, between runs of programs that XLA has partitioned. Eager code that
-reads the variable sees the whole value, gathered on the host; what it assigns is split again at once.
+Between runs of partitioned programs the value is one sharded JAX array. Eager reads see the whole value, gathered on
+the host; an assigned value is sharded immediately.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from .variable import Variable, _converted, updating
 
 
 class Layout(NamedTuple):
-    """How a value lies on a mesh of devices, and along which axis of the mesh batches are split."""
+    """The sharding of a value, and the mesh axis along which batches are split."""
 
     sharding: Any  # a `jax.sharding.NamedSharding`
     batch_axis: str | None = None
 
 
 class ShardedVariable(Variable):
-    """What `sharded` makes of a variable."""
+    """A variable converted by `sharded`."""
 
     layout: Layout
 
     @property
     def sharding(self) -> Any:
-        """How the value lies on the mesh: a `jax.sharding.NamedSharding`."""
+        """The sharding of the value: a `jax.sharding.NamedSharding`."""
         return self.layout.sharding
 
     @property
     def spread(self) -> Any:
-        """The value as the array of JAX that lies on the devices."""
+        """The value as a sharded JAX array."""
         with updating:
             return self._on_device(None)
 
     def _on_device(self, put: Any) -> Any:
-        """The value on the mesh. The caller holds `updating`."""
+        """Return the sharded array. The caller holds `updating`."""
         held = self._read.array if self._array is None else self._copy and self._copy[1]
         if held is None or held.is_deleted():
             held = spread(self._array, self.sharding)
@@ -47,11 +47,11 @@ class ShardedVariable(Variable):
         return held
 
     def _latest(self) -> Any:
-        """The array of the value where it is, which may still be computed there."""
+        """The array of the current value wherever it is; its computation may be pending."""
         return self._on_device(None)
 
     def _settled(self) -> Any:
-        """The whole value on the host. It is kept there until the next update, beside what is on the devices."""
+        """Gather the whole value on the host; it is cached there, beside the sharded array, until the next update."""
         with updating:
             if self._array is None:
                 there = self._read.array
@@ -60,7 +60,7 @@ class ShardedVariable(Variable):
             return self._array
 
     def _take(self, array: Any) -> None:
-        """Makes `array`, whole and of the host, the value: the devices get their parts, and the whole is let go."""
+        """Make `array`, a whole host array, the value: shard it and drop the host copy."""
         self._take_from_device(spread(array, self.sharding))
 
     def _holds(self, array: Any) -> bool:
@@ -71,7 +71,7 @@ class ShardedVariable(Variable):
         return {name: value for name, value in super().__getstate__().items() if name != "layout"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the whole value: it is read where there may be other devices, as a variable of the host."""
+        """Pickle the whole value as a host variable: the devices may differ where it is loaded."""
         plain = object.__new__(Variable)
         vars(plain).update(self.__getstate__())
         plain._read = wrap(plain._array, self.dtype)
@@ -79,7 +79,7 @@ class ShardedVariable(Variable):
 
 
 def sharded(variable: Variable, layout: Layout) -> ShardedVariable:
-    """Spreads a variable over the devices of a mesh: it is a `ShardedVariable` from now on."""
+    """Shard a variable over the devices of a mesh, converting it to a `ShardedVariable` in place."""
     check_divisible(variable.name, variable.dims, layout.sharding)
     with updating:
         value = variable._read.array if variable._array is None else variable._array
@@ -92,7 +92,7 @@ def sharded(variable: Variable, layout: Layout) -> ShardedVariable:
 
 
 def check_divisible(name: str, shape: tuple[int, ...], sharding: Any) -> None:
-    """Raises, saying what to do, unless the mesh divides each axis that is split."""
+    """Raise a ValueError with instructions unless the mesh divides every axis that is split."""
     sizes = sharding.mesh.shape
     if len(sharding.spec) > len(shape):
         raise ValueError(
@@ -112,16 +112,15 @@ def check_divisible(name: str, shape: tuple[int, ...], sharding: Any) -> None:
 
 
 def is_spread(array: Any, sharding: Any) -> bool:
-    """Whether an array lies on devices already, in this way."""
+    """Whether an array already has this sharding."""
     there = getattr(array, "sharding", None)
     return there is not None and there.is_equivalent_to(sharding, array.ndim)
 
 
 def spread(array: Any, sharding: Any) -> Any:
-    """An array on the devices of a sharding, each of which is given its part and no more.
+    """Shard an array; each device receives its shard only.
 
-    Where several processes have the mesh, all of them call this with the same value, and each gives its own devices
-    their parts.
+    On a mesh of several processes, all of them call this with the same value, and each supplies its own devices.
     """
     import jax
 
@@ -133,7 +132,7 @@ def spread(array: Any, sharding: Any) -> Any:
 
 
 def gathered(array: Any) -> Any:
-    """A spread array as a whole, on the host. Where several processes have it, all of them must call this."""
+    """Gather a sharded array on the host. If it spans several processes, all of them must call this."""
     if array.is_fully_addressable or array.is_fully_replicated:
         return np.asarray(array)[()]
     from jax.experimental import multihost_utils

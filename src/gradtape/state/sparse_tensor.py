@@ -1,4 +1,4 @@
-"""`SparseTensor`: the elements of a tensor that are there, each with its place."""
+"""`SparseTensor`: the explicit elements of a tensor in coordinate (COO) format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core.tensor import Tensor, is_tensor_like
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
-# The functions of one value that TensorFlow applies to the values of a sparse tensor.
+# The unary functions that TensorFlow applies to the values of a sparse tensor.
 _MAPPED = {
     "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "erf", "neg", "sign", "sin", "sqrt", "square",
     "tan", "tanh",
@@ -24,7 +24,7 @@ _MAPPED = {
 
 
 class SparseTensorValue(NamedTuple):
-    """The three parts of a sparse tensor, as NumPy's arrays."""
+    """The three components of a sparse tensor as NumPy arrays."""
 
     indices: Any
     values: Any
@@ -32,9 +32,9 @@ class SparseTensorValue(NamedTuple):
 
 
 class SparseTensor(CompositeTensor):
-    """`dense[indices[i]] = values[i]`, for a tensor of shape `dense_shape`.
+    """A tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`; all other elements are implicit.
 
-    A tape does not take one as a target or a source; its `values` are a tensor like any other.
+    Tapes do not accept it as a target or a source; its `values` are an ordinary tensor.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[2, 3])
@@ -45,7 +45,7 @@ class SparseTensor(CompositeTensor):
     __slots__ = ("__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
     _is_native = True
 
-    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` made this of; not set otherwise
+    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = to_tensor(indices, dtypes.int64)
@@ -66,7 +66,7 @@ class SparseTensor(CompositeTensor):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """The same from a SparseTensor, or from the arrays of one."""
+        """Create a SparseTensor from another one or from a SparseTensorValue."""
         if isinstance(sparse_tensor_value, SparseTensorValue):
             return cls(*sparse_tensor_value)
         if not isinstance(sparse_tensor_value, SparseTensor):
@@ -77,12 +77,12 @@ class SparseTensor(CompositeTensor):
 
     @property
     def indices(self) -> Tensor:
-        """The places of the values, one a row."""
+        """The coordinates of the values, one row each."""
         return self._indices
 
     @property
     def values(self) -> Tensor:
-        """The values, one for each row of the indices."""
+        """The values, one per row of the indices."""
         return self._values
 
     @property
@@ -92,20 +92,20 @@ class SparseTensor(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the dense tensor."""
+        """The static shape of the dense tensor."""
         return self._shape
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of the dense tensor, as a plain tuple."""
+        """The shape of the dense tensor as a plain tuple."""
         return tuple(self._shape)  # type: ignore[arg-type]
 
     def get_shape(self) -> TensorShape:
-        """The shape of the dense tensor."""
+        """Same as `shape`."""
         return self._shape
 
     def set_shape(self, shape: Any) -> None:
-        """Raises `ValueError` unless the shape of the dense tensor could be `shape`."""
+        """Merge `shape` into the static shape; raise `ValueError` if they are incompatible."""
         self._shape = self._shape.merge_with(shape)
 
     @property
@@ -115,31 +115,31 @@ class SparseTensor(CompositeTensor):
 
     @property
     def graph(self) -> Any:
-        """Eager values belong to no graph."""
+        """Not available: eager values belong to no graph."""
         return self._values.graph
 
     @property
     def op(self) -> Any:
-        """Eager values are not the output of a graph's node."""
+        """Not available: eager values are not outputs of graph nodes."""
         return self._values.op
 
     def consumers(self) -> list[Any]:
-        """Nothing is known of the consumers of an eager value."""
+        """Empty: consumers of eager values are not tracked."""
         return []
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values at the same places."""
+        """Return a SparseTensor with other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
     def __mul__(self, y: Any) -> SparseTensor:
-        """The values times those of a dense tensor, broadcast to this one, at the same places."""
+        """Multiply the values elementwise by a dense tensor, broadcast to this shape."""
         return self.with_values(self._values * self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype)))
 
     def __rmul__(self, y: Any) -> Any:
         return self * y if isinstance(y, Tensor) else NotImplemented
 
     def __truediv__(self, y: Any) -> SparseTensor:
-        """The values divided by those of a dense tensor, broadcast to this one, at the same places."""
+        """Divide the values elementwise by a dense tensor, broadcast to this shape."""
         divisor = self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype))
         if type(divisor) is Tensor and not np.all(divisor.array):
             raise errors.InvalidArgumentError(
@@ -148,7 +148,7 @@ class SparseTensor(CompositeTensor):
         return self.with_values(self._values / divisor)
 
     def _beside(self, dense: Tensor) -> Tensor:
-        """What stands in a dense tensor, broadcast to this one, at the places of this one."""
+        """Gather the elements of a dense tensor, broadcast to this shape, at this tensor's coordinates."""
         if not dense.dims:
             return dense
         mine, its = self.dims[len(self.dims) - len(dense.dims) :], dense.dims
@@ -162,7 +162,7 @@ class SparseTensor(CompositeTensor):
         return ops.gather(ops.reshape(dense, shape=(math.prod(its),)), flat, axis=0, batch=0)
 
     def _mapped(self, op: Any, values: Any, attrs: dict[str, Any]) -> Any:
-        """`op`, a function of one value, on the values; NotImplemented where TensorFlow has no such function."""
+        """Apply a unary op to the values; NotImplemented if TensorFlow does not support it on sparse tensors."""
         if len(values) > 1 or op.name not in _MAPPED:
             return NotImplemented
         return self.with_values(op.call(self._values, **attrs))
@@ -181,7 +181,7 @@ class SparseTensor(CompositeTensor):
 
 
 def places(s: SparseTensor, axes: Any = None) -> Tensor:
-    """Where each value stands in the flattened dense tensor; with `axes`, in one that has these axes only."""
+    """The position of each value in the flattened dense tensor; with `axes`, in one that has these axes only."""
     dims = s.dims
     indices = s.indices
     if axes is not None:
@@ -198,12 +198,12 @@ def columns(indices: Tensor, axes: Any) -> Tensor:
 
 
 def coordinates(flat: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """The opposite of `places`: a row of coordinates for each place in the flattened tensor."""
+    """Invert `places`: the coordinates of positions in the flattened tensor, one row each."""
     strides = np.array([math.prod(dims[i + 1 :]) for i in range(len(dims))], np.int64)
     column = ops.reshape(flat, shape=(*flat.dims, 1))
     return ops.mod(ops.floordiv(column, to_tensor(strides)), to_tensor(np.array(dims, np.int64)))
 
 
 def made_sparse(value: Any) -> Any:
-    """`value`; a SparseTensor if it is the arrays of one."""
+    """Convert a SparseTensorValue to a SparseTensor; return other values as is."""
     return SparseTensor(*value) if isinstance(value, SparseTensorValue) else value

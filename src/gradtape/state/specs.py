@@ -1,4 +1,4 @@
-"""The specs of tensors, variables, slices and sparse tensors."""
+"""The specs of tensors, variables, indexed slices, sparse tensors and tensor arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class TensorSpec(BatchableTypeSpec):
-    """The shape and dtype of a tensor, and the name of the argument it is.
+    """The shape and dtype of a tensor, and optionally its argument name.
 
     >>> import gradtape as tf
     >>> tf.TensorSpec([None, 3], tf.int32).is_compatible_with(tf.constant([[1, 2, 3]]))
@@ -47,7 +47,7 @@ class TensorSpec(BatchableTypeSpec):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape, as far as it is known."""
+        """The static shape."""
         return self._shape
 
     @property
@@ -67,7 +67,7 @@ class TensorSpec(BatchableTypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """A spec with the shape and dtype of another."""
+        """Create a spec with the shape and dtype of another."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
@@ -78,13 +78,13 @@ class TensorSpec(BatchableTypeSpec):
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Whether a tensor, or a tensor of that spec, could be of this spec."""
+        """Whether a tensor, or some tensor of that spec, could be of this spec."""
         if not isinstance(spec_or_tensor, TensorSpec | Tensor):
             return False
         return self._dtype is spec_or_tensor.dtype and self._shape.is_compatible_with(spec_or_tensor.shape)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every tensor of this spec is of spec `other` too."""
+        """Whether every tensor of this spec is also of spec `other`."""
         return (
             isinstance(other, TensorSpec)
             and self._name in (None, other.name)
@@ -93,25 +93,25 @@ class TensorSpec(BatchableTypeSpec):
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
-        """The most specific spec that this and all the others are instances of; None if dtypes or names differ."""
+        """The most specific spec that includes this one and all the others; None if dtypes or names differ."""
         if any(not isinstance(o, TensorSpec) or o.dtype is not self._dtype or o.name != self._name for o in others):
             return None
         shape = self._shape.most_specific_common_supertype([other.shape for other in others])
         return TensorSpec(shape, self._dtype, self._name)
 
     def flatten(self) -> list[TensorSpec]:
-        """The specs of the tensors a value is made of: itself."""
+        """The specs of the component tensors: itself."""
         return [self]
 
     def to_tensors(self, value: Any) -> list[Tensor]:
-        """The tensors a value is made of."""
+        """Convert a value to its one component tensor."""
         tensor = to_tensor(value, self._dtype)
         if not self._shape.is_compatible_with(tensor.shape):
             raise ValueError(f"a value of {self} was expected, got a tensor of shape {tensor.shape}")
         return [tensor]
 
     def from_tensors(self, tensors: Iterator[Tensor]) -> Tensor:
-        """The value made of the next tensor."""
+        """Return the next tensor."""
         return next(tensors)
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -210,7 +210,7 @@ class SparseTensorSpec(BatchableTypeSpec):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the dense tensor, as far as it is known."""
+        """The static shape of the dense tensor."""
         return self._shape
 
     @property
@@ -316,7 +316,7 @@ class VariableSpec(LeafSpec):
 
 
 class TensorArraySpec(LeafSpec):
-    """What is known of a `TensorArray`: the shape and dtype of its entries, whether it grows, whether they are alike.
+    """The shape and dtype of a `TensorArray`'s elements, whether it grows, and whether all have one shape.
 
     >>> import gradtape as tf
     >>> tf.type_spec_from_value(tf.TensorArray(tf.float32, size=3, element_shape=[2]))
@@ -336,7 +336,7 @@ class TensorArraySpec(LeafSpec):
 
     @property
     def dtype(self) -> DType:
-        """The dtype of the entries."""
+        """The dtype of the elements."""
         return self._dtype
 
     @property
@@ -346,17 +346,17 @@ class TensorArraySpec(LeafSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> TensorArraySpec:
-        """The spec of an array of tensors."""
+        """The spec of a `TensorArray`."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")
         return cls(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the array, or one of that spec, could be of this spec."""
+        """Whether the array, or some array of that spec, could be of this spec."""
         return isinstance(spec_or_value, TensorArray | TypeSpec) and super().is_compatible_with(spec_or_value)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every array of this spec is of spec `other` too; as in TensorFlow, the shape does not count."""
+        """Whether every array of this spec is also of spec `other`; as in TensorFlow, the shape is ignored."""
         return (
             isinstance(other, TensorArraySpec)
             and self._dtype is other._dtype
@@ -364,7 +364,7 @@ class TensorArraySpec(LeafSpec):
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorArraySpec | None:
-        """This spec, if the others are of the same kind."""
+        """This spec, if it is a subtype of all the others."""
         return self if all(self.is_subtype_of(other) for other in others) else None
 
     def _serialize(self) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
-"""`TensorArray`: a list of tensors of one dtype, written and read by index; differentiable, because its entries are.
+"""`TensorArray`: a list of tensors of one dtype, read and written by index; differentiable through its elements.
 
-Eagerly it is a list. In a function that is being traced, every write gives a new array, and one whose length is fixed
-may be *stacked*: one tensor with a row for each entry. That is what goes round a loop, and what a traced index needs.
+In eager mode it is a list. In a trace, each write returns a new array, and an array of fixed length may be *stacked*:
+one tensor with a row per element. Loops carry the stacked form, and traced indices require it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CLEARED = object()
 
 
 class Unmade:
-    """The rows of an array that goes round a loop, which `make` makes when the shape of its entries is known."""
+    """The rows of a loop-carried array, created by `make` once the shape of its elements is known."""
 
     def __init__(self, make: Callable[[tuple[int, ...]], Tensor]) -> None:
         self.rows: Tensor | None = None
@@ -32,9 +32,9 @@ class Unmade:
 
 
 class TensorArray(Composite):
-    """A list of tensors that grows, for loops that make a sequence of values.
+    """A list of tensors that can grow, for loops that compute a sequence of values.
 
-    Every write returns the array to go on with: `ta = ta.write(i, x)`.
+    Each write returns the array to use from then on: `ta = ta.write(i, x)`.
 
     >>> import gradtape as tf
     >>> ta = tf.TensorArray(tf.float32, size=2)
@@ -43,12 +43,12 @@ class TensorArray(Composite):
     [1.0, 2.0]
 
     Args:
-      dtype: the dtype of the entries.
-      size: how many there are to begin with.
-      dynamic_size: whether writing past the end makes the array longer.
-      clear_after_read: whether an entry can be read only once; it can, unless told.
-      infer_shape: whether all entries must have one shape.
-      element_shape: the shape they must have, which is also that of entries never written: they are zeros.
+      dtype: the dtype of the elements.
+      size: the initial number of elements.
+      dynamic_size: whether a write past the end extends the array.
+      clear_after_read: whether an element can be read only once; True by default.
+      infer_shape: whether all elements must have one shape.
+      element_shape: the required shape of elements; elements that were never written are zeros of it.
     """
 
     def __init__(
@@ -75,34 +75,34 @@ class TensorArray(Composite):
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
         self._entries: list[Any] = [None] * int(size)
-        self._stacked: Tensor | Unmade | None = None  # the rows, in place of the entries
+        self._stacked: Tensor | Unmade | None = None  # the rows, in place of `_entries`
 
     @property
     def dtype(self) -> DType:
-        """The dtype of the entries."""
+        """The dtype of the elements."""
         return self._dtype
 
     @property
     def dynamic_size(self) -> bool:
-        """Whether writing past the end makes the array longer."""
+        """Whether a write past the end extends the array."""
         return self._dynamic_size
 
     @property
     def element_shape(self) -> TensorShape:
-        """The shape of the entries, as far as it is known."""
+        """The static shape of the elements."""
         return self._element_shape
 
     @property
     def handle(self) -> None:
-        """There is no resource behind an eager TensorArray."""
+        """None: an eager TensorArray has no resource."""
 
     @property
     def flow(self) -> Tensor:
-        """A constant: the order of reads and writes is the program's own."""
+        """A constant: program order determines the order of reads and writes."""
         return to_tensor(0)
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of entries.
+        """The number of elements.
 
         >>> import gradtape as tf
         >>> int(tf.TensorArray(tf.float32, size=3).size())
@@ -111,31 +111,31 @@ class TensorArray(Composite):
         return to_tensor(len(self._entries))
 
     def identity(self) -> TensorArray:
-        """A TensorArray with the same entries."""
+        """Return a TensorArray that shares its elements with this one."""
         same = object.__new__(TensorArray)
         vars(same).update(vars(self))
         return same
 
     def copy(self) -> TensorArray:
-        """An array with the same entries, whose reads and writes leave those of this one as they are."""
+        """Return a TensorArray with the same elements, whose reads and writes do not affect this one."""
         same = self.identity()
         same._entries = list(self._entries)
         return same
 
     @property
     def may_be_stacked(self) -> bool:
-        """Whether the array keeps its length, and all its entries have one shape."""
+        """Whether the length is fixed and all elements have one shape."""
         return not self._dynamic_size and self._infer_shape
 
     @property
     def entry_dims(self) -> tuple[int, ...] | None:
-        """The shape of the entries, if it is known."""
+        """The shape of the elements, if known."""
         if isinstance(self._stacked, Unmade) and self._stacked.rows is not None:
             return self._stacked.rows.dims[1:]
         return tuple(n or 0 for n in self._element_shape) if self._element_shape.is_fully_defined() else None
 
     def rows(self, dims: tuple[int, ...] | None = None) -> Tensor:
-        """All entries as one tensor; those never written, of shape `dims`, are zeros."""
+        """Return all elements as one tensor; elements of shape `dims` that were never written are zeros."""
         held = self._stacked
         if isinstance(held, Unmade):
             if held.rows is None:
@@ -153,11 +153,11 @@ class TensorArray(Composite):
         return self.stack()
 
     def _zeros(self, dims: tuple[int, ...]) -> Tensor:
-        """Entries that were never written."""
+        """Zeros for elements that were never written."""
         return Tensor(zero_array(dims, self._dtype), self._dtype)
 
     def _rows_up_to(self, index: Any, dims: tuple[int, ...]) -> Tensor:
-        """The rows, with as many more as it takes to write at `index`."""
+        """Return the rows, extended with zeros as needed to write at `index`."""
         rows = self.rows(dims)
         missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
         if missing <= 0:
@@ -165,7 +165,7 @@ class TensorArray(Composite):
         return ops.concat(rows, self._zeros((missing, *dims)), axis=0)
 
     def stacked(self, rows: Tensor | Unmade) -> TensorArray:
-        """The array with these rows as its entries."""
+        """Return the array with these rows as its elements."""
         new = self.identity()
         new._stacked = rows
         new._entries = [None] * (rows.dims[0] if isinstance(rows, Tensor) else len(self._entries))
@@ -180,29 +180,29 @@ class TensorArray(Composite):
         return self.stacked(parts[0]) if parts else self
 
     def _is_by_row(self, index: Any) -> bool:
-        """Whether an entry is to be found as a row of a tensor."""
+        """Whether an element must be accessed as a row of the stacked tensor."""
         if self._stacked is not None:
             return True
         traced = isinstance(index, Tensor) and type(index) is not Tensor
         return traced and self.may_be_stacked and dispatch.thread.trace is not None
 
     def _of_its_own(self) -> TensorArray:
-        """The array whose entries are to be replaced: in a trace, another one."""
+        """Return the array to modify: this one or, in a trace, a copy."""
         return self if dispatch.thread.trace is None else self.identity()
 
     def close(self, name: str | None = None) -> None:
-        """Lets all entries go."""
+        """Release all elements."""
         self._entries.clear()
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
-        """Not needed: tapes differentiate through the entries."""
+        """Not available: tapes differentiate through the elements."""
         raise NotImplementedError(
             "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
             "use/need this function to compute gradients of operations that use TensorArrays."
         )
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Sets the entry at `index`; returns the array to go on with.
+        """Set the element at `index`; return the array to use from then on.
 
         >>> import gradtape as tf
         >>> ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
@@ -230,7 +230,7 @@ class TensorArray(Composite):
         return new
 
     def _fitting(self, value: Any) -> Tensor:
-        """`value` as an entry of this array."""
+        """Convert `value` to an element of this array."""
         entry = to_tensor(value, hint=self._dtype)
         if entry.dtype is not self._dtype:
             raise errors.InvalidArgumentError(
@@ -247,7 +247,7 @@ class TensorArray(Composite):
         return entry
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The entry at `index`."""
+        """Return the element at `index`."""
         if self._is_by_row(index) and self.entry_dims is not None:
             return ops.gather_rows(self.rows(), to_tensor(index))
         at = int(to_array(index).__index__())
@@ -279,7 +279,7 @@ class TensorArray(Composite):
         return entry
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All entries along a new first axis."""
+        """Stack all elements along a new first axis."""
         if self._stacked is not None:
             return self.rows()
         if self._entries:
@@ -289,7 +289,7 @@ class TensorArray(Composite):
         return self._zeros((0, *row))
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
-        """The entries at `indices` along a new first axis.
+        """Stack the elements at `indices` along a new first axis.
 
         >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0]).numpy().tolist()
@@ -300,7 +300,7 @@ class TensorArray(Composite):
         return ops.stack(*[self._entry(int(at)) for at in to_array(indices)], axis=0)
 
     def concat(self, name: str | None = None) -> Tensor:
-        """All entries along their first axis."""
+        """Concatenate all elements along their first axis."""
         if self._stacked is not None:
             rows = self.rows()
             return ops.reshape(rows, shape=(rows.dims[0] * rows.dims[1], *rows.dims[2:]))
@@ -309,7 +309,7 @@ class TensorArray(Composite):
         return ops.concat(*map(self._entry, range(len(self._entries))), axis=0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The rows of `value` as the entries.
+        """Make the rows of `value` the elements.
 
         >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(1).numpy()
@@ -329,7 +329,7 @@ class TensorArray(Composite):
         return new.identity()
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The rows of `value` as the entries at `indices`.
+        """Write the rows of `value` to the elements at `indices`.
 
         >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=3).scatter([2, 0], [1.0, 2.0]).stack().numpy().tolist()
@@ -344,7 +344,7 @@ class TensorArray(Composite):
         return new
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Consecutive parts of `value`, of these lengths along the first axis, as the entries.
+        """Split `value` along its first axis into consecutive parts of these lengths, as the elements.
 
         >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=2).split([1.0, 2.0, 3.0], [1, 2]).read(1).numpy().tolist()
@@ -375,7 +375,7 @@ class TensorArray(Composite):
 
 
 def _outside(eagerly: str, in_a_function: str) -> errors.OpError:
-    """An index is none of an entry: TensorFlow's functions have arrays of another make, with errors of their own."""
+    """The error for an index out of range: TensorFlow raises different errors in eager code and in functions."""
     if dispatch.thread.trace is None:
         return errors.OutOfRangeError(eagerly)
     error = errors.InvalidArgumentError(in_a_function)
@@ -384,5 +384,5 @@ def _outside(eagerly: str, in_a_function: str) -> errors.OpError:
 
 
 def _misuse() -> type[Exception]:
-    """The class of errors that a function finds when it runs, and eager code before."""
+    """The error class for misuse: ValueError in eager code, a runtime error in functions."""
     return ValueError if dispatch.thread.trace is None else errors.InvalidArgumentInTraceError

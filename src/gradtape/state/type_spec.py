@@ -1,4 +1,4 @@
-"""`TypeSpec`: what is known of a value before it is there. How to write one: see `CompositeTensor`."""
+"""`TypeSpec`: the static type of a value. How to write one: see `CompositeTensor`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..core.shapes import TensorShape
 
 
 class TypeSpec(Composite):
-    """The type of a value as code that does not have the value yet may know it.
+    """The static type of a value, for code that does not have the value yet.
 
-    A subclass is compared, hashed, printed and pickled by what `_serialize` gives, its constructor's arguments.
+    A subclass is compared, hashed, printed and pickled by the result of `_serialize`, its constructor's arguments.
 
     >>> import gradtape as tf
     >>> isinstance(tf.TensorSpec([None, 2]), tf.TypeSpec)
@@ -25,7 +25,7 @@ class TypeSpec(Composite):
 
     __slots__ = ()
 
-    # What a subclass says
+    # Defined by subclasses
 
     @property
     def value_type(self) -> type:
@@ -49,10 +49,10 @@ class TypeSpec(Composite):
     def _from_components(self, components: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__}._from_components()")
 
-    # What follows from it
+    # Derived from it
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value of this type is of type `other` too."""
+        """Whether every value of this type is also of type `other`."""
         if type(self) is not type(other):
             return False
 
@@ -65,12 +65,12 @@ class TypeSpec(Composite):
             return False
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the value, or a value of that spec, could be of this type."""
+        """Whether the value, or some value of that spec, could be of this type."""
         other = spec_of(spec_or_value)
         return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
-        """The most specific type that this and all the others are instances of, or None."""
+        """The most specific type that includes this one and all the others, or None."""
         if any(type(self) is not type(other) for other in others):
             return None
         try:
@@ -80,28 +80,28 @@ class TypeSpec(Composite):
         return self._deserialize(both)
 
     def most_specific_compatible_type(self, other: Any) -> Any:
-        """The same for one other type; `ValueError` if there is none."""
+        """Like `most_specific_common_supertype` for one other type; `ValueError` if there is none."""
         common = self.most_specific_common_supertype([other])
         if common is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return common
 
     def flatten(self) -> list[Any]:
-        """The specs of the tensors that a value is made of."""
+        """The specs of the component tensors of a value."""
         return nest.flatten(self._component_specs, expand_composites=True)
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors that a value is made of."""
+        """The component tensors of a value."""
         if not self.is_compatible_with(value):
             raise ValueError(f"a value of {self} was expected, got {value!r}")
         return nest.flatten(self._to_components(value), expand_composites=True)
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
-        """The value made of the next tensors."""
+        """Build a value from the next tensors."""
         return self._from_compatible_tensor_list([next(tensors) for _ in self.flatten()])
 
     def cast(self, value: Any, casting_context: Any = None) -> Any:
-        """The value, which must be of this type."""
+        """Return the value, which must be of this type."""
         if not self.is_compatible_with(value):
             raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value
@@ -134,7 +134,7 @@ class TypeSpec(Composite):
         return self.flatten()
 
     def _with_tensor_ranks_only(self) -> Any:
-        """The spec with nothing known of the shapes but their ranks."""
+        """Return the spec with only the ranks of its shapes."""
 
         def relaxed(value: Any) -> Any:
             if isinstance(value, TypeSpec):
@@ -146,7 +146,7 @@ class TypeSpec(Composite):
         return self._deserialize(nest.map_structure(relaxed, self._serialize()))
 
     def _without_tensor_names(self) -> Any:
-        """The spec without the names of its tensors."""
+        """Return the spec without the names of its tensors."""
         return self._deserialize(
             nest.map_structure(lambda x: x._without_tensor_names() if isinstance(x, TypeSpec) else x, self._serialize())
         )
@@ -155,9 +155,9 @@ class TypeSpec(Composite):
         return [self._component_specs]
 
     def _with_parts(self, parts: Sequence[Any]) -> Any:
-        return self._from_components(parts[0])  # of tensors: a nest of specs packs values
+        return self._from_components(parts[0])  # called with tensors: packing a structure of specs yields values
 
-    # By these names, made private by Python, specs of libraries derive their own comparison from TensorFlow's.
+    # Specs of libraries call these by their mangled names, to derive their comparison from TensorFlow's.
 
     def __make_cmp_key(self, value: Any) -> Any:
         return _hashable(value)
@@ -180,7 +180,7 @@ class TypeSpec(Composite):
 
 
 class LeafSpec(TypeSpec):
-    """The spec of what is not made of tensors: a variable, a dataset, nothing."""
+    """The spec of a value without component tensors: a variable, a dataset, None."""
 
     __slots__ = ()
     _is_whole = True
@@ -197,7 +197,7 @@ class LeafSpec(TypeSpec):
 
 
 def _supertype(mine: Any, *its: Any) -> Any:
-    """A part of a spec that stands for all of these; `ValueError` if there is none."""
+    """The common supertype of corresponding parts of specs; `ValueError` if there is none."""
     if hasattr(mine, "most_specific_common_supertype"):
         found = mine.most_specific_common_supertype(list(its))
         if found is None:
@@ -221,7 +221,7 @@ def _compatible(a: Any, b: Any) -> bool:
 
 
 def _hashable(value: Any) -> Any:
-    """What a spec consists of, as a key."""
+    """Convert the serialization of a spec to a hashable key."""
     if isinstance(value, dict):
         return tuple([(key, _hashable(value[key])) for key in sorted(value)])
     if isinstance(value, tuple):
@@ -234,61 +234,61 @@ def _hashable(value: Any) -> Any:
 
 
 class TypeSpecBatchEncoder:
-    """How values of a spec are made into tensors that can be stacked and taken apart by rows, and back."""
+    """Encodes values of a spec as tensors that can be stacked and unstacked, and decodes them."""
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
         """The spec of a batch of values."""
         raise NotImplementedError(f"{type(self).__name__}.batch")
 
     def unbatch(self, spec: Any) -> Any:
-        """The spec of one value of a batch."""
+        """The spec of one element of a batch."""
         raise NotImplementedError(f"{type(self).__name__}.unbatch")
 
     def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
-        """A nest of tensors and batchable composites, of this rank at least."""
+        """Encode a value as a nest of tensors and batchable composites of at least this rank."""
         raise NotImplementedError(f"{type(self).__name__}.encode")
 
     def decode(self, spec: Any, encoded_value: Any) -> Any:
-        """The value that was encoded, or one of the batch, or the batch."""
+        """Decode a value, an element of a batch, or a batch."""
         raise NotImplementedError(f"{type(self).__name__}.decode")
 
     def encoding_specs(self, spec: Any) -> Any:
-        """The specs of what `encode` gives."""
+        """The specs of an encoded value."""
         raise NotImplementedError(f"{type(self).__name__}.encoding_specs")
 
 
 class LegacyTypeSpecBatchEncoder(TypeSpecBatchEncoder):
-    """That of a spec which knows itself how: `_batch`, `_unbatch`, `_to_tensor_list`, `_from_tensor_list`."""
+    """Delegates to the spec's own `_batch`, `_unbatch`, `_to_tensor_list` and `_from_tensor_list`."""
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
         """The spec of a batch."""
         return spec._batch(batch_size)
 
     def unbatch(self, spec: Any) -> Any:
-        """The spec of one value."""
+        """The spec of one element."""
         return spec._unbatch()
 
     def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
-        """A list of tensors."""
+        """Encode a value as a list of tensors."""
         if minimum_rank > 1:
             raise ValueError(f"{type(spec).__name__}.encode does not support minimum_rank>1.")
         return spec._to_batched_tensor_list(value) if minimum_rank else spec._to_tensor_list(value)
 
     def decode(self, spec: Any, encoded_value: Any) -> Any:
-        """The value of these tensors."""
+        """Decode the value from its tensors."""
         return spec._from_tensor_list(encoded_value)
 
     def encoding_specs(self, spec: Any) -> Any:
-        """The specs of the tensors."""
+        """The specs of these tensors."""
         return spec._flat_tensor_specs
 
 
 class BatchableTypeSpec(TypeSpec):
-    """A spec whose values can be stacked and taken apart by rows, as datasets and `map_fn` do.
+    """A spec whose values can be stacked and unstacked, as datasets and `map_fn` do.
 
-    A subclass has `_batch(size)` and `_unbatch()`, the specs of a batch of such values and of one of a batch. If
-    stacking the components is not stacking the values, it overrides `_to_tensor_list`, `_from_compatible_tensor_list`
-    and `_flat_tensor_specs`, or altogether `_stacked`, `_rows` and `_row_count`.
+    A subclass defines `_batch(size)` and `_unbatch()`, the specs of a batch and of an element. If stacking the
+    components does not stack the values, it overrides `_to_tensor_list`, `_from_compatible_tensor_list` and
+    `_flat_tensor_specs`, or altogether `_stacked`, `_rows` and `_row_count`.
     """
 
     __slots__ = ()
@@ -325,24 +325,24 @@ class BatchableTypeSpec(TypeSpec):
         return self._from_components(nest.map_structure(lambda spec: decoded(spec, rest), self._component_specs))
 
     def _stacked(self, values: Sequence[Any], stack: Callable[[Sequence[Any]], Any]) -> Any:
-        """Values of this spec as one with a new first axis; `stack` does it for tensors."""
+        """Stack values of this spec along a new first axis; `stack` does so for tensors."""
         columns = zip(*[encoded(self, value) for value in values], strict=True)
         batch = self.__batch_encoder__.batch(self, len(values))
         return decoded(batch, iter([stack(column) for column in columns]))
 
     def _row_count(self, value: Any) -> int:
-        """How many rows a value of this spec has."""
+        """The number of rows of a value of this spec."""
         return int(encoded(self, value, 1)[0].shape[0])
 
     def _rows(self, value: Any, rows: Callable[[Any], Sequence[Any]]) -> list[Any]:
-        """The rows of a value of this spec; `rows` gives those of a tensor."""
+        """Unstack a value of this spec into its rows; `rows` does so for a tensor."""
         row_spec = self.__batch_encoder__.unbatch(self)
         columns = [rows(tensor) for tensor in encoded(self, value, 1)]
         return [decoded(row_spec, iter(row)) for row in zip(*columns, strict=True)]
 
 
 def encoded(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
-    """A value as tensors that can be stacked."""
+    """Encode a value as tensors that can be stacked."""
     if not nest.is_composite(spec):
         return [value]
     encoder = getattr(spec, "__batch_encoder__", None)
@@ -354,7 +354,7 @@ def encoded(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
 
 
 def decoded(spec: Any, tensors: Iterator[Any]) -> Any:
-    """The value of the next tensors."""
+    """Decode a value from the next tensors."""
     if not nest.is_composite(spec):
         return next(tensors)
     encoder = getattr(spec, "__batch_encoder__", None)
@@ -364,7 +364,7 @@ def decoded(spec: Any, tensors: Iterator[Any]) -> Any:
 
 
 def encoded_specs(spec: Any) -> list[Any]:
-    """The specs of those tensors."""
+    """The specs of the encoded tensors."""
     if not nest.is_composite(spec):
         return [spec]
     encoder = getattr(spec, "__batch_encoder__", None)
@@ -379,7 +379,7 @@ _converters: list[tuple[type, Callable[[Any], Any], bool]] = []
 def register_type_spec_from_value_converter(
     type_object: type, converter_fn: Callable[[Any], Any], allow_subclass: bool = False
 ) -> None:
-    """Has `type_spec_from_value` ask `converter_fn` for values of a type; who registers later is asked first."""
+    """Register `converter_fn` for values of a type in `type_spec_from_value`; later registrations take precedence."""
     _converters.append((type_object, converter_fn, allow_subclass))
 
 

@@ -1,4 +1,7 @@
-"""`Variable`: a value that changes, with an identity that tapes watch."""
+"""`Variable`: a mutable value with an identity that tapes watch.
+
+Reads return an immutable snapshot: an assignment never changes a tensor that was read before.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ from .variable_updates import Updates
 
 _new = object.__new__
 _creation = itertools.count().__next__
-variable_classes: dict[type, type] = {}  # by the class of a tensor on a device: the class of variables that hold one
+variable_classes: dict[type, type] = {}  # maps tensor classes of devices to the classes of variables that hold them
 
 
 class VariableSynchronization(enum.Enum):
-    """When the copies of a variable on several devices are brought together."""
+    """When the copies of a variable on several devices are synchronized."""
 
     AUTO = 0
     NONE = 1
@@ -39,7 +42,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How updates from several devices become one."""
+    """How updates from several replicas are aggregated."""
 
     NONE = 0
     SUM = 1
@@ -48,16 +51,17 @@ class VariableAggregation(enum.Enum):
 
 
 class VariableClass(abc.ABCMeta):
-    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else.
+    """The metaclass of `Variable`: under `variable_creator_scope`, calling the class may return something else.
 
-    Libraries join it with that of abstract classes. To ask for instances costs what it costs of any class.
+    It derives from ABCMeta because libraries combine `Variable` with abstract base classes. `isinstance` uses the
+    plain, fast check of `type`.
     """
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
 def _mode(kind: Any, given: Any, default: Any, name: str | None) -> Any:
-    """One of the modes of synchronization or aggregation, as it was given; None is the default."""
+    """Validate a synchronization or aggregation mode; None selects the default."""
     if given is None:
         return default
     if not isinstance(given, kind):
@@ -76,20 +80,20 @@ class Variable(Updates, metaclass=VariableClass):
 
     Args:
       initial_value: anything that converts to a tensor, or a function without arguments that returns it.
-      trainable: whether tapes watch it by themselves; they do, unless told.
+      trainable: whether tapes watch it automatically; True by default.
       dtype: the dtype to convert the value to; a tensor must have it already.
-      constraint: kept for optimizers, which apply it after an update; `assign` does not.
-      shape: the shapes to allow, such as `[None, 3]`, where that is more than the shape of the initial value.
-      experimental_enable_variable_lifting: whether a variable made in a `tf.function` outlives the call; if not, every
-        call has its own.
+      constraint: stored for optimizers, which apply it after an update; `assign` does not.
+      shape: the allowed shapes, such as `[None, 3]`, if more general than the shape of the initial value.
+      experimental_enable_variable_lifting: whether a variable created in a `tf.function` outlives the call; if not,
+        each call has its own.
     """
 
     __array_priority__ = 100
 
     dtype: DType
     constraint: Callable[[Any], Any] | None
-    placement: devices.Device = devices.HOST  # of the class: only a variable that is elsewhere has its own
-    _copy: tuple[Any, Any] | None = None  # an array that was the value, and the same on a device
+    placement: devices.Device = devices.HOST  # a class attribute: only variables on other devices override it
+    _copy: tuple[Any, Any] | None = None  # a previous host array and its copy on a device
 
     def __init__(
         self,
@@ -117,7 +121,7 @@ class Variable(Updates, metaclass=VariableClass):
         synchronization = _mode(VariableSynchronization, synchronization, VariableSynchronization.AUTO, name)
         aggregation = _mode(VariableAggregation, aggregation, VariableAggregation.NONE, name)
         trace = thread.trace
-        # The initial value is not differentiable, nor part of a function that the variable is made in.
+        # The initial value is neither differentiable nor part of the trace that creates the variable.
         value = start = initial_value() if callable(initial_value) and trace is not None else initial_value
         with dispatch.traced_by(None):
             if trace is not None:
@@ -131,7 +135,7 @@ class Variable(Updates, metaclass=VariableClass):
                 f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
                 f"explicitly supplied `shape` argument ({shape})."
             )
-        vars(self).update(dtype=value.dtype, constraint=constraint)  # properties of a derived class, perhaps
+        vars(self).update(dtype=value.dtype, constraint=constraint)  # derived classes may define these as properties
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
         self._synchronization = synchronization
         self._aggregation = aggregation
@@ -159,9 +163,9 @@ class Variable(Updates, metaclass=VariableClass):
             cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[assignment,method-assign]
 
     def _settle(self, value: Any) -> None:
-        """Makes a tensor that is not of the host the first value."""
+        """Store an initial value that is not a plain host tensor, switching to the variable class of its device."""
         device_class = variable_classes.get(type(value)) if type(self) is Variable else None
-        if device_class is None:  # of a class of the user's, whose values are of the host
+        if device_class is None:  # a user-defined class: its values are on the host
             self._take(value.array)
             if self.placement.kind != devices.HOST.kind:
                 self.placement = devices.HOST
@@ -170,7 +174,7 @@ class Variable(Updates, metaclass=VariableClass):
             self._settle(value)
 
     def _as_tensor(self) -> Tensor:
-        """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
+        """Return the value with tracers for the active recorder. The result must not reach the user: see `value`."""
         recorder = thread.recorder
         read, array = self._read, self._array
         if read.array is array:
@@ -185,7 +189,7 @@ class Variable(Updates, metaclass=VariableClass):
         trace = thread.trace
         if trace is not None:
             return trace.read(self)
-        # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
+        # Another thread may be using the old read: make a new one and leave the old one's tracers alone.
         read = _new(Tensor)
         read.array = self._settled() if array is None else array
         read.dtype = self.dtype
@@ -193,12 +197,12 @@ class Variable(Updates, metaclass=VariableClass):
         if recorder is not None:
             recorder.trace_read(self, read)
         with updating:
-            if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
+            if self._array is read.array:  # unless another thread has assigned meanwhile: its value wins
                 self._read = read
         return read
 
     def _settled(self) -> Any:
-        """The array, when no other thread is updating it any more; if it lives on a device, fetched from there."""
+        """Return the host array once no other thread is updating it; fetch it if the value is on a device."""
         with updating:
             if self._array is not None:
                 return self._array
@@ -210,10 +214,10 @@ class Variable(Updates, metaclass=VariableClass):
             return array
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
-        """The value as an array of a device: the one it lives in, or the one `put(array)` makes, once for each value.
+        """Return the value as a device array: its current one, or `put(array)`, cached per value.
 
-        The caller holds `updating`, so that nobody else gives the array away. A run that has failed after it was given
-        the memory has left it unusable.
+        The caller holds `updating`, so that no other thread donates the array. The array may be deleted if a run failed
+        after its buffer was donated.
         """
         array = self._array
         if array is None:
@@ -223,83 +227,83 @@ class Variable(Updates, metaclass=VariableClass):
         return self._copy[1]
 
     def _latest(self) -> Any:
-        """The array of the value where it is, which may still be computed there."""
+        """The array of the current value wherever it is; its computation may be pending."""
         return self._read.array
 
     def _take_from_device(self, array: Any) -> None:
-        """Makes an array of a device, of the right shape and dtype, the value: NumPy's when somebody asks for it."""
+        """Make a device array of the right shape and dtype the value; it is fetched to the host on demand."""
         self._copy = self._array = None
         self._read = wrap(array, self.dtype)
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of the present value as a plain tuple."""
+        """The shape of the current value as a plain tuple."""
         return self._read.array.shape
 
     @property
     def shape(self) -> TensorShape:
-        """The shape every value has, as far as it was fixed."""
+        """The static shape: the allowed shape of every value."""
         return self._shape
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch the variable by themselves."""
+        """Whether tapes watch the variable automatically."""
         return self._trainable
 
     @property
     def name(self) -> str:
-        """The name, with the name scopes it was made in and `:0`."""
+        """The name, prefixed with the enclosing name scopes and with the suffix `:0`."""
         return self._title
 
     @property
     def synchronization(self) -> VariableSynchronization:
-        """When copies on several devices are brought together."""
+        """When copies on several devices are synchronized."""
         return self._synchronization
 
     @property
     def aggregation(self) -> VariableAggregation:
-        """How updates from several devices become one."""
+        """How updates from several replicas are aggregated."""
         return self._aggregation
 
     @property
     def device(self) -> str:
-        """Where the value lives: where new tensors went when the variable was made."""
+        """The device of the value: the default device when the variable was created."""
         return self.placement.name
 
     @property
     def handle(self) -> Variable:
-        """What stands for the variable as a source of gradients: itself."""
+        """The variable itself, as a source of gradients."""
         return self
 
     @property
     def initializer(self) -> None:
-        """There is no op to run: a variable has its value from the start."""
+        """None: a variable is initialized when it is created."""
 
     @property
     def initial_value(self) -> Any:
-        """Not kept."""
+        """Not available in eager mode."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     @property
     def op(self) -> Any:
-        """Variables are not the output of a graph's node."""
+        """Not available: variables are not outputs of graph nodes."""
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
 
     @property
     def graph(self) -> Any:
-        """Variables belong to no graph."""
+        """Not available: variables belong to no graph."""
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Same as `shape`."""
         return self._shape
 
     def set_shape(self, shape: Any) -> None:
-        """Narrows the shapes that are allowed."""
+        """Narrow the allowed shapes."""
         self._shape = self._shape.merge_with(shape)
 
     def value(self) -> Tensor:
-        """The present value, as a tensor of its own: gradients with respect to it can be asked for.
+        """The current value as a separate tensor, with respect to which gradients can be computed.
 
         >>> import gradtape as tf
         >>> tf.Variable([1.0, 2.0]).value().numpy().tolist()
@@ -310,30 +314,30 @@ class Variable(Updates, metaclass=VariableClass):
     read_value = read_value_no_copy = initialized_value = value
 
     def numpy(self) -> Any:
-        """The present value as a NumPy array of its own, or a NumPy scalar."""
+        """The current value as a new NumPy array, or a NumPy scalar."""
         if thread.trace is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._as_tensor().numpy()
 
     def eval(self, session: Any = None) -> Any:
-        """There are no sessions: use `numpy`."""
+        """Not available: there are no sessions. Use `numpy`."""
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use .numpy()")
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        """There are no graphs to write a variable to: pickle it."""
+        """Not available: there are no graph protos. Pickle the variable."""
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
-        """There are no graphs to read a variable from: unpickle it."""
+        """Not available: there are no graph protos. Unpickle the variable."""
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """True: a variable has its value from the start."""
+        """True: a variable is initialized when it is created."""
         return to_tensor(True)
 
     def ref(self) -> Reference:
-        """A hashable reference to this very variable, for use as a key."""
+        """A hashable reference to this variable, for use as a dictionary key."""
         return Reference(self)
 
     experimental_ref = ref
@@ -384,14 +388,14 @@ class Variable(Updates, metaclass=VariableClass):
 
 
 def _remade(state: dict[str, Any]) -> Variable:
-    """A variable from a pickle, which does not name the class: see `Tensor`."""
+    """Rebuild a variable from a pickle, which does not name the class: see `Tensor`."""
     variable = object.__new__(Variable)
     variable.__setstate__(state)
     return variable
 
 
 def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
-    """`_as_tensor` of a class that has a `value` of its own: which counts if it has done without our `__init__`."""
+    """Wrap `_as_tensor` of a class that overrides `value`: use it if the instance skipped `Variable.__init__`."""
 
     def _as_tensor(self: Any) -> Tensor:
         return usual(self) if "_read" in vars(self) else to_tensor(self.value())
@@ -400,10 +404,10 @@ def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor
 
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
-    """The value for an op's argument, as `to_tensor` makes it of a subclass."""
+    """Convert the value of a variable for an op's argument, honoring `value` of a subclass."""
     return to_tensor(variable.value(), dtype)
 
 
 attach(Variable)
-register(Variable, _converted, 101)  # after what users register, for classes of their own, with 100
+register(Variable, _converted, 101)  # after converters that users register for their own classes with priority 100
 readable.add(Variable)

@@ -1,4 +1,4 @@
-"""Functions that are asked when a variable is made: `tf.variable_creator_scope`."""
+"""Hooks into the creation of variables: `tf.variable_creator_scope`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _signature = inspect.signature(Variable.__init__)
 
 
 def _call(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """What `Variable(...)` gives: a variable as the creators of this thread make it, the innermost is asked first."""
+    """Implement `Variable(...)`: apply the creators of this thread, the innermost first."""
     if not _creators.present or cls is not Variable:
         return type.__call__(cls, *args, **kwargs)
     bound = _signature.bind(None, *args, **kwargs)
     bound.apply_defaults()
-    _, *given = bound.arguments.items()  # the first is the variable itself
+    _, *given = bound.arguments.items()  # skip `self`
     make: Any = partial(type.__call__, Variable)
     for creator in _creators.present:
         make = partial(creator, make)
@@ -36,7 +36,7 @@ def _call(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 @contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
-    """In the block, `tf.Variable(...)` is what `variable_creator(next_creator, **arguments)` returns.
+    """In the block, `tf.Variable(...)` returns `variable_creator(next_creator, **arguments)`.
 
     >>> import gradtape as tf
     >>> def frozen(next_creator, **arguments):
@@ -52,7 +52,7 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 
 
 def called_with_creator(creator: Callable[..., Any], function: Callable[..., Any], *args: Any) -> Any:
-    """`function(*args)` in a `variable_creator_scope`, for less."""
+    """Call `function(*args)` in a `variable_creator_scope`, with less overhead."""
     if VariableClass.__call__ is not _call:
         VariableClass.__call__ = _call  # type: ignore[assignment, method-assign]
     before = _creators.present

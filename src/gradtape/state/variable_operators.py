@@ -1,4 +1,4 @@
-"""The operators of a variable: those of a tensor, applied to its value; and the ones that would change it, refused."""
+"""The operators of variables: those of tensors, applied to the value; in-place operators raise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def attach(kind: Any) -> None:
-    """Gives the class of variables the operators of `Tensor`, applied to the value."""
+    """Define the operators of `Tensor` on a variable class, applied to its value."""
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
         function = getattr(operator, name)
         plain = name.rstrip("_")

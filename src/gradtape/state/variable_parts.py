@@ -1,4 +1,4 @@
-"""Parts of a variable: rows, entries and slices that are read, replaced or added to."""
+"""Partial reads and updates of variables: rows, entries and slices."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..engine.run.dispatch import unrecorded
 from ..engine.run.namespace import ops
 from .rows import Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable, write
 
-# Held from reading a value to writing what becomes of it: no update is lost, and memory given away is not read.
+# Held from reading a value to writing its successor: no update is lost, and donated memory is not read.
 updating = threading.RLock()
 
 
 class Parts:
-    """What a variable does with parts of itself."""
+    """The methods of a variable that read or update parts of its value."""
 
     dtype: DType
     _as_tensor: Callable[[], Tensor]
@@ -36,7 +36,7 @@ class Parts:
     _written: Callable[..., bool]
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """The rows at `indices`.
+        """Gather the rows at `indices`.
 
         >>> import gradtape as tf
         >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
@@ -46,7 +46,7 @@ class Parts:
         return self.gather_nd(ops.reshape(at, shape=(*at.dims, 1)))
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+        """Gather the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
 
         >>> import gradtape as tf
         >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
@@ -57,7 +57,7 @@ class Parts:
         return ops.gather_rows(rows, ops.cast(row_numbers(x.dims, at), dtype=at.dtype))
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Replaces the rows that the slices name; of several for one row the last counts.
+        """Replace the rows at the slices' indices; the last update of a row wins.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0, 3.0])
@@ -67,40 +67,40 @@ class Parts:
         return self._scatter_slices(sparse_delta, last)
 
     def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Adds the slices to the rows they name."""
+        """Add the slices to the rows at their indices."""
         return self._scatter_slices(sparse_delta, operator.add)
 
     def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtracts the slices from the rows they name."""
+        """Subtract the slices from the rows at their indices."""
         return self._scatter_slices(sparse_delta, operator.sub)
 
     def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Multiplies the rows that the slices name."""
+        """Multiply the rows at the slices' indices."""
         return self._scatter_slices(sparse_delta, operator.mul)
 
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divides the rows that the slices name; what is left over of integers is dropped."""
+        """Divide the rows at the slices' indices; integer division truncates."""
         is_exact = self.dtype.is_floating or self.dtype.is_complex
         return self._scatter_slices(sparse_delta, operator.truediv if is_exact else ops.truncatediv)
 
     def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """The maximum of the slices and the rows they name."""
+        """Replace rows by the maximum of themselves and the slices."""
         return self._scatter_slices(sparse_delta, ops.maximum)
 
     def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """The minimum of the slices and the rows they name."""
+        """Replace rows by the minimum of themselves and the slices."""
         return self._scatter_slices(sparse_delta, ops.minimum)
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """`scatter_update` for each member of the batch that the leading axes of the indices are."""
+        """Apply `scatter_update` to each batch member; the leading axes of the indices are batch axes."""
         at = to_tensor(_slices(sparse_delta).indices)
         batch = [to_tensor(axis.astype(at.dtype.numpy)) for axis in np.indices(at.dims)[:-1]]
         return self._scatter(ops.stack(*batch, at, axis=len(at.dims)), sparse_delta.values, last)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replaces the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+        """Replace the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
@@ -110,19 +110,19 @@ class Parts:
         return self._scatter(to_tensor(indices), updates, last)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Adds to the entries or slices at `indices`."""
+        """Add to the entries or slices at `indices`."""
         return self._scatter(to_tensor(indices), updates, operator.add)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtracts from the entries or slices at `indices`."""
+        """Subtract from the entries or slices at `indices`."""
         return self._scatter(to_tensor(indices), updates, operator.sub)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The maximum of the updates and the entries or slices at `indices`."""
+        """Replace entries or slices at `indices` by the maximum of themselves and the updates."""
         return self._scatter(to_tensor(indices), updates, ops.maximum)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The minimum of the updates and the entries or slices at `indices`."""
+        """Replace entries or slices at `indices` by the minimum of themselves and the updates."""
         return self._scatter(to_tensor(indices), updates, ops.minimum)
 
     def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Any:
@@ -141,7 +141,7 @@ class Parts:
         return self
 
     def _write_rows(self, at: Any, values: Any, combine: Combine) -> None:
-        """Changes these rows alone: in place when nobody else can see the array, otherwise in a copy."""
+        """Update these rows: in place if no other reference to the array exists, else in a copy (copy-on-write)."""
         if not self._written(write, at, values, combine):
             array = np.array(self._settled(), order="C")
             write(array, at, values, combine)
@@ -163,12 +163,12 @@ def _slices(value: Any) -> IndexedSlices:
     return value
 
 
-# Which slice of which variable a tensor is, for `v[key].assign(value)`: by id, as long as the tensor lives.
+# Maps the id of a live slice `v[key]` to its variable and key, for `v[key].assign(value)`.
 _sliced: dict[int, tuple[weakref.ref[Tensor], Parts, Any]] = {}
 
 
 def _slice_assign(part: Tensor) -> Callable[..., Any]:
-    """`v[key].assign(value)` writes into that part of the variable."""
+    """Return the `assign` of a slice: `v[key].assign(value)` writes to that part of the variable."""
     found = _sliced.get(id(part))
     if found is None:
         raise AttributeError("only a slice of a variable can be assigned to")

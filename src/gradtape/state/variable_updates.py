@@ -1,7 +1,7 @@
-"""How a variable gets another value: assigned, added to, in place or not.
+"""Assignment to variables: replaces the value, or updates it in place.
 
-An assignment replaces the value, or writes into it where nobody else can see it: what was read before keeps the value
-it had.
+Copy-on-write: the array is updated in place only if no other reference to it exists, so a tensor that was read before
+keeps its value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 
 
 class Updates(Parts):
-    """What replaces the value of a variable, or changes it."""
+    """The methods of a variable that replace or update its value."""
 
     dims: Any
     value: Callable[[], Tensor]
@@ -38,7 +38,7 @@ class Updates(Parts):
     _title: str
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Replaces the value; returns the variable, or None unless `read_value`.
+        """Replace the value; return the variable, or None unless `read_value`.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
@@ -57,7 +57,7 @@ class Updates(Parts):
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Adds to the value.
+        """Add to the value.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
@@ -70,7 +70,7 @@ class Updates(Parts):
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Subtracts from the value.
+        """Subtract from the value.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
@@ -81,7 +81,7 @@ class Updates(Parts):
         return self if read_value else None
 
     def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
-        """Combines the value with `delta`: a large one in place, when nobody else can see the array."""
+        """Combine the value with `delta`; a large value is updated in place if no other reference to it exists."""
         dtype = self.dtype
         plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
         if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
@@ -108,29 +108,29 @@ class Updates(Parts):
         return delta
 
     def _written(self, write: Callable[..., bool | None], *arguments: Any) -> bool:
-        """Whether `write(array, *arguments)` could change the array, that of the value, which nobody else may see.
+        """Call `write(array, *arguments)` if no other reference to the value's array exists; return whether it wrote.
 
-        It returns False if it could not.
+        `write` may return False to decline.
         """
         with updating:
             array = self._array
-            self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
+            self._array = None  # from here on, no other thread can obtain the array: see `_as_tensor`
             try:
-                # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
-                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                # References to the array: this frame and the last read; to that read: the variable; `getrefcount` adds
+                # one each. Memory owned by another array, as after `v.assign(tf.reshape(t, ...))`, may have more.
                 alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
                 own = self._read.array is array and _has_own_memory(array)
                 if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
                     return False
                 return write(array, *arguments) is not False
             finally:
-                if self._array is None:  # nobody has assigned meanwhile
+                if self._array is None:  # no other thread has assigned meanwhile
                     self._array = array
 
     def _replace(self, new: Tensor) -> None:
         trace = thread.trace
         if trace is None and type(new) is not Tensor:
-            new = new.cpu()  # before recorders are told: later reads share this memory
+            new = new.cpu()  # before recorders are notified: later reads share this memory
         array = None if trace is not None else new.array
         for r in dispatch.listeners():
             r.tracer_of(self, None)
@@ -142,16 +142,16 @@ class Updates(Parts):
                 self._take(array)
 
     def _take(self, array: Any) -> None:
-        """Makes `array`, of the right shape and dtype, the value. The caller holds `updating`."""
+        """Make `array`, of the right shape and dtype, the value. The caller holds `updating`."""
         self._copy = None
         self._array = array
         self._read = wrap(array, self.dtype)
 
     @staticmethod
     def _take_all(take: str, variables: Sequence[Updates], arrays: Sequence[Any]) -> None:
-        """Calls the method `take`, `_take` or `_take_from_device`, of each. The caller holds `updating`.
+        """Call the method `take`, `_take` or `_take_from_device`, of every variable. The caller holds `updating`.
 
-        An interrupt that comes in between is raised when all variables have their arrays.
+        An interrupt in between is re-raised after all variables have their arrays.
         """
         try:
             for variable, array in zip(variables, arrays, strict=True):
@@ -166,11 +166,11 @@ class Updates(Parts):
         return self._array is array or (self._array is None and self._read.array is array)
 
     def load(self, value: Any, session: Any = None) -> None:
-        """The same as `assign`."""
+        """Same as `assign`."""
         self.assign(value)
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Adds 1, unless the value has reached `limit`, which is an `OutOfRangeError`; returns the value before."""
+        """Add 1 and return the previous value; raise `OutOfRangeError` if it has reached `limit`."""
         with updating:
             before = self.value()
             if int(before) >= limit:
@@ -180,10 +180,10 @@ class Updates(Parts):
 
 
 def _has_own_memory(array: Any) -> bool:
-    """Whether an array's memory belongs to it alone, or to one that only it knows."""
+    """Whether an array owns its memory, or is the only reference to the array that does."""
     if type(array) is not ndarray:
         return False
     if array.flags.owndata:
         return True
-    # Known to the array alone, and here: views of the array would have the same base.
+    # Referenced by the array and here only: a view of the array would share its base.
     return type(array.base) is ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2

@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of different lengths, as one tensor of values and the places where it is cut."""
+"""Ragged tensors: rows of different lengths, stored as one tensor of values and row partitions."""
 
 from . import conversion, elementwise, indexing, text
 from . import operators as _operators  # noqa: F401  gives ragged tensors their operators

@@ -1,4 +1,4 @@
-"""How ragged tensors are made of values and of what says where their rows are."""
+"""Factory methods of ragged tensors, from values and a description of the row partition."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .partition import RowPartition, check_flag
 
 
 class MadeOfRows(CompositeTensor):
-    """The constructors of `RaggedTensor`, which is `cls(values, row_partition, internal=True)`."""
+    """The factory methods of `RaggedTensor`, which is `cls(values, row_partition, internal=True)`."""
 
     __slots__ = ("__weakref__", "_batch_sizes", "_row_partition", "_values")
 
-    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` made this of; not set otherwise
+    _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
     _row_partition: RowPartition
     _values: Any
 
     @property
     def row_splits(self) -> Tensor:
-        """Where the rows begin in `values`, and where the last ends."""
+        """The offsets of the rows in `values`, followed by the end of the last row."""
         return self._row_partition.row_splits()
 
     @classmethod
     def _from_row_partition(cls, values: Any, row_partition: RowPartition, validate: bool = True) -> Any:
-        """The values, cut by a partition."""
+        """Partition the values into rows."""
         check_flag(validate)
         values = _as_values(values, row_partition.dtype)
         if isinstance(values, Tensor) and not values.dims:
@@ -52,7 +52,7 @@ class MadeOfRows(CompositeTensor):
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Rows of the values that have the same number in `value_rowids`, which must not descend."""
+        """Group values with equal `value_rowids`, which must be non-decreasing, into rows."""
         check_flag(validate)
         values = converted(values)
         rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, dtype_hint=_partition_dtype(values))
@@ -66,7 +66,7 @@ class MadeOfRows(CompositeTensor):
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Row `i` is `values[row_splits[i]:row_splits[i + 1]]`."""
+        """Create rows `values[row_splits[i]:row_splits[i + 1]]`."""
         check_flag(validate)
         values = converted(values)
         rows = RowPartition.from_row_splits(row_splits, validate, dtype_hint=_partition_dtype(values))
@@ -76,7 +76,7 @@ class MadeOfRows(CompositeTensor):
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Row `i` is the next `row_lengths[i]` values."""
+        """Create rows of `row_lengths[i]` consecutive values."""
         check_flag(validate)
         values = converted(values)
         rows = RowPartition.from_row_lengths(row_lengths, validate, dtype_hint=_partition_dtype(values))
@@ -86,7 +86,7 @@ class MadeOfRows(CompositeTensor):
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Row `i` begins at `row_starts[i]`."""
+        """Create rows that begin at `row_starts[i]`."""
         check_flag(validate)
         values = converted(values)
         hint = _partition_dtype(values)
@@ -97,7 +97,7 @@ class MadeOfRows(CompositeTensor):
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Row `i` ends before `row_limits[i]`."""
+        """Create rows that end before `row_limits[i]`."""
         check_flag(validate)
         values = converted(values)
         rows = RowPartition.from_row_limits(row_limits, validate, dtype_hint=_partition_dtype(values))
@@ -107,7 +107,7 @@ class MadeOfRows(CompositeTensor):
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> Any:
-        """Rows of one length, which the static shape knows."""
+        """Create rows of one length, which becomes part of the static shape."""
         check_flag(validate)
         values = converted(values)
         rows = RowPartition.from_uniform_row_length(
@@ -124,7 +124,7 @@ class MadeOfRows(CompositeTensor):
         name: str | None = None,
         validate: bool = True,
     ) -> Any:
-        """`from_value_rowids` for several dimensions, the outermost first."""
+        """Apply `from_value_rowids` for several dimensions, outermost first."""
         check_flag(validate)
         _check_list(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
@@ -144,7 +144,7 @@ class MadeOfRows(CompositeTensor):
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """`from_row_splits` for several dimensions, the outermost first."""
+        """Apply `from_row_splits` for several dimensions, outermost first."""
         check_flag(validate)
         _check_list(nested_row_splits, "nested_row_splits")
         result = flat_values
@@ -156,7 +156,7 @@ class MadeOfRows(CompositeTensor):
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """`from_row_lengths` for several dimensions, the outermost first."""
+        """Apply `from_row_lengths` for several dimensions, outermost first."""
         check_flag(validate)
         _check_list(nested_row_lengths, "nested_row_lengths")
         result = flat_values

@@ -1,4 +1,4 @@
-"""Ragged tensors from and into tensors of one shape and sparse ones; dimensions merged."""
+"""Conversion of ragged tensors from and to dense and sparse ones; merging of dimensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tensor import RaggedTensor
 
 
 def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: DType) -> RaggedTensor:
-    """`RaggedTensor.from_tensor`."""
+    """Implement `RaggedTensor.from_tensor`."""
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if not isinstance(ragged_rank, int):
@@ -49,7 +49,7 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype
 
 
 def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
-    """The rows of `x`, of given lengths, without padding, or whole."""
+    """Cut the rows of `x` to given lengths, strip their padding, or keep them whole."""
     rows, columns = x.dims[:2]
     flat = ops.reshape(x, shape=(rows * columns, *x.dims[2:]))
     if padding is not None:
@@ -69,7 +69,7 @@ def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
 
 
 def _without_padding(x: Tensor, padding: Tensor, dtype: DType) -> Tensor:
-    """The lengths of the rows up to the last element that is not padding."""
+    """The row lengths up to the last element that is not padding."""
     if padding.dims != x.dims[2:]:
         raise ValueError(
             f"Shapes {padding.shape} and {TensorShape(x.dims[2:])} are incompatible: padding is one element"
@@ -92,7 +92,7 @@ def _with_nested_lengths(x: Tensor, lengths: Any, ragged_rank: int) -> RaggedTen
         )
     if len(x.dims) < len(lengths) + 1:
         raise ValueError(f"Shape {x.shape} must have rank at least {len(lengths) + 1}")
-    # The places of the values in the tensor, as a ragged tensor: what stands there is gathered.
+    # Build the ragged tensor of positions, then gather the elements there.
     counts = [to_tensor(one, None, dtypes.int64) for one in lengths]
     total = indices.looked_at(ops.sum(counts[-1], axis=(0,), keepdims=False))
     shape = RaggedTensor.from_nested_row_lengths(indices.counting(total, dtypes.int64), counts)
@@ -104,7 +104,7 @@ def _with_nested_lengths(x: Tensor, lengths: Any, ragged_rank: int) -> RaggedTen
 
 
 def from_sparse(st_input: Any, dtype: DType) -> RaggedTensor:
-    """`RaggedTensor.from_sparse`."""
+    """Implement `RaggedTensor.from_sparse`."""
     if not isinstance(st_input, SparseTensor):
         raise TypeError(
             f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}."
@@ -128,7 +128,7 @@ def from_sparse(st_input: Any, dtype: DType) -> RaggedTensor:
 
 
 def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
-    """`RaggedTensor.to_tensor`: of each place of the result, where its value is among the flat values."""
+    """Implement `RaggedTensor.to_tensor`: compute for each element its position in the flat values, then gather."""
     flat = rt.flat_values
     inner = flat.dims[1:]
     default = _default(flat.dtype) if default_value is None else to_tensor(default_value, flat.dtype)
@@ -142,7 +142,7 @@ def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
     sizes = _sizes(rt, shape)
     dtype = rt.row_splits.dtype
     rows = rt._nested_row_partitions
-    # A row that is not there has the number after the last one, and so has a value.
+    # A missing row has the number after the last one, and a missing value likewise, which is the default.
     places = ops.minimum(indices.counting(sizes[0], dtype), indices.number(rows[0].rows, dtype))
     none = to_tensor(np.zeros(1, dtype.numpy))
     for partition, width in zip(rows, sizes[1:], strict=True):
@@ -156,14 +156,14 @@ def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
 
 
 def _default(dtype: DType) -> Tensor:
-    """What a row is filled up with: 0, False, or nothing."""
+    """The padding value: 0, False or the empty string."""
     if dtype is dtypes.string:
         return to_tensor(b"")
     return ops.cast(to_tensor(0), dtype=dtype)
 
 
 def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
-    """The sizes of the result of `to_tensor` along the outermost dimensions, those that may be ragged."""
+    """The sizes of the result of `to_tensor` along the outer dimensions, up to the last ragged one."""
     rank = rt.shape.rank or 0
     if isinstance(shape, Tensor):
         shape = [None if n < 0 else int(n) for n in to_array(shape).tolist()]
@@ -197,7 +197,7 @@ def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
 
 
 def to_sparse(rt: RaggedTensor) -> SparseTensor:
-    """`RaggedTensor.to_sparse`."""
+    """Implement `RaggedTensor.to_sparse`."""
     flat = rt.flat_values
     count, inner = flat.dims[0], flat.dims[1:]
     columns: list[Tensor] = []
@@ -216,7 +216,7 @@ def to_sparse(rt: RaggedTensor) -> SparseTensor:
 
 
 def merge_dims(value: Any, outer: int, inner: int) -> Any:
-    """The dimensions from `outer` to `inner` of a tensor, ragged or not, as one."""
+    """Merge the dimensions from `outer` to `inner` of a tensor, ragged or not."""
     if outer == inner:
         return value
     while outer == 0 and isinstance(value, RaggedTensor):

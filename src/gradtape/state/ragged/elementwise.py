@@ -1,6 +1,6 @@
-"""Elementwise ops on ragged tensors: broadcast to one shape, and run on the flat values.
+"""Elementwise ops on ragged tensors: broadcast to a common shape, then apply to the flat values.
 
-Only a dimension that is known to have size 1 is stretched; ragged dimensions must agree, row for row.
+Only dimensions of static size 1 broadcast; ragged dimensions must match, row for row.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from .tensor import RaggedTensor
 
 
 def applied(op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-    """`op.call` on values of which at least one is ragged."""
+    """Apply `op.call` to values at least one of which is ragged."""
     return on_flat_values(lambda *flat: op.call(*flat, **attributes), values)
 
 
 def on_flat_values(f: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """An elementwise function of values of which at least one is ragged."""
+    """Apply an elementwise function to values at least one of which is ragged."""
     operands = same_splits_dtype([x if isinstance(x, RaggedTensor) else _operand(x, values) for x in values])
     ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     if len(operands) > 1 and not _fit_already(operands, ragged):
         operands = broadcast(operands)
         ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     flat = f(*[x.flat_values if isinstance(x, RaggedTensor) else x for x in operands])
-    return None if flat is None else ragged[0].with_flat_values(flat)  # a check gives nothing
+    return None if flat is None else ragged[0].with_flat_values(flat)  # checks return None
 
 
 def _operand(x: Any, values: Sequence[Any]) -> Tensor:
-    """A value beside ragged ones: a number of Python's takes their dtype if it can."""
+    """Convert a non-ragged operand: a Python number takes the dtype of the ragged ones if possible."""
     dtype = next(v.dtype for v in values if isinstance(v, RaggedTensor))
     return to_tensor(x) if is_tensor_like(x) else to_tensor(x, hint=dtype)
 
 
 def same_splits_dtype(values: Sequence[Any]) -> list[Any]:
-    """The values, of which those that are ragged must have row splits of one dtype."""
+    """Return the values; raise unless all ragged ones have row splits of one dtype."""
     found = {x.row_splits.dtype for x in values if isinstance(x, RaggedTensor)}
     if len(found) > 1:
         raise ValueError(
@@ -54,7 +54,7 @@ def same_splits_dtype(values: Sequence[Any]) -> list[Any]:
 
 
 def _fit_already(operands: Sequence[Any], ragged: Sequence[RaggedTensor]) -> bool:
-    """Whether the flat values can be computed with as they are, without any being stretched."""
+    """Whether the flat values can be combined as they are, without broadcasting."""
     first = ragged[0]
     inner = len(first.flat_values.dims)
     for x in operands:
@@ -67,7 +67,7 @@ def _fit_already(operands: Sequence[Any], ragged: Sequence[RaggedTensor]) -> boo
 
 
 def same_rows(x: RaggedTensor, y: RaggedTensor) -> bool:
-    """Whether two ragged tensors are known, without a look at numbers that a trace does not have, to be cut alike."""
+    """Whether two ragged tensors provably have the same row partitions, without reading traced values."""
     mine, its = x._nested_row_partitions, y._nested_row_partitions
     return len(mine) == len(its) and all(_alike(a, b) for a, b in zip(mine, its, strict=True))
 
@@ -82,17 +82,17 @@ def _alike(a: RowPartition, b: RowPartition) -> bool:
 
 
 class _Dimensions:
-    """A value as it is looked at from outside: one dimension after the other."""
+    """A value viewed dimension by dimension, from the outermost."""
 
     def __init__(self, x: Any, rank: int) -> None:
         self.given = x
         own = x.shape.rank
-        self.missing = rank - own  # dimensions of size 1 that it has in front
+        self.missing = rank - own  # leading dimensions of size 1 to add
         self.partitions: tuple[RowPartition, ...] = x._nested_row_partitions if isinstance(x, RaggedTensor) else ()
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
         self.inner = flat.dims[1:] if self.partitions else flat.dims
         self.flat = flat
-        self.rows: Tensor | None = None  # for each row of the result so far, which row of this it is; None: the same
+        self.rows: Tensor | None = None  # maps rows of the result so far to rows of this value; None: the identity
 
     def at(self, axis: int) -> RowPartition | int:
         """The sizes along an axis: a partition, or one number."""
@@ -110,12 +110,12 @@ class _Dimensions:
 
 
 def broadcast(operands: Sequence[Any], rank: int | None = None) -> list[Any]:
-    """The operands with one shape in all dimensions up to the last ragged one; ragged all of them, but scalars."""
+    """Broadcast the operands in all dimensions up to the last ragged one; all but scalars become ragged."""
     rank = max(x.shape.rank for x in operands) if rank is None else rank
     views = [_Dimensions(x, rank) for x in operands]
-    depth = max(len(view.partitions) + view.missing for view in views if view.partitions)  # the last axis with rows
+    depth = max(len(view.partitions) + view.missing for view in views if view.partitions)  # the last ragged axis
     dtype = next(x.row_splits.dtype for x in operands if isinstance(x, RaggedTensor))
-    count = 1  # of rows of the result so far
+    count = 1  # rows of the result so far
     partitions: list[RowPartition] = []
     for axis in range(depth + 1):
         sizes = [view.at(axis) for view in views]
@@ -129,7 +129,7 @@ def broadcast(operands: Sequence[Any], rank: int | None = None) -> list[Any]:
 
 
 def _common(sizes: list[Any], views: list[_Dimensions], axis: int, count: int, dtype: Any) -> RowPartition:
-    """How each row of the result so far is cut along the next axis."""
+    """The partition of the result's rows along the next axis."""
     chosen: Any = None
     for size, view in zip(sizes, views, strict=True):
         if isinstance(size, RowPartition):
@@ -161,7 +161,7 @@ def _cut_of(rows: RowPartition, view: _Dimensions) -> RowPartition:
 
 
 def _check_equal(a: RowPartition, b: RowPartition) -> None:
-    """Raises unless both cut alike; in a trace, at every run."""
+    """Raise unless both partitions are equal; in a trace, check at every run."""
     x, y = a.row_splits(), b.row_splits()
     if x is y:
         return
@@ -178,7 +178,7 @@ def _check_equal(a: RowPartition, b: RowPartition) -> None:
 
 
 def _descend(view: _Dimensions, size: Any, rows: RowPartition, axis: int) -> None:
-    """From the rows of a view at one axis to those at the next."""
+    """Map the rows of a view at one axis to those at the next."""
     if axis < view.missing:
         count = rows.count
         view.rows = None if count == 1 else ops.zeros_like(indices.counting(count, rows.dtype))
@@ -197,9 +197,9 @@ def _descend(view: _Dimensions, size: Any, rows: RowPartition, axis: int) -> Non
 
 
 def _gathered(view: _Dimensions, partitions: list[RowPartition], depth: int) -> RaggedTensor:
-    """The value of a view, its rows repeated as the result needs them, cut by `partitions`."""
+    """Return the value of a view with its rows gathered as the result requires, partitioned by `partitions`."""
     flat = view.flat
-    own = depth - view.missing  # its dimension that is the last of the ragged ones
+    own = depth - view.missing  # its dimension at the last ragged axis
     if not view.partitions:
         lead = max(own + 1, 0)
         flat = ops.reshape(flat, shape=(int(np.prod(flat.dims[:lead], dtype=int)), *flat.dims[lead:]))

@@ -1,4 +1,4 @@
-"""`rt[...]`: rows, ranges of rows and of columns, new axes; rows gathered by their numbers, rows end to end."""
+"""Indexing of ragged tensors: rows, slices of rows and columns, new axes; gathering and concatenation of rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .tensor import RaggedTensor, rows_of
 
 
 def item(rt: Any, key: Any) -> Any:
-    """`rt[key]`."""
+    """Implement `rt[key]`."""
     return _rows(rt, list(key) if isinstance(key, list | tuple) else [key])
 
 
 def take(x: Any, rows: Tensor) -> Any:
-    """The rows of `x`, ragged or not, that have these numbers."""
+    """Gather rows of `x`, ragged or not."""
     if not isinstance(x, RaggedTensor):
         return indices.picked(x, rows)
     rows = ops.cast(rows, dtype=x.row_splits.dtype) if rows.dtype is not x.row_splits.dtype else rows
@@ -34,7 +34,7 @@ def take(x: Any, rows: Tensor) -> Any:
 
 
 def end_to_end(parts: Sequence[Any]) -> Any:
-    """The rows of several values of one ragged rank, one after the other."""
+    """Concatenate the rows of several values of one ragged rank."""
     if not isinstance(parts[0], RaggedTensor):
         return ops.concat(*parts, axis=0)
     values = end_to_end([x.values for x in parts])
@@ -52,7 +52,7 @@ def _in_range(rows: Tensor, count: int) -> Tensor:
 
 
 def part(x: Any, start: Any, stop: Any) -> Any:
-    """`x[start:stop]` of a tensor, ragged or not; the ends are looked at."""
+    """Slice `x[start:stop]` of a tensor, ragged or not; reads the bounds."""
     first, last = indices.looked_at(start), indices.looked_at(stop)
     if not isinstance(x, RaggedTensor):
         return x[first:last]
@@ -63,7 +63,7 @@ def part(x: Any, start: Any, stop: Any) -> Any:
 
 
 def _rows(rt: Any, keys: list[Any]) -> Any:
-    """The first key, which is of rows, then the others."""
+    """Apply the first key to the rows, then the others."""
     if not keys:
         return rt
     key, inner = keys[0], keys[1:]
@@ -96,7 +96,7 @@ def _row_number(key: Any, count: int) -> int:
 
 
 def _bounds(key: slice) -> slice:
-    """The slice with numbers for tensors."""
+    """Convert tensors in a slice to integers."""
 
     def known(x: Any) -> int | None:
         if x is None:
@@ -121,7 +121,7 @@ def _some_rows(rt: RaggedTensor, key: slice) -> RaggedTensor:
 
 
 def _columns(rt: Any, keys: list[Any]) -> Any:
-    """The keys of the inner dimensions; the rows stay."""
+    """Apply the keys to the inner dimensions; all rows stay."""
     if not keys:
         return rt
     if not isinstance(rt, RaggedTensor):
@@ -152,7 +152,7 @@ def _columns(rt: Any, keys: list[Any]) -> Any:
 
 
 def _some_columns(rt: RaggedTensor, key: slice) -> RaggedTensor:
-    """`row[key]` of every row."""
+    """Apply `row[key]` to every row."""
     start, stop, step = key.start, key.stop, 1 if key.step is None else key.step
     if step == 0:
         raise ValueError("slice step cannot be zero")
@@ -168,7 +168,7 @@ def _some_columns(rt: RaggedTensor, key: slice) -> RaggedTensor:
     first = (zero if step > 0 else high) if start is None else place(start)
     last = (high if step > 0 else low) if stop is None else place(stop)
     span = ops.sub(last, first)
-    # How many steps lead from the first to before the last.
+    # The number of steps from first to last, exclusive.
     by = indices.number(step, dtype)
     counts = ops.maximum(ops.neg(ops.floordiv(ops.neg(span), by)), zero)
     counts = ops.broadcast_to(counts, shape=(rows_of(rt),))
@@ -179,7 +179,7 @@ def _some_columns(rt: RaggedTensor, key: slice) -> RaggedTensor:
 
 
 def _without_ellipsis(keys: list[Any], left: int | None) -> list[Any]:
-    """The keys with a slice for the ellipsis at their beginning, or without it where every dimension has its key."""
+    """Expand a leading ellipsis by one slice, or remove it if every dimension has a key."""
     given = sum(1 for key in keys if key is not None)
     assert left is not None
     if given > left + 1:

@@ -1,6 +1,6 @@
-"""Index arithmetic that ragged tensors are made of. All of it is ops: a traced function does not look at the numbers.
+"""Index arithmetic for ragged tensors, by ops only: a trace does not depend on the values.
 
-A look at a number (`int(...)`) happens only where it is the size of a result.
+A value is read (`looked_at`) only where it determines the size of a result.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from ...engine.run.namespace import ops
 
 
 def counting(count: int, dtype: DType) -> Tensor:
-    """0, 1, ..., count - 1."""
+    """The integers 0, 1, ..., count - 1."""
     return constant(np.arange(count, dtype=dtype.numpy), dtype)
 
 
 def number(value: int, dtype: DType) -> Tensor:
-    """One integer."""
+    """A scalar integer tensor."""
     return constant(dtype.as_numpy_dtype(value), dtype)
 
 
 def looked_at(x: Any) -> int:
-    """An integer that the size of a result depends on. A function is traced for it."""
+    """Read an integer that determines the size of a result; a trace is specialized on it."""
     return int(x.array) if isinstance(x, Tensor) else int(x)
 
 
 def splits_of(lengths: Tensor) -> Tensor:
-    """Where rows of these lengths begin, and the end of the last."""
+    """The row splits for rows of these lengths."""
     zero = constant(np.zeros(1, lengths.dtype.numpy), lengths.dtype)
     return ops.concat(zero, ops.cumsum(lengths, axis=0), axis=0)
 
 
 def row_numbers(splits: Tensor, count: int) -> Tensor:
-    """For each of `count` values, the row that it is in."""
+    """The row number of each of `count` values."""
     places = ops.reshape(counting(count, splits.dtype), shape=(1, count))
     rows = ops.search_sorted(
         ops.reshape(splits, shape=(1, *splits.dims)), places, side="right", dtype=splits.dtype.numpy
@@ -45,17 +45,17 @@ def row_numbers(splits: Tensor, count: int) -> Tensor:
 
 
 def picked(x: Tensor, rows: Tensor) -> Tensor:
-    """Some rows of a tensor."""
+    """Gather rows of a tensor."""
     return ops.gather(x, rows, axis=0, batch=0)
 
 
 def offsets(splits: Tensor, count: int) -> Tensor:
-    """For each of `count` values, its place in its row."""
+    """The position of each of `count` values in its row."""
     return ops.sub(counting(count, splits.dtype), picked(splits, row_numbers(splits, count)))
 
 
 def ranges(starts: Tensor, lengths: Tensor, step: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Rows of numbers `starts[i], starts[i] + step, ...`, one after the other, and the splits between them."""
+    """Concatenate the ranges `starts[i], starts[i] + step, ...`; return them and their row splits."""
     splits = splits_of(lengths)
     count = looked_at(splits[-1])
     rows = row_numbers(splits, count)

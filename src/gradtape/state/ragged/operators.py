@@ -1,4 +1,4 @@
-"""The operators of ragged tensors: the ops themselves, which come back with what is ragged among their arguments."""
+"""The operators of ragged tensors, which apply elementwise ops to ragged arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _by_kind(pair: Any, reflected: bool = False) -> Any:
 
 
 def _compared(op: Any, when_different: bool) -> Any:
-    """`==` and `!=`: what cannot be compared row for row is different as a whole."""
+    """Implement `==` and `!=`: values whose rows cannot be matched differ as a whole."""
 
     def call(self: RaggedTensor, y: Any) -> Any:
         if not isinstance(y, RaggedTensor) and not is_tensor_like(y):
@@ -50,7 +50,7 @@ def _compared(op: Any, when_different: bool) -> Any:
                 return when_different
         try:
             return applied(op, (self, y), {})
-        except (InvalidArgumentError, ValueError):  # their rows do not have the same lengths
+        except (InvalidArgumentError, ValueError):  # their row lengths differ
             return when_different
 
     return call

@@ -1,4 +1,4 @@
-"""`RowPartition`: how a sequence of values is cut into rows."""
+"""`RowPartition`: the partition of a sequence of values into rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import indices
 
 
 class RowPartition(CompositeTensor):
-    """Where each of several rows begins and ends in a sequence of values; the rows may be known to have one length.
+    """The begin and end of each row in a sequence of values; optionally with a uniform row length.
 
     >>> import gradtape as tf
     >>> rows = tf.experimental.RowPartition.from_row_lengths([2, 0, 1])
@@ -47,7 +47,7 @@ class RowPartition(CompositeTensor):
             )
         self._splits = row_splits
         self._uniform = uniform_row_length
-        self._count = nvals  # the number of values, if it is known without a look at the splits
+        self._count = nvals  # the number of values, if known without reading the splits
 
     # Constructors
 
@@ -55,7 +55,7 @@ class RowPartition(CompositeTensor):
     def from_row_splits(
         cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
-        """Rows that begin at `row_splits[:-1]` and end at `row_splits[1:]`."""
+        """Create rows that begin at `row_splits[:-1]` and end at `row_splits[1:]`."""
         check_flag(validate)
         if isinstance(row_splits, list | tuple) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
@@ -73,7 +73,7 @@ class RowPartition(CompositeTensor):
     def from_row_lengths(
         cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
-        """Rows of these lengths."""
+        """Create rows of these lengths."""
         check_flag(validate)
         lengths = _vector(row_lengths, "row_lengths", dtype, dtype_hint)
         message = "Arguments to from_row_lengths do not form a valid RowPartition"
@@ -85,7 +85,7 @@ class RowPartition(CompositeTensor):
     def from_row_starts(
         cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
-        """Rows that begin at `row_starts`; the last ends at `nvals`."""
+        """Create rows that begin at `row_starts`; the last ends at `nvals`."""
         check_flag(validate)
         starts = _vector(row_starts, "row_starts", dtype, dtype_hint)
         end = _number(nvals, starts.dtype)
@@ -104,7 +104,7 @@ class RowPartition(CompositeTensor):
     def from_row_limits(
         cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
-        """Rows that end at `row_limits`; the first begins at 0."""
+        """Create rows that end at `row_limits`; the first begins at 0."""
         check_flag(validate)
         limits = _vector(row_limits, "row_limits", dtype, dtype_hint)
         message = "Arguments to from_row_limits do not form a valid RaggedTensor"
@@ -122,7 +122,7 @@ class RowPartition(CompositeTensor):
     def from_value_rowids(
         cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
-        """Rows of the values that have the same number in `value_rowids`, which must not descend."""
+        """Group values with equal `value_rowids`, which must be non-decreasing, into rows."""
         check_flag(validate)
         ids = _vector(value_rowids, "value_rowids", dtype, dtype_hint)
         given = nrows
@@ -161,7 +161,7 @@ class RowPartition(CompositeTensor):
         dtype: Any = None,
         dtype_hint: Any = None,
     ) -> RowPartition:
-        """Rows of one length: `nrows` of them, or as many as `nvals` values fill."""
+        """Create rows of one length: `nrows` of them, or as many as `nvals` values fill."""
         check_flag(validate)
         if nrows is None and nvals is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
@@ -181,7 +181,7 @@ class RowPartition(CompositeTensor):
         splits = np.arange(count + 1, dtype=length.dtype.numpy) * each
         return cut_at(to_tensor(splits), each, values)
 
-    # What it says
+    # Accessors
 
     @property
     def dtype(self) -> DType:
@@ -189,27 +189,27 @@ class RowPartition(CompositeTensor):
         return self._splits.dtype
 
     def row_splits(self) -> Tensor:
-        """Where the rows begin, and where the last ends."""
+        """The offsets of the rows, followed by the end of the last row."""
         return self._splits
 
     def row_starts(self) -> Tensor:
-        """Where the rows begin."""
+        """The offsets at which rows begin."""
         return self._splits[:-1]
 
     def row_limits(self) -> Tensor:
-        """Where the rows end."""
+        """The offsets at which rows end."""
         return self._splits[1:]
 
     def row_lengths(self) -> Tensor:
-        """How long the rows are."""
+        """The lengths of the rows."""
         return indices.lengths_between(self._splits)
 
     def value_rowids(self) -> Tensor:
-        """For each value, the row that it is in."""
+        """The row number of each value."""
         return indices.row_numbers(self._splits, self.count)
 
     def offsets_in_rows(self) -> Tensor:
-        """For each value, its place in its row."""
+        """The position of each value in its row."""
         return indices.offsets(self._splits, self.count)
 
     def nrows(self) -> Tensor:
@@ -221,21 +221,21 @@ class RowPartition(CompositeTensor):
         return indices.number(self.count, self.dtype)
 
     def uniform_row_length(self) -> Tensor | None:
-        """The length of all rows, if it is known to be one."""
+        """The uniform row length, or None."""
         return None if self._uniform is None else indices.number(self._uniform, self.dtype)
 
     def is_uniform(self) -> bool:
-        """Whether the rows are known to have one length."""
+        """Whether the row length is known to be uniform."""
         return self._uniform is not None
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of rows as an int."""
         return self._splits.dims[0] - 1
 
     @property
     def count(self) -> int:
-        """The number of values."""
+        """The number of values as an int; in a trace, this reads the splits and specializes on them."""
         if self._count is None:
             self._count = indices.looked_at(self._splits[-1])
         return self._count
@@ -247,20 +247,20 @@ class RowPartition(CompositeTensor):
 
     @property
     def static_nvals(self) -> int | None:
-        """The number of values, if it is known without a look at them."""
+        """The number of values, if known without reading the splits."""
         return self._count
 
     @property
     def static_uniform_row_length(self) -> int | None:
-        """The length of all rows, if it is known to be one."""
+        """The uniform row length, or None."""
         return self._uniform
 
     def of(self, count: int) -> RowPartition:
-        """The same, of so many values: what holds them knows."""
+        """Return the partition with a known number of values."""
         return self if self._count == count else cut_at(self._splits, self._uniform, count)
 
     def with_dtype(self, dtype: Any) -> RowPartition:
-        """The same with splits of another dtype."""
+        """Return the partition with splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
             raise ValueError("dtype must be int32 or int64")
@@ -281,12 +281,12 @@ class RowPartition(CompositeTensor):
 
 
 def cut_at(splits: Tensor, uniform: int | None = None, count: int | None = None) -> RowPartition:
-    """Rows that begin and end at `splits`; `uniform` is the length of all, `count` that of the values, if known."""
+    """Create a partition from `splits`; `uniform` is the row length and `count` the number of values, if known."""
     return RowPartition(splits, uniform_row_length=uniform, nvals=count, internal=True)
 
 
 class RowPartitionSpec(TypeSpec):
-    """The number of rows, their one length, and the dtype of a `RowPartition`, as far as they are known."""
+    """The number of rows, uniform row length and dtype of a `RowPartition`, as far as known."""
 
     __slots__ = ("_dtype", "_nrows", "_nvals", "_uniform")
 
@@ -327,7 +327,7 @@ def check_flag(validate: Any) -> None:
 
 
 def _integer(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
-    """Integers that say where rows are, int64 unless they are of a dtype already."""
+    """Convert a description of rows to integers: int64 unless they already have a dtype."""
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, np.ndarray) and value.dtype == np.int32 and wanted is None:
         found = to_tensor(value)

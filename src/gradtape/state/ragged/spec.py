@@ -1,4 +1,4 @@
-"""`RaggedTensorSpec`: what is known of a ragged tensor before it is there."""
+"""`RaggedTensorSpec`: the static type of a ragged tensor."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .tensor import RaggedTensor, rows_of
 
 
 class RaggedTensorSpec(BatchableTypeSpec):
-    """The shape and dtype of a `RaggedTensor`, how many of its dimensions are cut, and the dtype of the cuts.
+    """The shape and dtype of a `RaggedTensor`, its ragged rank, and the dtype of its row splits.
 
-    With `ragged_rank=0` the values are tensors: the rows of a ragged tensor, as datasets give them.
+    With `ragged_rank=0` the values are dense tensors: the rows of a ragged tensor, as datasets yield them.
 
     >>> import gradtape as tf
     >>> tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(tf.ragged.constant([[1, 2], [3]]))
@@ -68,12 +68,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape, as far as it is known; None for ragged dimensions."""
+        """The static shape; None for ragged dimensions."""
         return self._shape
 
     @property
     def ragged_rank(self) -> int:
-        """How many times the flat values are cut into rows."""
+        """The number of row partitions."""
         return self._ragged_rank
 
     @property
@@ -83,7 +83,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     @property
     def flat_values_spec(self) -> Any:
-        """The spec of the flat values, where they are no tensor."""
+        """The spec of the flat values, if they are not a tensor."""
         return self._flat_values_spec
 
     @property
@@ -97,7 +97,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the ragged tensor, or one of that spec, could be of this spec."""
+        """Whether the ragged tensor, or some ragged tensor of that spec, could be of this spec."""
         if self._ragged_rank == 0:
             other = spec_or_value
             if isinstance(other, Tensor | TensorSpec):
@@ -131,7 +131,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
             flat._set_shape(self._shape)
         return flat
 
-    # Batches of such values
+    # Batching
 
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
         shape = self._shape
@@ -151,7 +151,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return [value[i] for i in range(rows_of(value))]
 
     def _stacked(self, values: Sequence[Any], stack: Any) -> RaggedTensor:
-        """Values of any lengths as the rows of a ragged tensor."""
+        """Stack values of any lengths as the rows of a ragged tensor."""
         counts = np.array([rows_of(value) for value in values], self._row_splits_dtype.numpy)
         found = RaggedTensor.from_row_lengths(end_to_end(values), to_tensor(counts), validate=False)
         found._set_shape(self._batch(None).shape)

@@ -1,4 +1,4 @@
-"""`RaggedTensor`: rows of different lengths, as one tensor of values and the places where it is cut into rows."""
+"""`RaggedTensor`: rows of different lengths, stored as one tensor of values and a row partition."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from . import indices
 from .constructors import MadeOfRows, converted, rows_of
 from .partition import RowPartition, cut_at
 
-elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
-_awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # what is done when there is a first ragged tensor
+elsewhere = SimpleNamespace()  # implementations in other modules that depend on the class: see `__init__`
+_awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # run once, when the first ragged tensor is created
 _beginning = threading.RLock()
 
 
 class RaggedTensor(MadeOfRows):
     """A tensor with dimensions whose slices differ in length.
 
-    The `values` are all rows one after the other, a tensor or another ragged tensor; `row_splits` says where each row
-    begins and ends. Tapes see the `flat_values`, the innermost values, as they see every tensor.
+    The `values` are the concatenated rows, a tensor or another ragged tensor; `row_splits` has the begin and end of
+    each row. Tapes treat the `flat_values`, the innermost values, like any tensor.
 
     >>> import gradtape as tf
     >>> rt = tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5, 9], row_splits=[0, 4, 4, 6])
@@ -56,7 +56,7 @@ class RaggedTensor(MadeOfRows):
         self._values = values
         self._row_partition = row_partition.of(rows_of(values))
 
-    # Constructors: see also `MadeOfRows`
+    # Factory methods: see also `MadeOfRows`
 
     @classmethod
     def from_tensor(
@@ -68,7 +68,7 @@ class RaggedTensor(MadeOfRows):
         name: str | None = None,
         row_splits_dtype: Any = dtypes.int64,
     ) -> RaggedTensor:
-        """The rows of a tensor, of the given lengths, or without the padding at their ends, or whole.
+        """Convert a dense tensor: cut its rows to the given lengths, strip trailing padding, or keep them whole.
 
         >>> import gradtape as tf
         >>> tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
@@ -80,7 +80,7 @@ class RaggedTensor(MadeOfRows):
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> RaggedTensor:
-        """The rows of a sparse matrix whose values stand at the beginning of its rows.
+        """Convert a sparse matrix whose values are at the beginnings of its rows.
 
         >>> import gradtape as tf
         >>> st = tf.SparseTensor(indices=[[0, 0], [0, 1], [2, 0]], values=[1, 2, 3], dense_shape=[3, 3])
@@ -89,7 +89,7 @@ class RaggedTensor(MadeOfRows):
         """
         return elsewhere.from_sparse(st_input, as_dtype(row_splits_dtype))
 
-    # What it is
+    # Accessors
 
     @property
     def dtype(self) -> DType:
@@ -103,18 +103,18 @@ class RaggedTensor(MadeOfRows):
         return TensorShape([rows.rows, rows.static_uniform_row_length, *self._values.shape[1:]])
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Same as `shape`."""
         return self.shape
 
     @property
     def ragged_rank(self) -> int:
-        """How many times the flat values are cut into rows."""
+        """The number of row partitions."""
         inner = self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0
         return inner + 1
 
     @property
     def values(self) -> Any:
-        """All rows one after the other: a tensor, or a ragged tensor of one dimension less."""
+        """The concatenated rows: a tensor, or a ragged tensor of one dimension less."""
         return self._values
 
     @property
@@ -127,7 +127,7 @@ class RaggedTensor(MadeOfRows):
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """The length of all rows, if it is known to be one."""
+        """The uniform row length, or None."""
         return self._row_partition.uniform_row_length()
 
     @property
@@ -141,19 +141,19 @@ class RaggedTensor(MadeOfRows):
 
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
-        """The `row_splits` of all cuts, the outermost first."""
+        """The `row_splits` of all row partitions, outermost first."""
         return tuple([rows.row_splits() for rows in self._nested_row_partitions])
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The `value_rowids` of all cuts, the outermost first."""
+        """The `value_rowids` of all row partitions, outermost first."""
         return tuple([rows.value_rowids() for rows in self._nested_row_partitions])
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The `row_lengths` of all cuts, the outermost first."""
+        """The `row_lengths` of all row partitions, outermost first."""
         return tuple([rows.row_lengths() for rows in self._nested_row_partitions])
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """For each of the values, the row that it is in."""
+        """The row number of each value."""
         return self._row_partition.value_rowids()
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
@@ -162,11 +162,11 @@ class RaggedTensor(MadeOfRows):
         return indices.number(self._row_partition.rows, kind)
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where the rows begin in `values`."""
+        """The offsets in `values` at which rows begin."""
         return self._row_partition.row_starts()
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where the rows end in `values`."""
+        """The offsets in `values` at which rows end."""
         return self._row_partition.row_limits()
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
@@ -189,7 +189,7 @@ class RaggedTensor(MadeOfRows):
         return self.with_values(to_tensor(full))
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
-        """The shape of the smallest tensor that holds all rows.
+        """The shape of the smallest dense tensor that holds all rows.
 
         >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2, 3], [4]]).bounding_shape().numpy().tolist()
@@ -205,10 +205,10 @@ class RaggedTensor(MadeOfRows):
         box = box if kind is box.dtype else ops.cast(box, dtype=kind)
         return box if axis is None else indices.picked(box, to_tensor(axis))
 
-    # One like it
+    # Modified copies
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """Other values, cut into rows in the same way."""
+        """Return a ragged tensor with other values and the same row partition."""
         values = converted(new_values)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
             raise ValueError(
@@ -223,13 +223,13 @@ class RaggedTensor(MadeOfRows):
         return RaggedTensor(values, self._row_partition, internal=True)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """Other flat values, cut into rows in the same way."""
+        """Return a ragged tensor with other flat values and the same row partitions."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
-        """The same with row splits of another dtype."""
+        """Return the ragged tensor with row splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
@@ -241,7 +241,7 @@ class RaggedTensor(MadeOfRows):
         return RaggedTensor(values, self._row_partition.with_dtype(kind), internal=True)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """The dimensions from `outer_axis` to `inner_axis` as one.
+        """Merge the dimensions from `outer_axis` to `inner_axis`.
 
         >>> import gradtape as tf
         >>> tf.ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
@@ -254,7 +254,7 @@ class RaggedTensor(MadeOfRows):
         return elsewhere.merge_dims(self, outer, inner)
 
     def _set_shape(self, shape: Any) -> None:
-        """Takes notice of what else is known of the shape: rows of one length."""
+        """Merge static information on the shape: uniform row lengths."""
         given = TensorShape(shape)
         if given.rank is None:
             return
@@ -269,13 +269,13 @@ class RaggedTensor(MadeOfRows):
             values = values._values
 
     def _as_text(self, count: int) -> Tensor:
-        """The text that `tf.print` shows, with `count` elements at both ends of each dimension, all if negative."""
+        """Format for `tf.print`, with `count` elements at both ends of each dimension, all if negative."""
         return elsewhere.written(self, count)
 
-    # Other forms
+    # Conversion
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
-        """A tensor of one shape: rows are filled up with `default_value`, or cut off at `shape`.
+        """Convert to a dense tensor: pad rows with `default_value`, or truncate them to `shape`.
 
         >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2, 3], [4]]).to_tensor().numpy().tolist()
@@ -284,7 +284,7 @@ class RaggedTensor(MadeOfRows):
         return elsewhere.to_dense(self, default_value, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
-        """A sparse tensor of the same values.
+        """Convert to a sparse tensor with the same values.
 
         >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2], [3]]).to_sparse().indices.numpy().tolist()
@@ -293,7 +293,7 @@ class RaggedTensor(MadeOfRows):
         return elsewhere.to_sparse(self)
 
     def numpy(self) -> Any:
-        """A NumPy array; of objects, one a row, where rows differ in length."""
+        """Convert to a NumPy array: of objects, one per row, if rows differ in length."""
         if not self._is_eager():
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values, splits = self._values.numpy(), self.row_splits.array.tolist()
@@ -307,7 +307,7 @@ class RaggedTensor(MadeOfRows):
         return np.array(rows)
 
     def to_list(self) -> list[Any]:
-        """A nested list of Python values."""
+        """Convert to a nested list of Python values."""
         if not self._is_eager():
             raise ValueError("to_list can only be used in eager mode.")
         values = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
@@ -318,10 +318,10 @@ class RaggedTensor(MadeOfRows):
         return not any(hasattr(part, "trace") for part in (self.flat_values, *self.nested_row_splits))
 
     def consumers(self) -> list[Any]:
-        """Nothing is known of the consumers of an eager value."""
+        """Empty: consumers of eager values are not tracked."""
         return []
 
-    # What Python asks
+    # Python protocol
 
     def __getitem__(self, key: Any) -> Any:
         return elsewhere.item(self, key)
@@ -333,7 +333,7 @@ class RaggedTensor(MadeOfRows):
         raise TypeError("RaggedTensor is unhashable.")
 
     def _mapped(self, op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """An elementwise op some of whose arguments are ragged."""
+        """Apply an elementwise op to arguments some of which are ragged."""
         if op.family != "elementwise":
             return NotImplemented
         return elsewhere.applied(op, values, attributes)
@@ -353,12 +353,12 @@ class RaggedTensor(MadeOfRows):
 
 
 def first_made() -> None:
-    """There are ragged tensors from now on: who waits for the first is told, and other threads wait for it."""
+    """Run the hook for the first ragged tensor, once; other threads wait for it (double-checked locking)."""
     if not _awaited:
         return
     with _beginning:
         if _awaited and _awaited[-1] is not _begun:
-            _awaited.append(_begun)  # so that what is done now may make ragged tensors itself
+            _awaited.append(_begun)  # allows the hook itself to create ragged tensors
             try:
                 _awaited[0]()
             except BaseException:
@@ -368,18 +368,18 @@ def first_made() -> None:
 
 
 def _begun() -> None:
-    """Stands behind what is being done."""
+    """Marks the hook as running."""
 
 
 def _written(x: Any) -> str:
-    """An array with commas between its elements."""
+    """Format an array with commas between its elements."""
     if not isinstance(x, np.ndarray):
         return str(x)
     return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
 
 
 def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
-    """`axis`, which may count from the end, as a number from 0."""
+    """Normalize an axis, which may be negative."""
     if not isinstance(axis, int):
         if not isinstance(axis, Tensor | np.integer):
             raise TypeError(f"{name} must be an int; got {axis!r}")

@@ -1,4 +1,4 @@
-"""Ragged tensors as text."""
+"""The text representation of ragged tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tensor import RaggedTensor
 
 
 def written(rt: RaggedTensor, count: int) -> Tensor:
-    """All elements between brackets, as TensorFlow prints them: a text in a tensor."""
+    """Format all elements with brackets, as TensorFlow prints them: a string tensor."""
 
     def text(flat: Any, *nested: Any) -> Any:
         rows: Any = [_nested(value, count) for value in flat]
