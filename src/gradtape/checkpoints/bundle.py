@@ -1,7 +1,7 @@
-"""TensorFlow's checkpoint files: named tensors in `X.data-00000-of-00001`, and where each is in the table `X.index`.
+"""TensorFlow's tensor bundle format: tensors in `X.data-00000-of-00001`, and their locations in the table `X.index`.
 
-The table's first entry, without a key, says how many data files there are; the others have dtype, shape, data file,
-offset, size and checksum of a tensor. A tensor that was stored in parts has them under keys of their own.
+The first entry of the table, with the empty key, holds the number of data files; the others hold dtype, shape, data
+file, offset, size and checksum of a tensor. The slices of a partitioned tensor have keys of their own.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ..state.archive import replacing
 from .table import read_table, table_of
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_DTYPE, _SHAPE, _SHARD, _OFFSET, _SIZE, _CHECKSUM, _SLICES = range(1, 8)  # the fields of an entry
-_FULL = -1  # the length of a slice along an axis of which it has everything
+_DTYPE, _SHAPE, _SHARD, _OFFSET, _SIZE, _CHECKSUM, _SLICES = range(1, 8)  # field numbers of an entry
+_FULL = -1  # the length of a slice that covers its whole axis
 
-Slice = tuple[tuple[int, int], ...]  # start and length along every axis
+Slice = tuple[tuple[int, int], ...]  # start and length along each axis
 
 
 class Entry(NamedTuple):
-    """Where a tensor is, and what it is."""
+    """The location, dtype and shape of a tensor."""
 
     dtype: DType
     shape: tuple[int, ...]
@@ -43,18 +43,18 @@ class Entry(NamedTuple):
 
 
 def is_bundle(prefix: str) -> bool:
-    """Whether TensorFlow has written a checkpoint under this path."""
+    """Whether there is a TensorFlow checkpoint under this prefix."""
     return os.path.isfile(prefix + ".index")
 
 
 def read_bundle(prefix: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """All tensors of a checkpoint of TensorFlow's as arrays, by name; strings are arrays of bytes objects."""
+    """Read all tensors of a TensorFlow checkpoint as arrays, by name; strings are arrays of bytes objects."""
     with BundleReader(prefix) as reader:
         return {name: np.asarray(reader.read(name).array) for name in reader.dtypes}
 
 
 def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], object_graph: bytes | None = None) -> None:
-    """Writes a checkpoint that TensorFlow reads; `object_graph` is a serialized TrackableObjectGraph."""
+    """Write a checkpoint that TensorFlow can read; `object_graph` is a serialized TrackableObjectGraph."""
     path = os.fsdecode(prefix)
     named = {name: value if isinstance(value, Tensor) else to_tensor(value) for name, value in tensors.items()}
     if object_graph is not None:
@@ -67,12 +67,12 @@ def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], obj
             file.write(data)
             table[name.encode()] = _encoded(tensor.dtype, tensor.dims, offset, len(data), checksum)
             offset += len(data)
-    with replacing(path + ".index") as file:  # last: what it names is there
+    with replacing(path + ".index") as file:  # last: its data file exists by now
         file.write(table_of(table))
 
 
 def _stored(tensor: Tensor) -> tuple[bytes, int]:
-    """The bytes of a tensor, and their checksum."""
+    """Serialize a tensor; return its bytes and checksum."""
     array = np.asarray(tensor.array)
     if tensor.dtype is not dtypes.string:
         data = array.tobytes()
@@ -84,7 +84,7 @@ def _stored(tensor: Tensor) -> tuple[bytes, int]:
 
 
 def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
-    """The checksum of the lengths of strings, and that of lengths, checksum and strings together."""
+    """The checksum of the lengths of strings, and that of lengths, first checksum and strings together."""
     sizes = b"".join(struct.pack("<I" if size < 1 << 32 else "<Q", size) for size in lengths)
     first = masked_crc32c(sizes)
     return first, masked_crc32c(sizes + struct.pack("<I", first) + text)
@@ -102,7 +102,7 @@ def _data_path(prefix: str, shard: int, shards: int) -> str:
 
 
 class BundleReader:
-    """The tensors of a checkpoint of TensorFlow's, read one at a time.
+    """Reads the tensors of a TensorFlow checkpoint one at a time.
 
     `DataLossError` if a file is damaged, `NotFoundError` if one is missing.
     """
@@ -124,7 +124,7 @@ class BundleReader:
 
     @contextmanager
     def _trusting(self, path: str) -> Any:
-        """What goes wrong inside is a damaged file."""
+        """Report errors inside the block as a damaged file."""
         try:
             yield
         except (ArithmeticError, LookupError, TypeError, ValueError, struct.error) as error:
@@ -138,16 +138,16 @@ class BundleReader:
         return self._entries[name].shape
 
     def read(self, name: str) -> Tensor:
-        """The tensor of this name."""
+        """Read the tensor with this name."""
         entry = self._entries[name]
         array = self._joined(name, entry) if entry.slices else self._array(name, entry)
         return wrap(array if array.ndim or entry.dtype is dtypes.string else array[()], entry.dtype)
 
     def _joined(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
-        """A tensor that was stored in parts."""
+        """Assemble a tensor that was stored in slices."""
         with self._trusting(f"{self.path}.index"):
             stored = [self._parts[_part_key(name, part)] for part in entry.slices]
-            # The parts tell apart: memory is taken for what is there, and each place is written once.
+            # Check the total size before allocating; below, each element must be written exactly once.
             if sum(math.prod(part.shape) for part in stored) != math.prod(entry.shape):
                 raise wire.DecodeError(f"the parts of {name!r} are not the whole tensor")
             arrays = [self._array(name, part) for part in stored]
@@ -178,11 +178,11 @@ class BundleReader:
 
     @property
     def object_graph(self) -> bytes | None:
-        """The graph of objects that goes with the tensors, serialized, if the checkpoint was written with one."""
+        """The serialized object graph of the checkpoint, if it has one."""
         return self.read(OBJECT_GRAPH).array.item() if OBJECT_GRAPH in self._entries else None
 
     def close(self) -> None:
-        """Nothing is open between reads."""
+        """Do nothing: no file is open between reads."""
 
     def __enter__(self) -> BundleReader:
         return self
@@ -208,7 +208,7 @@ def _compare(name: str, stored: int, computed: int) -> None:
 def _strings(name: str, data: bytes, entry: Entry) -> np.ndarray[Any, Any]:
     lengths, place = [], 0
     count = math.prod(entry.shape)
-    if count > len(data):  # each string has a length, of a byte at least
+    if count > len(data):  # each string has a length of at least one byte
         raise wire.DecodeError(f"the tensor {name!r} of shape {entry.shape} has {len(data)} bytes")
     for _ in range(count):
         length, place = wire.varint_at(data, place)
@@ -250,25 +250,25 @@ def _message(data: bytes) -> dict[int, Any]:
 
 
 def _extent(data: bytes) -> tuple[int, int]:
-    """Start and length; a length that is not there is all of the axis."""
+    """Decode start and length; a missing length covers the whole axis."""
     found = _message(data)
     return found.get(1, 0), found.get(2, _FULL)
 
 
 def _part_key(name: str, part: Slice) -> bytes:
-    """The key of a part of a tensor, such that the order of keys is that of names, then of places."""
+    """The key of a slice in TensorFlow's ordered code: keys sort by name, then by position."""
     text = name.encode().replace(b"\0", b"\0\xff") + b"\0\1"
     return b"\0" + text + _ordered(len(part)) + b"".join(_ordered_signed(n) for pair in part for n in pair)
 
 
 def _ordered(number: int) -> bytes:
-    """A number from 0 on: how many bytes it has, and those, the highest first."""
+    """Encode a non-negative number order-preservingly: its byte count, then its big-endian bytes."""
     body = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return bytes((len(body),)) + body
 
 
 def _ordered_signed(number: int) -> bytes:
-    """A number whose first bits say, as ones in a row, how many bytes it has; inverted if it is negative."""
+    """Encode a signed number order-preservingly: leading one bits give the byte count; inverted if negative."""
     size = (~number if number < 0 else number).bit_length() // 7 + 1
     ones = (1 << size) - 1 << 7 * size
     return (number & (1 << 8 * size) - 1 ^ ones).to_bytes(size, "big")

@@ -1,4 +1,4 @@
-"""`Checkpoint`: saves the variables that are reached from some objects, and restores them."""
+"""`Checkpoint`: saves and restores the variables reachable from given objects."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .restoration import InitializationOnlyStatus, restored
 
 
 class Checkpoint(Owner):
-    """The objects given by name, or one object as the root, to save and restore with all variables they own.
+    """Saves and restores all variables owned by the objects given by name, or by one root object.
 
-    A checkpoint is one .npz file. It is there whole, or not at all: an interrupted `save` leaves the ones before.
+    A checkpoint is one .npz file, written atomically: an interrupted `save` leaves earlier checkpoints intact.
 
     >>> import gradtape as tf, tempfile
     >>> step = tf.Variable(1)
@@ -57,12 +57,12 @@ class Checkpoint(Owner):
 
     @property
     def _top(self) -> Any:
-        """Where the graph begins: a root that is a variable has nothing beside it."""
+        """The root of the object graph: the checkpoint itself, unless its root is a variable."""
         return self._root if variable_of(self._root) is not None else self
 
     @property
     def save_counter(self) -> Variable:
-        """How often `save` was called; it goes into the names of checkpoints, and is stored with them."""
+        """How often `save` was called; part of the names of checkpoints, and stored in them."""
         if self._save_counter is None:
             with dispatch.traced_by(None):
                 counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
@@ -72,7 +72,7 @@ class Checkpoint(Owner):
         return self._save_counter
 
     def write(self, file_prefix: Any, options: Any = None) -> str:
-        """Writes a checkpoint, without counting or noting it; returns its path, for `read`.
+        """Write a checkpoint without counting it or updating the state file; return its path, for `read`.
 
         >>> import gradtape as tf, tempfile
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
@@ -88,7 +88,7 @@ class Checkpoint(Owner):
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
-        """Writes the checkpoint `<file_prefix>-<number>`, which is the latest of its folder from now on.
+        """Write the checkpoint `<file_prefix>-<number>` and make it the latest of its folder.
 
         Returns the path, for `restore`.
         """
@@ -105,20 +105,20 @@ class Checkpoint(Owner):
         return path
 
     def read(self, save_path: Any, options: Any = None) -> Any:
-        """Restores what `write` has written; see `restore`."""
+        """Restore a checkpoint written by `write`; see `restore`."""
         return restored(save_path, self._top)
 
     def restore(self, save_path: Any, options: Any = None) -> Any:
-        """Gives the variables the values of a checkpoint; those that are made later, when they become attributes.
+        """Assign the values of a checkpoint to the variables; those created later, when they become attributes.
 
-        The object returned can be asked whether everything was restored: `assert_consumed()`, `expect_partial()`,
-        `assert_existing_objects_matched()`. Where a shape or a dtype does not fit, nothing is changed.
+        The returned status can verify that everything was restored: `assert_consumed()`, `expect_partial()`,
+        `assert_existing_objects_matched()`. If a shape or a dtype does not match, no variable is changed.
         """
         if save_path is None:
             return InitializationOnlyStatus()
         if self._top is self:
-            _ = self.save_counter  # from now on it is there, and is restored too
+            _ = self.save_counter  # create it, so that it is restored too
         return self.read(save_path, options)
 
     def sync(self) -> None:
-        """Checkpoints are written when `save` returns."""
+        """Do nothing: a checkpoint is written when `save` returns."""

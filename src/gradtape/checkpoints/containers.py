@@ -1,4 +1,4 @@
-"""Lists and dicts that stand in for plain ones while a checkpoint has values for what is not in them yet."""
+"""Lists and dicts that replace plain ones while a checkpoint has pending values for elements not added yet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class _Waiting:
-    """Tells the restorations that wait, each with the number of the container in it, of what comes into it."""
+    """Notifies the pending restorations, each with the container's node id, of added elements."""
 
     _owns_variables = True
     _restorations: list[tuple[Any, int]]
@@ -18,15 +18,15 @@ class _Waiting:
 
 
 class WaitingList(_Waiting, list[Any]):
-    """A list: what is put at its end is restored."""
+    """A list that restores appended elements."""
 
     def append(self, value: Any) -> None:
-        """Adds a value at the end."""
+        """Append a value."""
         super().append(value)
         self._came(len(self) - 1, value)
 
     def extend(self, values: Iterable[Any]) -> None:
-        """Adds values at the end."""
+        """Append several values."""
         for value in list(values):
             self.append(value)
 
@@ -39,20 +39,20 @@ class WaitingList(_Waiting, list[Any]):
 
 
 class WaitingDict(_Waiting, dict[Any, Any]):
-    """A dict: what is put under a key is restored."""
+    """A dict that restores elements when they are set."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
         self._came(key, value)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """The value under a key, which is put there if there is none."""
+        """Return the value of a key, setting it to the default if it is missing."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Puts several values."""
+        """Set several values."""
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 

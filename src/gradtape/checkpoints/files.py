@@ -1,4 +1,4 @@
-"""The files of a checkpoint: gradtape's, one archive, or TensorFlow's, an index and its data."""
+"""The files of a checkpoint: one archive (gradtape), or an index and data files (TensorFlow)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
 def exists(prefix: str) -> bool:
-    """Whether there is a checkpoint under this path."""
+    """Whether there is a checkpoint under this prefix."""
     return newest(prefix) is not None
 
 
 def newest(prefix: str) -> str | None:
-    """The file of a checkpoint that is to be read first, of two the newer; None if there is none."""
+    """The main file of a checkpoint; the newer one if both formats exist, None if neither does."""
     found = [path for path in (prefix + ENDING, prefix + INDEX) if os.path.isfile(path)]
     return max(found, key=os.path.getmtime, default=None)
 
 
 def opened(save_path: Any) -> ArchiveReader | BundleReader:
-    """The values of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none.
+    """Open a checkpoint by the path that `save` returned; `NotFoundError` if there is none.
 
-    The folder of a SavedModel stands for the checkpoint in it.
+    The folder of a SavedModel stands for the checkpoint inside it.
     """
     given = os.fsdecode(save_path)
     if os.path.isdir(given) and any(os.path.isfile(os.path.join(given, name)) for name in _SAVED_MODEL):
@@ -48,7 +48,7 @@ def opened(save_path: Any) -> ArchiveReader | BundleReader:
 
 
 def remove(prefix: str) -> None:
-    """Deletes the files of a checkpoint, those first without which the others are not read."""
+    """Delete the files of a checkpoint, main files first: without them the others are not read."""
     for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????"),
                  *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):  # fmt: skip
         with suppress(FileNotFoundError):
@@ -56,7 +56,7 @@ def remove(prefix: str) -> None:
 
 
 def nodes_of(reader: ArchiveReader | BundleReader) -> list[ObjectNode] | None:
-    """The stored graph of objects; None for a checkpoint of TensorFlow's that has values by name alone."""
+    """The stored object graph; None for a TensorFlow checkpoint that stores values by name only."""
     if isinstance(reader, BundleReader):
         graph = reader.object_graph
         try:

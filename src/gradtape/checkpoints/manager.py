@@ -1,4 +1,4 @@
-"""`CheckpointManager`: several checkpoints of one object in a folder, of which the old ones are deleted."""
+"""`CheckpointManager`: numbered checkpoints of one object in a folder; old ones are deleted."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CheckpointManager:
 
     Args:
       max_to_keep: how many checkpoints to keep; None for all of them.
-      keep_checkpoint_every_n_hours: of those that would be deleted, one in so many hours is kept for good.
-      step_counter: a variable that counts steps, and `checkpoint_interval` the least number of them between two saves.
-      init_fn: called by `restore_or_initialize` where there is no checkpoint.
+      keep_checkpoint_every_n_hours: of the checkpoints to be deleted, keep one per this many hours permanently.
+      step_counter: a variable that counts steps; `checkpoint_interval` is the least number of steps between saves.
+      init_fn: called by `restore_or_initialize` if there is no checkpoint.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CheckpointManager:
         self._last_step = last_checkpoint_step
         self._init_fn = init_fn
         now = time.time()
-        self._kept: dict[str, float] = {}  # paths and when they were written, the oldest first
+        self._kept: dict[str, float] = {}  # paths and write times, oldest first
         self._latest: str | None = None
         self._last_preserved = now
         found = state.read(self._directory)
@@ -73,12 +73,12 @@ class CheckpointManager:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """What is saved."""
+        """The managed checkpoint."""
         return self._checkpoint
 
     @property
     def directory(self) -> str:
-        """Where it is saved."""
+        """The folder of the checkpoints."""
         return self._directory
 
     @property
@@ -88,16 +88,16 @@ class CheckpointManager:
 
     @property
     def latest_checkpoint(self) -> str | None:
-        """The path of the checkpoint saved last, or None."""
+        """The path of the most recent checkpoint, or None."""
         return self._latest
 
     @property
     def checkpoints(self) -> list[str]:
-        """The paths of the checkpoints, the oldest first."""
+        """The paths of the checkpoints, oldest first."""
         return list(self._kept)
 
     def save(self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None) -> str | None:
-        """Writes the next checkpoint, deletes what is too old; None if too few steps were made since the last one."""
+        """Write the next checkpoint and delete expired ones; return its path, or None if it is too soon."""
         step = None if self._step_counter is None else int(self._step_counter)
         too_soon = step is not None and self._last_step is not None and step - self._last_step < (self._interval or 0)
         if check_interval and too_soon:
@@ -119,7 +119,7 @@ class CheckpointManager:
         if not shared.leads():
             return path
         state.write(self._directory, path, list(self._kept), list(self._kept.values()), self._last_preserved)
-        for old in deleted:  # after the file that names them is gone
+        for old in deleted:  # only after the state file no longer lists them
             files.remove(old)
         return path
 
@@ -135,7 +135,7 @@ class CheckpointManager:
         return deleted
 
     def restore_or_initialize(self) -> str | None:
-        """Restores the latest checkpoint and returns its path; without one, calls `init_fn` and returns None."""
+        """Restore the latest checkpoint and return its path; without one, call `init_fn` and return None."""
         if self._latest is None:
             if self._init_fn is not None:
                 self._init_fn()
@@ -146,4 +146,4 @@ class CheckpointManager:
         return self._latest
 
     def sync(self) -> None:
-        """Checkpoints are written when `save` returns."""
+        """Do nothing: a checkpoint is written when `save` returns."""

@@ -1,7 +1,7 @@
-"""Objects that own variables, as a graph: a node is an object, an edge the name under which one owns another.
+"""The object graph: nodes are objects that own variables, edges are named after the attributes that hold them.
 
-Modules, layers, optimizers and checkpoints own what their attributes are; lists and dicts what is in them. A variable
-is stored under the names on the shortest way to it, as in TensorFlow; `model/dense/bias/.ATTRIBUTES/VARIABLE_VALUE`.
+Modules, layers, optimizers and checkpoints own their attributes; lists and dicts own their elements. As in TensorFlow,
+a variable is stored under the shortest path to it: `model/dense/bias/.ATTRIBUTES/VARIABLE_VALUE`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class SlotVariable(NamedTuple):
-    """What an optimizer keeps of a variable, under a name; the variable and what is kept are numbers of nodes."""
+    """A slot variable of an optimizer; `of` is the node id of the variable it belongs to, `node` its own."""
 
     of: int
     name: str
@@ -24,7 +24,7 @@ class SlotVariable(NamedTuple):
 
 
 class ObjectNode(NamedTuple):
-    """An object of the graph: the numbers of the nodes it owns, the key of its value if it is a variable, its slots."""
+    """A node of the object graph: child node ids by name, the key of its value if it is a variable, its slots."""
 
     children: dict[str, int]
     key: str | None
@@ -32,7 +32,7 @@ class ObjectNode(NamedTuple):
 
 
 def checked(nodes: list[ObjectNode]) -> list[ObjectNode]:
-    """The nodes, if all edges between them lead to one of them; else ValueError."""
+    """Return the nodes; raise ValueError if an edge leads to a missing node."""
     numbers = [number for node in nodes for number in node.children.values()]
     numbers += [number for node in nodes for slot in node.slots for number in (slot.of, slot.node)]
     wrong = [n for n in numbers if type(n) is not int or not 0 <= n < len(nodes)]
@@ -44,12 +44,12 @@ def checked(nodes: list[ObjectNode]) -> list[ObjectNode]:
 
 
 def variable_of(value: Any) -> Variable | None:
-    """The variable that `value` is, or holds as a variable of Keras does."""
+    """Return `value` if it is a variable, or the variable that a Keras variable wraps; else None."""
     return value if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
 
 
 def is_trackable(value: Any, around: tuple[int, ...] = ()) -> bool:
-    """Whether `value` is a variable or may own some; `around` are the containers that it stands in."""
+    """Whether `value` is or may own a variable; `around` holds the ids of enclosing containers, to stop at cycles."""
     if isinstance(value, list | tuple | Mapping):
         if id(value) in around:
             return False
@@ -59,7 +59,7 @@ def is_trackable(value: Any, around: tuple[int, ...] = ()) -> bool:
 
 
 def children(owner: Any) -> dict[str, Any]:
-    """What an object owns, by name."""
+    """The trackable children of an object, by name."""
     if variable_of(owner) is not None:
         return {}
     if isinstance(owner, Mapping):
@@ -78,10 +78,10 @@ def children(owner: Any) -> dict[str, Any]:
 
 
 def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
-    """The graph below `root`, whose number is 0, and the variables by key."""
+    """Return the object graph below `root`, which is node 0, and the variables by key."""
     numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
-    alive = [root]  # what an object makes when it is asked for its children must not be gone when its id is compared
+    alive = [root]  # objects that `children` creates must stay alive as long as their ids are compared
     while waiting:
         owner, way = waiting.popleft()
         below = {}
@@ -101,7 +101,7 @@ def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
         slots = []
         for variable, name, kept in slots_of(owner):
             of = numbers.get(id(variable))
-            if of is not None:  # what is kept of other variables is not saved, as in TensorFlow
+            if of is not None:  # slots of variables outside the graph are not saved, as in TensorFlow
                 key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escaped(name)}{SUFFIX}"
                 slots.append(SlotVariable(of, name, len(nodes)))
                 nodes.append(ObjectNode({}, key))
@@ -111,7 +111,7 @@ def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
 
 
 def slots_of(owner: Any) -> list[tuple[Any, str, Variable]]:
-    """What an optimizer keeps of variables: those, the names, and the variables that it made for it."""
+    """The slots of an optimizer, as triples (variable, slot name, slot variable)."""
     return owner._kept_of_variables() if hasattr(type(owner), "_kept_of_variables") else []
 
 

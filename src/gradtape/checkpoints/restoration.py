@@ -1,8 +1,8 @@
-"""Restoring: a stored graph of objects is laid over one in memory, and the variables that meet get their values.
+"""Restoration: matches a stored object graph with the objects in memory and assigns values to matched variables.
 
-What is not there yet, such as the variables of a layer that has not been called, is restored when it is set as an
-attribute of its owner, or put into a list or dict that is one: owners keep the restorations that still wait for
-something in `_restorations`.
+Restoration may be deferred: objects that do not exist yet, such as the variables of a layer that has not been built,
+are restored when they are set as an attribute of their owner, or added to a list or dict that is one. Owners keep
+their pending restorations in `_restorations`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
 
 def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaverStatus:
-    """Restores a checkpoint into the objects below `root`; what became of it."""
+    """Restore a checkpoint into the objects below `root`; return the load status."""
     with opened(save_path) as reader:
         nodes = nodes_of(reader)
         if nodes is None:
@@ -37,7 +37,7 @@ def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaver
 
 
 class Restoration:
-    """A checkpoint that is being restored into the objects below `root`."""
+    """A checkpoint being restored into the objects below `root`."""
 
     def __init__(self, save_path: Any, root: Any, nodes: list[ObjectNode]) -> None:
         self.save_path = os.fsdecode(save_path)
@@ -47,7 +47,7 @@ class Restoration:
         self._slots = [(number, slot) for number, node in enumerate(nodes) for slot in node.slots]
 
     def lay_over(self, owner: Any, number: int) -> None:
-        """Matches an object and what it owns; either all variables that meet get their values, or none."""
+        """Match an object and its descendants; either all matched variables get their values, or none."""
         found: dict[int, Any] = {}
         self._match(owner, number, found)
         self._match_slots(found)
@@ -66,7 +66,7 @@ class Restoration:
 
     def _match(self, owner: Any, number: int, found: dict[int, Any]) -> None:
         if number in found or self.matched.get(number, owner) is not owner:
-            return  # a second object under another name of the first keeps its value, as in TensorFlow
+            return  # as in TensorFlow, a second object under another name of the first keeps its value
         found[number] = owner
         present = children(owner)
         for name, child in self.nodes[number].children.items():
@@ -74,7 +74,7 @@ class Restoration:
                 self._match(present[name], child, found)
 
     def _match_slots(self, found: dict[int, Any]) -> None:
-        """Matches what optimizers keep of variables, where both are there; an optimizer makes what it lacks."""
+        """Match slot variables whose optimizer and variable are both matched; the optimizer creates missing ones."""
         there = self.matched | found
         for number, slot in self._slots:
             if number in there and slot.of in there and slot.node not in there:
@@ -86,7 +86,7 @@ class Restoration:
         return all(child in self.matched for child in self.nodes[number].children.values())
 
     def _await_attributes(self, owner: Any, number: int) -> None:
-        """Has lists and dicts that do not have everything yet, and variables of Keras without values, tell of it."""
+        """Subscribe to incomplete lists and dicts, and to Keras variables without values."""
         for place in (owner, getattr(owner, "_root", None)):
             if not hasattr(type(place), "_owns_variables") or isinstance(place, list | dict):
                 continue
@@ -102,7 +102,7 @@ class Restoration:
                     vars(value).setdefault("_restorations", []).append((self, child))
 
     def _wait(self, owner: Any, number: int) -> None:
-        """Keeps the restoration with an object that does not own everything yet."""
+        """Register the restoration with an object that does not own all its stored children yet, or unregister it."""
         complete = self._complete(number)
         for waiter in (owner, getattr(owner, "_root", None)):
             if hasattr(type(waiter), "_owns_variables"):
@@ -112,7 +112,7 @@ class Restoration:
                     vars(waiter)["_restorations"] = waiting
 
     def was_set(self, number: int, name: str, value: Any) -> None:
-        """The owner of a node has a new attribute."""
+        """Handle a new attribute of the owner of a node."""
         child = self.nodes[number].children.get(name)
         if child is None or child in self.matched:
             return
@@ -122,7 +122,7 @@ class Restoration:
         self._await_attributes(self.matched[number], number)
 
     def again(self) -> None:
-        """Lays the graph over what is there now, for what came into lists and dicts meanwhile."""
+        """Match again, for objects added to lists and dicts in the meantime."""
         before, self.matched = self.matched, {}
         try:
             present: dict[int, Any] = {}
@@ -134,18 +134,18 @@ class Restoration:
                 self.lay_over(value, number)
 
     def missing(self) -> list[str]:
-        """The keys of the stored values that no variable has taken."""
+        """The keys of stored values that no variable has taken."""
         return [node.key for i, node in enumerate(self.nodes) if node.key is not None and i not in self.matched]
 
     def unmatched(self) -> list[Variable]:
-        """The variables in memory that have no value in the checkpoint."""
+        """The variables in memory without a value in the checkpoint."""
         given = {id(variable_of(value)) for value in self.matched.values()}
         counter = variable_of(getattr(self.root, "_save_counter", None))
         return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
 
 
 def _assign(reader: ArchiveReader | BundleReader, wanted: list[tuple[Any, str]]) -> None:
-    """Gives variables, ours or Keras', the values of these keys: all of them, or, if one does not fit, none."""
+    """Assign the values of these keys to variables (ours or Keras'): all of them or, if one does not fit, none."""
     for held, key in wanted:
         _check(reader, held, key)
     values: list[tuple[Any, Any]] = [(variable_of(held), reader.read(key)) for held, key in wanted]
@@ -167,7 +167,7 @@ def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
             f"{variable.shape} and name {variable.name}. The checkpoint {reader.path} has it as {key!r}; nothing was "
             "restored. Make the variable in that shape, or restore into an object without it"
         )
-    # Keras counts in int64 on TensorFlow, and in int32 elsewhere; what its variables are assigned, they cast.
+    # Keras counts in int64 on TensorFlow and in int32 elsewhere; its variables cast assigned values.
     if dtype is not variable.dtype and not (held is not variable and dtype.is_integer and variable.dtype.is_integer):
         raise errors.InvalidArgumentError(
             f"tensor_name = {key}; expected dtype {variable.dtype.name} does not equal original dtype {dtype.name}. "
@@ -176,13 +176,13 @@ def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
 
 
 class CheckpointLoadStatus:
-    """What became of a restoration, and what must have become of it."""
+    """The outcome of a restoration, with assertions about it."""
 
     def __init__(self, restoration: Restoration) -> None:
         self._restoration = restoration
 
     def assert_consumed(self) -> CheckpointLoadStatus:
-        """Raises `AssertionError` unless every value was restored, and every variable has one."""
+        """Raise `AssertionError` unless every value was restored and every variable has one."""
         self.assert_existing_objects_matched()
         missing = self._restoration.missing()
         if missing:
@@ -194,7 +194,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
-        """Raises `AssertionError` if there is a variable that the checkpoint has no value for."""
+        """Raise `AssertionError` if a variable has no value in the checkpoint."""
         self._restoration.again()
         unmatched = self._restoration.unmatched()
         if unmatched:
@@ -206,24 +206,24 @@ class CheckpointLoadStatus:
         return self
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
-        """Raises `AssertionError` if nothing but the root was found."""
+        """Raise `AssertionError` if nothing but the root matched."""
         self._restoration.again()
         if len(self._restoration.matched) <= 1 and len(self._restoration.nodes) > 1:
             raise AssertionError("Nothing except the root object matched a checkpointed value.")
         return self
 
     def expect_partial(self) -> CheckpointLoadStatus:
-        """Says that values may be left over."""
+        """Accept that some values are not restored."""
         return self
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Everything was restored already."""
+        """Do nothing: values are restored immediately."""
 
     run_restore_ops = initialize_or_restore
 
 
 class NameBasedSaverStatus:
-    """What became of the restoration of a checkpoint without a graph of objects: variables are found by their names."""
+    """The outcome of restoring a checkpoint without an object graph: variables are matched by name."""
 
     def __init__(self, reader: ArchiveReader | BundleReader, root: Any) -> None:
         named = [(variable, variable.name.removesuffix(":0")) for variable in described(root)[1].values()]
@@ -233,7 +233,7 @@ class NameBasedSaverStatus:
         self._unmatched = [name for x, name in named if name not in reader.dtypes and x is not counter]
 
     def assert_consumed(self) -> NameBasedSaverStatus:
-        """Raises `AssertionError` if a variable has no value in the checkpoint."""
+        """Raise `AssertionError` if a variable has no value in the checkpoint."""
         if self._unmatched:
             raise AssertionError(
                 f"Some objects had attributes which were not restored: the checkpoint {self._path} has values by name, "
@@ -244,17 +244,17 @@ class NameBasedSaverStatus:
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
 
     def expect_partial(self) -> NameBasedSaverStatus:
-        """Says that values may be left over."""
+        """Accept that some values are not restored."""
         return self
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Everything was restored already."""
+        """Do nothing: values are restored immediately."""
 
     run_restore_ops = initialize_or_restore
 
 
 class InitializationOnlyStatus:
-    """The status of a restoration from no checkpoint."""
+    """The status when no checkpoint is given."""
 
     def _nothing(self) -> Any:
         raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
@@ -262,8 +262,8 @@ class InitializationOnlyStatus:
     assert_consumed = assert_existing_objects_matched = assert_nontrivial_match = run_restore_ops = _nothing
 
     def expect_partial(self) -> InitializationOnlyStatus:
-        """Nothing is expected."""
+        """Do nothing."""
         return self
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Variables have their values from the start."""
+        """Do nothing: variables are initialized when they are created."""

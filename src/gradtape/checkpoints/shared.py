@@ -1,7 +1,7 @@
-"""Checkpoints that several processes write together: the first writes all of it, or each a part.
+"""Checkpoints written by several processes: rank 0 writes everything, or each process writes a shard.
 
-Inside of `together` every process calls `save`. The file that makes a checkpoint one is written last, by the first
-process, when all parts are on the disk. If one fails, all raise, and no checkpoint is left behind.
+In a `together` block every process calls `save`. Invariant: rank 0 writes the main file last, after all shards are on
+disk, and a checkpoint exists only with its main file. If one process fails, all of them raise.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..core.tensor import Tensor
 from ..state import archive
 
 ENDING = ".npz"
-_SHARD = re.compile(r"\.shard-\d{5}-of-\d{5}\.npz")  # behind the path of the checkpoint
+_SHARD = re.compile(r"\.shard-\d{5}-of-\d{5}\.npz")  # appended to the path of the checkpoint
 
 
 class Group(NamedTuple):
-    """The processes that write: `exchange(value)` gives the values of all of them."""
+    """The writing processes: `exchange(value)` returns the values of all of them (all-gather)."""
 
     rank: int
     size: int
     exchange: Callable[[Any], list[Any]]
-    shards: bool = False  # whether each writes a part
+    shards: bool = False  # whether each process writes a shard
 
 
 _group: Group | None = None
@@ -34,7 +34,7 @@ _group: Group | None = None
 
 @contextmanager
 def together(group: Group) -> Iterator[None]:
-    """Inside the block checkpoints are written by all processes of the group."""
+    """In the block, all processes of the group write checkpoints together."""
     global _group
     before, _group = _group, group
     try:
@@ -44,12 +44,12 @@ def together(group: Group) -> Iterator[None]:
 
 
 def leads() -> bool:
-    """Whether this process is the one that notes which checkpoints there are, and deletes old ones."""
+    """Whether this process maintains the state file and deletes old checkpoints."""
     return _group is None or _group.rank == 0
 
 
 def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
-    """Writes a checkpoint: alone, or together with the others."""
+    """Write a checkpoint: alone, or together with the group."""
     group = _group
     if group is None:
         _write(prefix + ENDING, values, notes)
@@ -77,7 +77,7 @@ def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> No
 
 
 def _parts(values: Mapping[str, Tensor], count: int) -> list[list[str]]:
-    """The keys in `count` parts of about the same number of bytes: the same ones at every process."""
+    """Partition the keys into `count` parts of similar size, greedily and deterministically across processes."""
     parts: list[list[str]] = [[] for _ in range(count)]
     sizes = [0] * count
     for key in sorted(values, key=lambda key: (-_size(values[key]), key)):
@@ -92,7 +92,7 @@ def _size(value: Tensor) -> int:
 
 
 def _agreed(group: Group, act: Callable[[], None]) -> None:
-    """Does it at this process, and raises at all if it failed at one of them."""
+    """Run `act`; if it failed at any process, raise at all of them."""
     failed: errors.OpError | None = None
     try:
         act()
@@ -109,7 +109,7 @@ def _agreed(group: Group, act: Callable[[], None]) -> None:
 
 
 class ShardedReader(archive.ArchiveReader):
-    """The tensors of a checkpoint whose parts are in several files."""
+    """Reads the tensors of a checkpoint stored in several shards."""
 
     def __init__(self, path: str | os.PathLike[str], shards: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path)
@@ -139,18 +139,18 @@ class ShardedReader(archive.ArchiveReader):
         return self._shards[name].shape(name)
 
     def read(self, name: str) -> Tensor:
-        """The tensor of this name."""
+        """Read the tensor with this name."""
         return self._shards[name].read(name)
 
     def close(self) -> None:
-        """Closes the files."""
+        """Close all files."""
         for reader in {id(reader): reader for reader in self._shards.values()}.values():
             reader.close()
         super().close()
 
 
 def opened(path: str) -> archive.ArchiveReader:
-    """The tensors of a checkpoint, of one file or of several."""
+    """Open a checkpoint stored in one file or in shards."""
     reader = archive.ArchiveReader(path)
     shards = reader.notes.get("shards") if isinstance(reader.notes, dict) else None
     if shards is None:

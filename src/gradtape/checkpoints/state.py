@@ -1,4 +1,4 @@
-"""The file `checkpoint` of a folder: which checkpoints it has, and which is the latest. TensorFlow's text format."""
+"""The `checkpoint` state file of a folder, in TensorFlow's text format: lists its checkpoints and the latest one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"^(\w+_timestamps?): ([\d.e+-]+)$", re.MULTILINE)
 
 @dataclass
 class CheckpointState:
-    """What the file says, with whole paths."""
+    """The contents of the state file, with full paths."""
 
     model_checkpoint_path: str
     all_model_checkpoint_paths: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ def write(
     last_preserved: float | None = None,
     name: str = "checkpoint",
 ) -> None:
-    """Replaces the file."""
+    """Write the state file atomically."""
 
     def relative(path: str) -> str:
         return json.dumps(os.path.relpath(path, folder or "."))
@@ -51,12 +51,12 @@ def write(
 
 
 def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
-    """What the file says, or None if there is none."""
+    """Read the state file; None if there is none."""
     try:
         return _parsed((Path(folder) / name).read_text(), folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except ValueError as error:  # as in TensorFlow, a damaged file is as good as none
+    except ValueError as error:  # as in TensorFlow, a damaged file is ignored
         logger.warning("%s: %s. The file %r is not used", folder, error, name)
         return None
 
@@ -70,9 +70,9 @@ def _parsed(text: str, folder: str) -> CheckpointState | None:
         name = json.loads(quoted)
         if not isinstance(name, str):
             raise ValueError(f"a path was expected, got {name}")
-        os.fsencode(name)  # ValueError for what no file system has
+        os.fsencode(name)  # ValueError for names that no file system allows
         path = os.path.join(folder, name)
-        if not is_inside(path, folder):  # a manager deletes what is listed here
+        if not is_inside(path, folder):  # a security check: a manager deletes the files listed here
             raise ValueError(f"the checkpoint {name!r} is in another folder")
         return path
 

@@ -1,7 +1,7 @@
-"""Sorted tables of bytes by key, in LevelDB's file format, as TensorFlow keeps the contents of a checkpoint.
+"""LevelDB's sorted string table (SSTable) format, in which TensorFlow stores the index of a checkpoint.
 
-A table is blocks one after another, then a block of where they are, and a footer of where that one is. A block is
-entries, and the places at which keys are written whole rather than as what differs from the key before.
+A table is a sequence of data blocks, then an index block of their locations, and a footer with the location of the
+index block. A block holds entries with prefix-compressed keys, and its restart points, where keys are stored whole.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from ..core.checksums import masked_crc32c
 from ..core.wire import DecodeError, varint, varint_at
 
 _MAGIC = 0xDB4775248B80FB57
-_FOOTER = 48  # bytes: two handles, filled up with zeros, and the magic number
-_SNAPPY = 1  # how a block is compressed, by older versions of TensorFlow
-_TRAILER = 5  # bytes behind a block: how it is compressed, and its checksum
-_BLOCK = 1 << 18  # bytes from which on a block is full
+_FOOTER = 48  # bytes: two handles, zero-padded, and the magic number
+_SNAPPY = 1  # compression type, used by older versions of TensorFlow
+_TRAILER = 5  # bytes after a block: compression type and checksum
+_BLOCK = 1 << 18  # bytes at which a block is full
 
 
 def read_table(data: bytes) -> dict[bytes, bytes]:
-    """The entries of a table; `DecodeError` if the bytes are no table, or are damaged."""
+    """Read the entries of a table; `DecodeError` if the data is not a table or is damaged."""
     if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
         raise DecodeError("not an sstable (bad magic number)")
     filters, place = _handle(data, len(data) - _FOOTER)
-    _block(data, *filters)  # nothing is in it, but it must be whole
+    _block(data, *filters)  # empty, but it must be valid
     index, _ = _handle(data, place)
     return {
         key: value
@@ -34,7 +34,7 @@ def read_table(data: bytes) -> dict[bytes, bytes]:
 
 
 def _handle(data: bytes, place: int) -> tuple[tuple[int, int], int]:
-    """Offset and size of a block, and the place behind them."""
+    """Decode a block handle: offset and size, and the position after it."""
     offset, place = varint_at(data, place)
     size, place = varint_at(data, place)
     return (offset, size), place
@@ -54,16 +54,17 @@ def _block(data: bytes, offset: int, size: int) -> bytes:
 
 
 def _decompressed(data: bytes) -> bytes:
-    """What Snappy has compressed: runs of bytes, and copies of what came before.
+    """Decompress Snappy data: literals, and copies of earlier output.
 
-    The lowest two bits of a run's first byte say which: 0 for bytes, otherwise how the offset of the copy is written.
+    The lowest two bits of an element's first byte are its type: 0 for a literal, else the encoding of the copy's
+    offset.
     """
     size, place = varint_at(data, 0)
     found = bytearray()
     while place < len(data):
         kind, length, place = data[place] & 3, data[place] >> 2, place + 1
         if kind == 0:
-            more = max(0, length - 59)  # bytes in which a greater length follows
+            more = max(0, length - 59)  # extra bytes that hold a longer length
             length = 1 + (int.from_bytes(data[place : place + more], "little") if more else length)
             place += more
             found += data[place : place + length]
@@ -77,7 +78,7 @@ def _decompressed(data: bytes) -> bytes:
         if not 0 < offset <= len(found):
             raise DecodeError("a compressed block copies what is not there")
         copied = bytes(found[-offset:])[:length]
-        found += (copied * (length // len(copied) + 1))[:length]  # a copy may reach into itself
+        found += (copied * (length // len(copied) + 1))[:length]  # a copy may overlap its own output
     if len(found) != size:
         raise DecodeError("a compressed block has another size than it says")
     return bytes(found)
@@ -101,7 +102,7 @@ def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def table_of(entries: Mapping[bytes, bytes]) -> bytes:
-    """A table of these entries."""
+    """Serialize these entries as a table."""
     written, handles = bytearray(), {}
     for rows in _filling_blocks(sorted(entries.items())):
         handles[rows[-1][0]] = _added(written, rows)
@@ -123,7 +124,7 @@ def _filling_blocks(rows: list[tuple[bytes, bytes]]) -> Iterator[list[tuple[byte
 
 
 def _added(written: bytearray, rows: list[tuple[bytes, bytes]]) -> bytes:
-    """Puts a block behind what is written, with every key whole; gives its handle."""
+    """Append a block with uncompressed keys and return its handle."""
     offset, body, restarts = len(written), bytearray(), []
     for key, value in rows:
         restarts.append(len(body))

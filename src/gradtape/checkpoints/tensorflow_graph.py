@@ -1,8 +1,8 @@
-"""The graph of objects in a checkpoint of TensorFlow's: the message TrackableObjectGraph.
+"""The object graph of a TensorFlow checkpoint: the protocol buffer message TrackableObjectGraph.
 
-A node has children, attributes, which are the values stored of it, and slot variables: what an optimizer keeps of
-other variables. A variable has one attribute. The other values of an object, such as a table's, which are stored
-under the attribute's key with `-keys` and `-values` behind it, are here as children of it, `keys` and `values`.
+A node has children, attributes (its stored values) and slot variables, which belong to an optimizer. A variable has
+one attribute. Other values of an object, such as those of a table, are stored under the attribute's key with the
+suffixes `-keys` and `-values`; here they become its children `keys` and `values`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ..core import wire
 from .object_graph import ObjectNode, SlotVariable, checked
 
 _VALUE = "VARIABLE_VALUE"
-_CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # the fields of a node
+_CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # field numbers of a node
 
 
 def decoded(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
-    """The nodes in a serialized graph, given the keys of what is stored; `DecodeError` if it is none."""
+    """Decode the nodes of a serialized graph, given the stored keys; `DecodeError` if it is invalid."""
     nodes, parts = [], []
     for _, _, message in wire.fields(data):
         children, key, slots = {}, None, []
@@ -59,7 +59,7 @@ def _text(message: dict[int, Any], number: int) -> str:
 
 
 def encoded(nodes: list[ObjectNode], names: dict[str, str] | None = None) -> bytes:
-    """The graph, serialized; `names` are the full names of variables by their keys."""
+    """Serialize the graph; `names` maps keys to the full names of variables."""
     return b"".join(wire.field(1, _encoded(node, names or {})) for node in nodes)
 
 
