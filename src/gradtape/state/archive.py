@@ -42,7 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     System errors are raised as TensorFlow's: `ResourceExhaustedError` if the disk is full.
     """
     target = Path(path)
-    # The random name allows concurrent writers, and nobody can predict it to plant a link.
+    # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
     draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{os.getpid()}.part")
     with errors.of_system(target):
         target.parent.mkdir(parents=True, exist_ok=True)
