@@ -18,7 +18,7 @@ from ....engine.registry.formula import Formula, FormulaSymbol, traced
 from ....engine.registry.op import Unregistered, registry
 from ...ir.graph import Graph, Node, Value
 
-_LONG = 12  # steps of a formula that replaces a single kernel call, worthwhile only for large arrays
+_LONG = 12  # a formula with more steps than this replaces its kernel for large arrays only
 
 _CHEAP = frozenset({
     "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
