@@ -1,1 +1,1 @@
-"""What a tape has recorded, read again: values, cotangents, names and lines; the logs that note them."""
+"""Logs that keep more than gradients need, and readers of recorded values, cotangents, names and lines."""

@@ -1,6 +1,6 @@
-"""A tape that raises when a result is not finite: it keeps what is needed to find out where that began.
+"""A tape that raises when a result is not finite, and keeps what is needed to find the origin.
 
-On a finite run it pays for keeping the outputs, and for one look at the results; everything else happens on failure.
+On a finite run the cost is keeping all outputs and one check of the results; everything else happens on failure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LATER = (
 
 
 class CheckedLog(NotingLog):
-    """A log that also keeps every output. Its mark says where it stands."""
+    """A log that also keeps every output, at the index that equals its position."""
 
     retain = True
 
@@ -39,7 +39,7 @@ class CheckedLog(NotingLog):
         self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        """Records the inputs of an op without a derivative; its outputs may be sources."""
         super().constant(op, inputs, outputs)
         self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
 
@@ -49,11 +49,12 @@ class CheckedLog(NotingLog):
         self.outputs.append(tensor)
 
     def forget(self) -> None:
-        """Nothing is let go: who asked for a check wants to know more when it fails."""
+        """Keeps everything: a failed check needs it for the diagnosis."""
 
 
 def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
-    """The gradients, if they and the targets are finite: in a function that is being traced, when it is run."""
+    """Returns the gradients if they and the targets are finite; while tracing, adds ops that check when the graph
+    runs."""
     if not all(map(_is_finite, (*targets, *gradients))):
         raise errors.InvalidArgumentError(_where_not_finite(tape))
     unknown = [x for x in targets if isinstance(x, Tensor) and type(x) not in REAL and x.dtype.is_floating]
@@ -74,18 +75,18 @@ def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
 
 
 def _is_finite(x: Any) -> bool:
-    """Whether a target or gradient has neither infinities nor NaNs, as far as its value is known."""
+    """Whether a target or gradient is free of infinities and NaNs; True if its value is not known."""
     if type(x) is IndexedSlices:
         x = x.values
     if type(x) not in REAL or not x.dtype.kind & _FLOATS:
         return True
-    # Infinities and NaNs do not get lost in a sum, which takes half the time; one that overflows has to be looked at.
+    # A sum preserves infinities and NaNs and takes half the time; an overflowing sum needs the elementwise check.
     array = x.array
     return bool(isfinite(add.reduce(array, axis=None)) or isfinite(array).all())
 
 
 def _where_not_finite(tape: Any) -> str:
-    """The diagnosis of the last question; if that fails, what is known without it."""
+    """Returns the diagnosis of the last gradient computation or, if the diagnosis fails, a shorter message."""
     try:
         return str(tape.diagnose())
     except Exception as error:
@@ -97,10 +98,10 @@ def _where_not_finite(tape: Any) -> str:
 
 
 def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:
-    """Says that a target is NaN itself: that is no NaN of a branch that a mask leaves out, and zeros hide it."""
+    """Warns that a target itself is NaN: no masked-out branch explains that, and zero gradients would hide it."""
     try:
         where = str(tape.diagnose(targets, sources))
-    except Exception:  # a warning that cannot say where is still one
+    except Exception:  # a warning without a location is still useful
         say_once("diagnose")
         where = "tape.diagnose tells where that began."
     warnings.warn(
@@ -108,5 +109,5 @@ def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:
         "branches that a mask leaves out; here the loss is NaN, and its gradients mean nothing, be they zeros. Mend "
         f"the loss first, or use GradientTape(check='nan'), which raises instead.\n{where}",
         RuntimeWarning,
-        stacklevel=3,  # the line that asks for the gradient
+        stacklevel=3,  # the caller's line
     )

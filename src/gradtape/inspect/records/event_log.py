@@ -1,9 +1,9 @@
-"""A tape that remembers where: of each record the line, the value and the time; and a witness of what is not recorded.
+"""A tracing log, which keeps the line, value and time of every record, and the event log of unrecorded computation.
 
-An explanation of a missing gradient needs to know what happened outside of the tape: before its block, after it, in
-another thread, with a value that was never watched. The witness is told of all that, in every thread, while `tracing`
-is on or a traced tape lives. It writes into the marks of tensors, as a tape does: an `Event` for each, which refers to
-the marks of what it was computed from.
+Explaining a missing gradient requires what happened off the tape: before or after its block, in another thread, or on a
+value that was never watched. While `tracing` is active or a traced tape is alive, the event log (`Witness`) observes
+all of that, in every thread. Like a tape it writes into the tracers of tensors: one `Event` per op, which refers to the
+tracers of the op's inputs.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .never_raises import never_raises, say_once
 from .noting import NO_ATTRIBUTES, NotingLog
 from .variable_reads import UpdateByCall, VariableVersions
 
-_RECENT_LOGS = 4  # whose values may be met again: two steps of a program with two tapes
-_MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
+_RECENT_LOGS = 4  # logs whose values may be used again: two steps of a program with two tapes
+_MOST_STEPS = 2000  # the longest chain of unrecorded events that is kept; longer chains are cut
 
 _tick = itertools.count(1).__next__
-_lock = threading.RLock()  # the collector may end a traced tape while it is held here
+_lock = threading.RLock()  # reentrant: the garbage collector may finalize a traced tape while this thread holds it
 _holders = 0
 
 
 class _Replayed(threading.local):
-    """The line of the node that this thread replays outside of a trace: of a function that several tapes record."""
+    """The source line of the graph node this thread is replaying op by op outside a trace, or None."""
 
     line: Line | None = None
 
@@ -50,7 +50,7 @@ class _Replayed(threading.local):
 _replayed = _Replayed()
 
 
-_replays = 0  # how many graphs are replayed, in all threads: whether `_replayed` has to be looked at
+_replays = 0  # graphs being replayed, in all threads; zero means `_replayed` need not be read
 
 
 def _at_node(node: Any) -> None:
@@ -62,7 +62,7 @@ def _at_node(node: Any) -> None:
 
 
 def _here(depth: int) -> LineReference | Line:
-    """Where something happens: where a graph has it from, if it is one that is run again, in a trace or op by op."""
+    """Returns the current source line: the replayed node's line if a graph is running, otherwise the user's frame."""
     trace = dispatch.thread.trace
     if trace is not None and trace.line is not None:
         return trace.line
@@ -73,19 +73,19 @@ def _here(depth: int) -> LineReference | Line:
 
 
 def _node_count() -> int:
-    """How many nodes the graph that is being traced has."""
+    """Returns the number of nodes in the graph being traced, or 0 outside a trace."""
     trace = dispatch.thread.trace
     return 0 if trace is None else len(trace.nodes)
 
 
 class Event(NamedTuple):
-    """Something that no tape recorded: an op, the making of a constant (`op` is None), the reading of a variable.
+    """A computation that no tape recorded: an op, the creation of a constant (`op` is None) or a variable read.
 
-    `recording` are the keys of the tapes that were recording in this thread then; `steps` how many events deep it is.
+    `recording` holds the keys of the tapes that were recording in this thread; `steps` is the depth of the event chain.
     """
 
     op: Any
-    inputs: tuple[Any, ...]  # the marks of the op's inputs
+    inputs: tuple[Any, ...]  # the tracers of the op's inputs
     variable: Any
     reference: Any  # to the source line
     clock: int
@@ -95,64 +95,64 @@ class Event(NamedTuple):
 
     @property
     def line(self) -> Line:
-        """Where it happened."""
+        """The source line of the event."""
         return line_at(self.reference)
 
 
 class Gradient:
-    """Stands for an op in the event of a gradient that was asked for while no tape recorded it."""
+    """Placeholder op for the event of a gradient that no tape recorded."""
 
     name = "gradient"
     vjp = None
 
 
 class FunctionCall(NamedTuple):
-    """Stands for an op in the event of a call of a traced function that no tape recorded."""
+    """Placeholder op for the event of a traced function's call that no tape recorded."""
 
     name: str
     moves_data: bool = False
 
     def vjp(self) -> None:
-        """It has a derivative, as far as is known here."""
+        """Present so that the call counts as differentiable; never called."""
 
 
 _new = tuple.__new__
 _thread = threading.get_ident
 _STEPS = Event._fields.index("steps")
-_MADE = (None, (), None, None, 0, 0, (), 0)  # of what was made nothing is asked but whether it is the same
+_MADE = (None, (), None, None, 0, 0, (), 0)  # a created tensor's event is used for its identity only
 
 
 class _Feeding(threading.local):
-    """How many functions of datasets this thread is in."""
+    """The number of dataset functions this thread is inside of."""
 
     depth = 0
 
 
 class Witness(dispatch.Recorder):
-    """Told of every op on tensors that no traced tape records."""
+    """Recorder of every op on tensors that no traced tape records."""
 
     level = 0
 
     def __init__(self) -> None:
         self.key = new_key(self)
         self.feeding = _Feeding()
-        self.traces_all = 0  # by how many every tape that is made now is wanted to be a traced one
-        self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, in a block of `witnessed`
-        self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that functions of datasets have read, by their ids
+        self.traces_all = 0  # how many active blocks want every new tape to be a traced one
+        self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, inside `witnessed`
+        self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that dataset functions have read, by id
 
     @never_raises()
     def answered(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any], found: Sequence[Any]) -> None:
-        """Marks gradients, or Jacobians, as computed from the targets."""
+        """Traces gradients or Jacobians as computed from the targets."""
         tracers = tuple([x.tracers for x in targets if isinstance(x, Tensor)])
         recording = [recorder.key for recorder in dispatch.thread.recorders]
         for g in found:
             if isinstance(g, Tensor) and not any(entry(g.tracers, key) is not None for key in recording):
                 g.tracer = (self.key, self._event(Gradient, (*tracers, g.tracers), None), g.tracers)
 
-    # The methods that are told of every op are guarded by themselves: a call of a guard would be a good part of them.
+    # The methods called for every op catch exceptions inline: a decorator's call would be a large part of their cost.
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
-        """Marks the outputs as computed by `op` from the inputs."""
+        """Traces the outputs as computed by `op` from the inputs."""
         try:
             key = self.key
             tracers = []
@@ -170,12 +170,12 @@ class Witness(dispatch.Recorder):
             say_once("Witness.record")
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """The same for an op without a derivative."""
+        """Does the same for an op without a derivative."""
         self.record(op, inputs, outputs)
 
     @never_raises()
     def called(self, name: str, tensors: Sequence[Tensor], variables: Sequence[Any], result: Any) -> None:
-        """Marks what a call of a function has given, if no tape has recorded it, as computed from all it was given."""
+        """Traces the results of a function call that no tape recorded as computed from all of its arguments."""
         made = [y for y in nest.flatten(result, expand_composites=True) if isinstance(y, Tensor) and y.tracer is None]
         if made:
             for x in tensors:
@@ -187,11 +187,11 @@ class Witness(dispatch.Recorder):
                 y.tracer = (self.key, event, None)
 
     def made(self, x: Tensor) -> Any:
-        """The mark of a tensor that is made from what is none."""
+        """Returns the tracer of a tensor created from a non-tensor value."""
         return (self.key, _new(Event, _MADE), None)
 
     def event_of(self, x: Tensor) -> Event:
-        """What made a tensor, as far as is known."""
+        """Returns the event that created a tensor, or a new creation event if it is unknown."""
         event: Event | None = entry(x.tracers, self.key)
         if event is None:
             event = _new(Event, _MADE)
@@ -199,7 +199,7 @@ class Witness(dispatch.Recorder):
         return event
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The mark of a value that is read from `variable`."""
+        """Returns the tracer of a value read from `variable`."""
         try:
             event = self._event(None, (), variable)
             if self.feeding.depth:
@@ -225,7 +225,7 @@ class Witness(dispatch.Recorder):
 witness = Witness()
 
 
-reporters: list[Any] = []  # who is told of every answer, the innermost last
+reporters: list[Any] = []  # called with every computed gradient, the innermost last; only the innermost is called
 
 
 def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool) -> None:
@@ -237,7 +237,7 @@ def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any
 
 @never_raises()
 def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
-    """Tells the tapes that record the sweep of an inner tape which question that sweep has answered."""
+    """Reports the finished sweep of an inner tape to the outer tapes that recorded it."""
     inner = tape._log or tape._past
     if isinstance(inner, TracingLog) and inner in dispatch.thread.recorders:
         inner.has_own_sweep = True
@@ -247,7 +247,7 @@ def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
 
 
 def start(of_all: bool = False) -> None:
-    """The witness is told from now on; if it is to know of all tapes, these are traced ones."""
+    """Activates the event log; with `of_all`, every new tape is a traced one."""
     global _holders
     with _lock:
         _holders += 1
@@ -261,7 +261,7 @@ def start(of_all: bool = False) -> None:
 
 
 def stop(of_all: bool = False) -> None:
-    """Takes one `start` back."""
+    """Undoes one `start`."""
     global _holders
     with _lock:
         _holders -= 1
@@ -277,12 +277,12 @@ def stop(of_all: bool = False) -> None:
 
 
 class EventLogLease:
-    """As long as this lives, the witness is told."""
+    """Keeps the event log active for as long as the object lives."""
 
     def __init__(self) -> None:
         start()
 
-    def __del__(self, is_finalizing: Any = is_finalizing, stop: Any = stop) -> None:  # names may be gone at the end
+    def __del__(self, is_finalizing: Any = is_finalizing, stop: Any = stop) -> None:  # bound now: globals may be gone
         if not is_finalizing():
             stop()
 
@@ -295,7 +295,7 @@ def _scope_changed() -> None:
 
 @contextmanager
 def witnessed() -> Iterator[None]:
-    """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well."""
+    """Makes every tape inside the block a traced one, and logs what happens outside of tapes as well."""
     start(of_all=True)
     try:
         yield
@@ -303,22 +303,22 @@ def witnessed() -> Iterator[None]:
         stop(of_all=True)
 
 
-# Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
+# An entry of a record: its source line, outputs, time of recording, inputs and attributes.
 Note = tuple[LineReference | Line, Any, int, Sequence[Tensor], dict[str, Any]]
-_NOTE_SIZE = 7  # entries of `TracingLog._pending`
+_NOTE_SIZE = 7  # items per entry in `TracingLog._pending`
 
 
 def _note_from(where: Any, instruction: int | None, outputs: Any, clock: int, first: Any, second: Any) -> Note:
-    """A note as a tuple: of an op on one or two tensors, or (without an instruction) of inputs and attributes."""
+    """Builds an entry from its packed items: of an op on one or two tensors or, without `instruction`, of any op."""
     if instruction is None:
         return where, outputs, clock, first, second
     return (where, instruction), outputs, clock, (first,) if second is None else (first, second), NO_ATTRIBUTES
 
 
 class Unrecorded(NamedTuple):
-    """An op on values of a tape that has no derivative, and is not recorded: a comparison, `stop_gradient`."""
+    """An op on values of a tape that is not recorded because it has no derivative: a comparison, `stop_gradient`."""
 
-    position: int  # how much the tape had recorded before it
+    position: int  # the number of records before it
     op: Any
     inputs: tuple[Tensor, ...]
     attrs: dict[str, Any]
@@ -328,22 +328,22 @@ class Unrecorded(NamedTuple):
 
 
 class InlinedCall(NamedTuple):
-    """A call that the tape was not told of as one record: it has recorded the ops of it, or nothing.
+    """A function call that the tape did not record as one record: it recorded the call's ops, or nothing.
 
-    It stands among what is `unrecorded`, after the `first` entries that came before the call.
+    It is an item of `unrecorded` and comes after the `first` items that preceded the call.
     """
 
-    position: int  # how much the tape had recorded before it
+    position: int  # the number of records before it
     stop: int  # and after it
     first: int
     call: Any
-    inputs: tuple[Tensor, ...]  # those of the call and the values of its variables
+    inputs: tuple[Tensor, ...]  # the arguments of the call and the values of its variables
     outputs: tuple[Tensor, ...]
     reference: LineReference | Line
 
 
 class ForwardOp(NamedTuple):
-    """The op of an inner tape whose rule has made a record: where it ran, and which of the record's inputs it saved."""
+    """The inner tape's op whose gradient rule made a record: its line, and which of the record's inputs it saved."""
 
     op: Any
     reference: LineReference | Line
@@ -351,18 +351,18 @@ class ForwardOp(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """The backward sweep of an inner tape, which an outer tape records: where it was asked for, and of what."""
+    """The backward sweep of an inner tape that an outer tape recorded: its source line and targets."""
 
     reference: LineReference | Line
     log: TracingLog
     targets: tuple[Any, ...]
-    stop: int  # the position on the outer tape that follows its last record
+    stop: int  # the position after the sweep's last record on the outer tape
 
 
 class TracingLog(NotingLog):
-    """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
+    """A log that keeps the source line, output and time of every record, and reports unrecorded ops to the event log.
 
-    `spans` are the times it was recording, on the witness' clock.
+    `spans` are the periods it was recording, in ticks of the event log's clock.
     """
 
     traces = retain = True
@@ -370,35 +370,35 @@ class TracingLog(NotingLog):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         self._notes: dict[int, Note] = {}
-        # What was noted since: seven entries an op, which make no objects that the collector would have to look at.
+        # Entries not yet unpacked, flat: seven items per op, so that there are no containers for the garbage collector.
         self._pending: list[Any] = []
         self.exit_lines: dict[int, LineReference | Line] = {}  # of `disconnections`, by index
-        self.exit_positions: dict[int, int] = {}  # of the same: how much had been recorded before
-        self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
+        self.exit_positions: dict[int, int] = {}  # of the same, by index: the number of records before it
+        self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors, by position
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
-        self.node_spans: list[list[int]] = []  # the same, in nodes of the graph that was being traced
-        self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # from which position on, the scopes it belongs to
+        self.node_spans: list[list[int]] = []  # the same periods, in nodes of the graph being traced
+        self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # (first position, the scopes that apply from there)
         self.started = perf_counter_ns()
         if witness.traces_all:
             witness.recent.append(self)
-        self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
-        self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
+        self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` discarded, and where
+        self.overwritten_at: dict[int, LineReference] = {}  # by a variable's `id`: where an off-tape value was assigned
         self.versions = VariableVersions()
-        self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
-        # By the `id` of the first output, or of the call; in order of execution, calls after what they have run.
+        self.watched_tensors: dict[int, Tensor] = {}  # by position; includes tensors that no op uses
+        # By the `id` of the first output, or of the entry; in order of execution, a call after the ops it ran.
         self.unrecorded: dict[int, Unrecorded | InlinedCall] = {}
-        self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
+        self._followed: set[int] = set()  # the ids of their outputs, all of which this log keeps alive
         self.sweeps: list[Sweep] = []  # of inner tapes
-        self.has_own_sweep = False  # whether it was asked for a gradient while it recorded
-        # Of records that the rule of an inner tape's op has made: that op, and where it was recorded.
+        self.has_own_sweep = False  # whether its own gradient was computed while it was recording
+        # By the position of a record made by a gradient rule of an inner tape: the forward op of that rule.
         self.forward_ops: dict[int, ForwardOp] = {}
-        self.refused: list[tuple[Any, LineReference | Line]] = []  # integers that were to be watched, and where
+        self.refused: list[tuple[Any, LineReference | Line]] = []  # integers passed to `watch`, and where
 
     @property  # type: ignore[override]
     def notes(self) -> dict[int, Note]:
-        """The notes by position, of first outputs: leaves have none, nor have further outputs."""
+        """The entries by position of the first output; leaves and further outputs have none."""
         pending, found = self._pending, self._notes
         for i in range(0, len(pending), _NOTE_SIZE):
             found[pending[i]] = _note_from(*pending[i + 1 : i + _NOTE_SIZE])
@@ -410,7 +410,7 @@ class TracingLog(NotingLog):
         self._pending, self._notes = [], notes
 
     def note_at(self, at: int | None) -> Note | None:
-        """What was noted at a position, found without going through all notes if it was the last."""
+        """Returns the entry at a position; the last one is found without unpacking the pending ones."""
         pending = self._pending
         if pending and pending[-_NOTE_SIZE] == at:
             return _note_from(*pending[1 - _NOTE_SIZE :])
@@ -418,34 +418,34 @@ class TracingLog(NotingLog):
 
     @never_raises()
     def continue_from(self, before: Log) -> None:
-        """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
+        """Continues after `GradientTape.reset` has discarded `before`."""
         if isinstance(before, TracingLog):
             self.before_reset = [*before.before_reset, (before, here(4))]
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """Notes what a variable becomes, which reads of it give from now on."""
+        """Records the value assigned to a variable, which later reads return."""
         super().assigned(variable, value)
         if dispatch.thread.trace is None:  # a graph has ops for what is read after an assignment
             self.versions.assign(variable, value)
 
     @never_raises()
     def overwritten(self, variable: Any) -> None:
-        """A value that is not on the tape became a variable's, whose assignments are followed."""
+        """Records where a value that is not on the tape was assigned to a tracked variable."""
         self.overwritten_at[id(variable)] = here(4)
 
     @never_raises()
     def refuse_watch(self, source: Any) -> None:
-        """A tensor or variable of integers was to be watched."""
+        """Records that an integer tensor or variable was passed to `watch`."""
         self.refused.append((source, _here(3)))
 
     def note_sweep(self, sweep: Sweep) -> None:
-        """Finds the op of the inner tape behind each record of its sweep, by the tensors that the op has saved.
+        """Attributes each record of an inner tape's sweep to the forward op whose saved tensors it uses.
 
-        The sweep goes backwards, so the records of a later op come first.
+        The sweep runs in reverse order, so records of a later op come first.
         """
         self.sweeps.append(sweep)
         inner = sweep.log
-        savers: dict[int, list[int]] = {}  # by the id of a tensor: the positions of the ops that have saved it
+        savers: dict[int, list[int]] = {}  # by a tensor's id: the positions of the ops that saved it
         for at, saved in enumerate(inner.saved):
             for x in saved if type(saved) is tuple else (saved,):
                 if isinstance(x, Tensor):
@@ -462,7 +462,8 @@ class TracingLog(NotingLog):
             if not found:
                 continue
             name = self.records[at][0].name
-            # The op of the same name, as a product in the rule of a product; or else that which made what it saved.
+            # Prefer the op of the same name (the gradient of a product is a product), then the op that produced the
+            # tensor.
             alike = [f for _, f in found if inner.records[f][0].name == name]
             own = [f for x, f in found if inner.position(x) == f]
             last = max(alike or own or [f for _, f in found])
@@ -472,18 +473,19 @@ class TracingLog(NotingLog):
                 self.forward_ops[at] = ForwardOp(inner.records[last][0], where, tuple(saved_by))
 
     def blamed(self, at: int) -> LineReference | Line | None:
-        """Where the record at a position was written down: of one that an inner tape's sweep made, the forward op."""
+        """Returns the line to report for a record: for one made by an inner tape's sweep, the line of the forward
+        op."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
         return self.forward_ops[first].reference if first in self.forward_ops else self.reference(at)
 
     def ended_before(self, other: Log) -> bool:
-        """Whether its recording had ended when that of another began."""
+        """Whether this log's recording ended before that of `other` began."""
         if not isinstance(other, TracingLog) or not self.spans or not other.spans:
             return False
         return len(self.spans[-1]) > 1 and self.spans[-1][1] < other.spans[0][0]
 
     def resumes(self) -> None:
-        """Recording begins, or goes on."""
+        """Called when recording starts or resumes."""
         self.spans.append([_tick()])
         self.node_spans.append([_node_count()])
         self._note_scope()
@@ -493,17 +495,17 @@ class TracingLog(NotingLog):
         self.scopes.append((len(self.ops), scopes.parts()))
 
     def pauses(self) -> None:
-        """Recording ends, perhaps for a while."""
+        """Called when recording stops or pauses."""
         if self.spans and len(self.spans[-1]) == 1:
             self.spans[-1].append(_tick())
             self.node_spans[-1].append(_node_count())
 
-    # Of every op that is recorded the user's line is looked for: these two do it without a further call.
+    # Both methods look up the user's line for every recorded op; they do so inline to avoid a further call.
 
     def unary(
         self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary, _clock: Any = perf_counter_ns
     ) -> None:
-        """Records `y = op(x)` for plain tensors, and notes it."""
+        """Records `y = op(x)` for plain tensors, and keeps an entry."""
         _record(self, op, x, y)
         at = y.tracer
         if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
@@ -515,7 +517,7 @@ class TracingLog(NotingLog):
     def binary(
         self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary, _clock: Any = perf_counter_ns
     ) -> None:
-        """Records `y = op(a, b)` for plain tensors, and notes it."""
+        """Records `y = op(a, b)` for plain tensors, and keeps an entry."""
         _record(self, op, a, b, y)
         at = y.tracer
         if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
@@ -525,15 +527,15 @@ class TracingLog(NotingLog):
         self._pending += (at, frame.f_code, frame.f_lasti, y, _clock(), a, b)
 
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
+        """Keeps an entry at the first output's position; reports an op that was not recorded to the event log."""
         try:
             first = outputs[0] if type(outputs) is tuple else outputs
             tracer, key = first.tracer, self.key
             at = (tracer if first.tape_id is key else None) if type(tracer) is int else entry(tracer, key)
             if type(first) is DeviceTensor:
-                first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
+                first.module.synchronize()  # devices run asynchronously: wait, so that the time includes the work
             if at is not None:
-                trace = dispatch.thread.trace  # as `_here` does
+                trace = dispatch.thread.trace  # inlined `_here`
                 where: Any = _replayed.line if trace is None or trace.line is None else trace.line
                 if where is None:
                     frame = users_frame(3)
@@ -541,13 +543,13 @@ class TracingLog(NotingLog):
                 self._pending += (at, where, None, outputs, perf_counter_ns(), inputs, attrs)
             else:
                 if (made := entry(first.tracers, witness.key)) is None or made.op is None:
-                    witness.record(op, inputs, outputs)  # `constant` has not told
+                    witness.record(op, inputs, outputs)  # `constant` has not reported it
                 self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
         except Exception:
             say_once("TracingLog._note")
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        """Records any op that has a derivative and an input on the tape."""
         count = len(self.ops)
         super().record(op, inputs, outputs, attrs)
         if op.vjp is None:
@@ -560,7 +562,7 @@ class TracingLog(NotingLog):
     def _note_unrecorded(
         self, count: int, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any], line: Any = None
     ) -> None:
-        """Notes an op that is not recorded, if what it computes depends on what the tape has recorded."""
+        """Keeps an unrecorded op if its inputs depend on the tape."""
         if any(map(self._is_followed, inputs)):
             made = outputs if type(outputs) is tuple else (outputs,)
             if made:
@@ -570,27 +572,27 @@ class TracingLog(NotingLog):
                 self._followed.update(map(id, made))
 
     def _is_followed(self, x: Tensor) -> bool:
-        """Whether a value depends on what the tape has recorded, with a derivative or without."""
+        """Whether a value depends on recorded values, differentiably or not."""
         return id(x) in self._followed or self.position(x) is not None or self.versions.origin(x) is not None
 
     @never_raises()
     def note_check(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
-        """Notes a check that held: with inputs for which it does not, what follows would be other ops."""
+        """Keeps a guard that held: for inputs that violate it, the recorded ops would be different ones."""
         if op in (guard, shape_guard) and any(map(self._is_followed, inputs)):
             made = Unrecorded(len(self.ops), op, tuple(inputs), attrs, (), True, _here(3))
             self.unrecorded[id(made)] = made
 
     def bookmark_call(self) -> tuple[int, int]:
-        """Where the log stands before a call that it is not told of as one record, for `note_call`."""
+        """Returns the state of the log before a call that is not one record, for `note_call`."""
         return len(self.ops), len(self.unrecorded)
 
     @never_raises()
     def note_call(
         self, bookmark: tuple[int, int], call: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
-        """Notes a call that was recorded op by op, or not at all, if what it did depends on what is recorded.
+        """Keeps a call that was recorded op by op, or not at all, if it depends on recorded values.
 
-        `outputs` are those of the graph, and then as many values of the variables that it updates as are known.
+        `outputs` are those of the graph, followed by as many values of the variables it updates as are known.
         """
         if any(map(self._is_followed, inputs)) and all(type(x) in REAL for x in inputs):
             position, count = bookmark
@@ -601,10 +603,10 @@ class TracingLog(NotingLog):
                 self.versions.assign(variable, UpdateByCall(id(entry), variable))
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        """Records the inputs of an op without a derivative; its outputs may be sources."""
         at = len(self.ops)
         super().constant(op, inputs, outputs)
-        self._note_unrecorded(at, op, inputs, outputs, {})  # who knows of attributes tells of it once more
+        self._note_unrecorded(at, op, inputs, outputs, {})  # `record`, which has the attributes, overwrites this entry
         witness.record(op, inputs, outputs)
         for y in outputs if type(outputs) is tuple else (outputs,):
             position = self.position(y)
@@ -613,8 +615,8 @@ class TracingLog(NotingLog):
                 self.watch_lines[position] = event.reference
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The mark a value read from `variable` now gets, on top of `rest`."""
-        if dispatch.thread.trace is None and not self.tracks:  # there, a read is what was assigned
+        """Returns the tracer for a value read from `variable` now, on top of `rest`."""
+        if dispatch.thread.trace is None and not self.tracks:  # otherwise a read gives the assigned value itself
             rest = self.versions.tracer(variable, rest)
         tracer = super().tracer_of(variable, rest)
         return witness.tracer_of(variable, rest) if tracer is rest else tracer
@@ -634,25 +636,25 @@ class TracingLog(NotingLog):
         self.watch_lines[at] = here(4)
 
     def forget(self) -> None:
-        """Who traces wants to ask again: nothing is let go."""
+        """Keeps everything: a traced tape may be queried again."""
 
     def reference(self, at: int) -> LineReference | Line | None:
-        """Where the record at a position was made."""
+        """Returns the reference to the source line of the record at a position."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
         noted = self.notes.get(first)
         return self.watch_lines.get(first) if noted is None else noted[0]
 
     def line(self, at: int) -> Line | None:
-        """The line of the record at a position."""
+        """Returns the source line of the record at a position."""
         reference = self.reference(at)
         return None if reference is None else line_at(reference)
 
     def scope(self, at: int) -> tuple[str, ...]:
-        """The name scopes and layers that the record at a position belongs to, the outermost first."""
+        """Returns the name scopes and layers of the record at a position, the outermost first."""
         return self.scopes[bisect_right(self.scopes, at, key=itemgetter(0)) - 1][1]
 
     def escaped(self, x: Tensor, how: Any) -> None:
-        """Notes that the value at a position goes where it is not recorded."""
+        """Records that a value leaves the tape, and where."""
         before = len(self.disconnections)
         super().escaped(x, how)
         if len(self.disconnections) > before:

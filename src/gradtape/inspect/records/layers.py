@@ -1,4 +1,4 @@
-"""Which layer a record belongs to: the scopes it was made in, or the call of the user's function."""
+"""Assigns records to layers: by the name scopes they were made in, or else by the call of a user function."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .reading import Reading
 
 
 def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
-    """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
+    """Returns the path of groups of each record: its scopes or, if it has none, the user function call it ran in.
 
-    A function that goes back to an earlier instruction has been called again, or has begun its loop again. A module's
-    `__call__` is known by the name of its class.
+    A function that jumps back to an earlier instruction was called again or began another loop iteration. A module's
+    `__call__` is shown under its class name.
     """
     log = reading.log
     if not isinstance(log, TracingLog):
         return [(at, ()) for at in positions]
     calls: dict[int, tuple[str, int]] = {}
-    last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
+    last: dict[Any, tuple[int, int]] = {}  # by function: the last instruction, and the calls so far
     for at, note in sorted(log.notes.items()):
         (code, instruction), line = note[0][:2], reading.line(at)
         before, count = last.get(code, (-1, 0))
@@ -29,7 +29,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
     often = {name for name, count in calls.values() if count > 1}
     found = []
     for at in positions:
-        # A variable belongs to its first use.
+        # A variable belongs to the record that first uses it.
         owner = at if reading.records[at] is not None else next(reading.users(at), at)
         path = log.scope(at)
         if not path and owner in calls:
@@ -40,6 +40,6 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
 
 
 def _called(code: Any, function: str) -> str:
-    """What the user calls a function: that of a module by its class."""
+    """Returns the displayed name of a function: for a module's `__call__`, the name of its class."""
     path = getattr(code, "co_qualname", function).split(".")
     return path[-2] if function in ("__call__", "call") and len(path) > 1 and path[-2] != "<locals>" else function

@@ -1,7 +1,7 @@
-"""The boundary between a program and what explains it: what goes wrong in an explanation must not go wrong there.
+"""Isolates the program from failures of its diagnostics.
 
-Whatever runs inside the user's ops only in order to explain them later (a traced tape's notes, the witness, reports of
-missing gradients) passes through here. If it fails, that is said once, and the program goes on as if nobody watched.
+Everything that runs inside the user's ops only to explain them later (a traced tape's entries, the event log, reports
+of missing gradients) is guarded here. A failure is logged once, and the program continues unaffected.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _said: set[str] = set()
 
 
 def never_raises(otherwise: Callable[..., Any] = lambda *args: None) -> Callable[[Callable[..., Any]], Any]:
-    """Makes of an explaining function one that never raises: where it would, it returns `otherwise(*its arguments)`."""
+    """Decorates a diagnostic function so that it never raises: on an exception it returns `otherwise(*args)`."""
 
     def guard(explain: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(explain)
         def guarded(*args: Any) -> Any:
             try:
                 return explain(*args)
-            except Exception:  # not an interrupt, which is the program's
+            except Exception:  # not an interrupt, which belongs to the program
                 say_once(explain.__qualname__)
                 return otherwise(*args)
 

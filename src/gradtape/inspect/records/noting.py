@@ -1,4 +1,4 @@
-"""Logs that note something of each op, for those who will ask about it."""
+"""Base class of logs that keep an entry for every op, for later diagnosis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_ATTRIBUTES: dict[str, Any] = {}
 
 
 class NotingLog(Log):
-    """A log that notes something of each op, whether it has recorded it or not."""
+    """A log that keeps an entry for every op, recorded or not."""
 
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -25,7 +25,7 @@ class NotingLog(Log):
         self._note(op, (a, b), y, NO_ATTRIBUTES)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        """Records any op that has a derivative and an input on the tape."""
         if op.vjp is None:
             self.constant(op, inputs, outputs)
             return
@@ -33,5 +33,5 @@ class NotingLog(Log):
         self._note(op, inputs, outputs, attrs)
 
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Notes it."""
+        """Keeps an entry for an op."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""A tape read again: the value and the cotangent at every position between targets and sources, with names and lines.
+"""Reads a tape back: the value and cotangent at every position between targets and sources, with names and lines.
 
-What is known of the forward values depends on the tape. A traced one has noted every output, a checked one keeps them;
-of any other, the values are known that some derivative needs.
+Which forward values are known depends on the tape: a traced tape has an entry for every output, a checked tape keeps
+them, any other tape has only the residuals of its gradient rules.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from .variable_reads import Origin
 
 
 class Reading:
-    """One question to a tape, `target` by `sources`, and everything that is known on the way.
+    """One gradient computation on a tape, of `target` with respect to `sources`, and all intermediate results.
 
-    Without a target it is the last question the tape was asked, or about what it recorded last; without sources, about
-    all that it watches.
+    Without a target it is the tape's last gradient computation or, if there was none, about the last recorded value;
+    without sources, it is about everything the tape watches.
     """
 
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
         self._lines: dict[LineReference | Line, Line] = {}
-        # By the `id` of a tensor that an op without a derivative gave: what `steps_of` calls it.
+        # By the `id` of an output of an op without a derivative: its key in `steps_of`.
         self.keys_beside: dict[int, Hashable] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
@@ -74,7 +74,7 @@ class Reading:
         return seeds
 
     def _last_value(self) -> tuple[int, Any] | None:
-        """The last floating value recorded: what a tape that nobody has asked is most likely about."""
+        """Returns the last recorded floating value, the most likely target if no gradient was computed."""
         for at in reversed(range(len(self.records))):
             if at in self.values and self.values[at].dtype.kind in "fc":
                 return at, self.values[at]
@@ -96,13 +96,14 @@ class Reading:
 
     @cached_property
     def _variables(self) -> dict[int, Any]:
-        """The variables of a traced tape, by position; of one that follows assignments, a read is what was assigned."""
+        """The variables of a traced tape by position; empty if the tape tracks assignments, where reads give assigned
+        values."""
         if not isinstance(self.log, TracingLog) or self.log.tracks:
             return {}
         return {at: variable for variable, at in self.log.variable_positions() if at >= 0}
 
     def origin(self, x: Tensor, at: int | None) -> Origin | None:
-        """Where the value came from that `x` is, at position `at`, if it was read from a variable that was changed."""
+        """Returns the origin of `x`, the value at position `at`, if it was read from a variable after an assignment."""
         if not isinstance(self.log, TracingLog) or type(x) not in REAL:
             return None
         variable = None if at is None else self._variables.get(at)
@@ -110,7 +111,7 @@ class Reading:
 
     @cached_property
     def tensors(self) -> dict[int, Tensor]:
-        """The tensors known, by position."""
+        """The known tensors, by position."""
         log, key = self.log, self.log.key
         found: dict[int, Tensor] = {}
 
@@ -146,7 +147,7 @@ class Reading:
 
     @cached_property
     def values(self) -> dict[int, Any]:
-        """The arrays known, by position."""
+        """The known arrays, by position."""
         return {at: known_array(x) for at, x in self.tensors.items()}
 
     @cached_property
@@ -156,7 +157,7 @@ class Reading:
 
     @cached_property
     def _swept(self) -> dict[int, Any]:
-        """The same in what rules run on."""
+        """The same, as the values that gradient rules run on."""
         path = self.path
         m = self.namespace
         grads = SparseCotangents({at: g.array if m is raw else g for at, g in self.seeds.items()})
@@ -168,11 +169,11 @@ class Reading:
 
     @property
     def namespace(self) -> Any:
-        """What rules run on: bare arrays, unless something recorded is no plain tensor."""
+        """The namespace that rules run on: bare arrays if every recorded value is a plain tensor, ops otherwise."""
         return raw if self.log.plain else ops
 
     def vjp(self, at: int, scale: float | None = None) -> tuple[Any, ...]:
-        """What the rule of the record at `at` makes of its cotangent, or of a multiple: an array or None an input."""
+        """Applies the rule of the record at `at` to its (scaled) cotangent; returns an array or None for each input."""
         op, parents, saved, outputs = self.records[at]
         m = self.namespace
         incoming = tuple(self._swept.get(i) for i in range(at, at + len(outputs or (None,))))
@@ -192,7 +193,7 @@ class Reading:
         return tuple(None if g is None else _as_array(g) for g in dense)
 
     def inputs(self, at: int) -> list[Any]:
-        """The arrays that went into the record at `at`, None for one that is not known."""
+        """Returns the input arrays of the record at `at`, None for unknown ones."""
         op, parents, saved, _ = self.records[at]
         if at in self.log.notes:
             return [known_array(x) for x in self.log.notes[at][3]]
@@ -204,50 +205,50 @@ class Reading:
         return found
 
     def made_outside(self, at: int, i: int) -> Event | None:
-        """What made input `i` of the record at `at`, which is not on the tape, if a witness has seen it."""
+        """Returns the event that produced input `i` of the record at `at` off the tape, if the event log has it."""
         noted = self.log.notes.get(at)
         event = None if noted is None else dispatch.entry(noted[3][i].tracers, witness.key)
         return event if event is not None and event.op is not None else None
 
     def users(self, at: int) -> Iterator[int]:
-        """The positions of the records that use the value at `at`."""
+        """Yields the positions of the records that use the value at `at`."""
         for i in range(at + 1, len(self.records)):
             record = self.records[i]
             if type(record) is tuple and at in record[1]:
                 yield i
 
     def first(self, at: int) -> int:
-        """The position of the first output of the record that made the value at `at`."""
+        """Returns the position of the first output of the record that produced the value at `at`."""
         record = self.records[at]
         return record if type(record) is int else at
 
     def operation(self, at: int) -> Any:
-        """The op whose output stands at `at`; None for a leaf."""
+        """Returns the op that produced the value at `at`; None for a leaf."""
         record = self.records[self.first(at)]
         return None if record is None else record[0]
 
     def parents(self, at: int) -> tuple[int, ...]:
-        """The positions that the value at `at` was computed from."""
+        """Returns the positions that the value at `at` was computed from."""
         record = self.records[self.first(at)]
         return () if record is None else tuple(p for p in record[1] if p >= 0)
 
     def line(self, at: int | None) -> Line | None:
-        """The line of the record at `at`, if the tape is a traced one."""
+        """Returns the source line of the record at `at`, if the tape is traced."""
         if at is None or not isinstance(self.log, TracingLog):
             return None
         first = self.first(at)
         note = self.log.notes.get(first)
         reference = self.log.watch_lines.get(first) if note is None else note[0]
-        if reference is not None and reference not in self._lines:  # a loop comes to the same line again and again
+        if reference is not None and reference not in self._lines:  # cached: loops repeat the same lines
             self._lines[reference] = line_at(reference)
         return None if reference is None else self._lines[reference]
 
     def reference(self, at: int | None) -> LineReference | Line | None:
-        """Where the record at `at` was made, if the tape is a traced one."""
+        """Returns the reference to the source line of the record at `at`, if the tape is traced."""
         return self.log.reference(at) if at is not None and isinstance(self.log, TracingLog) else None
 
     def name(self, at: int) -> str:
-        """What stands at `at`: a variable's name, or the op that made it."""
+        """Returns the name of the value at `at`: that of the variable, or of the op that produced it."""
         op = self.operation(at)
         if op is not None:
             return op.name
@@ -258,12 +259,12 @@ class Reading:
 
 
 def known_array(x: Any) -> Any:
-    """The array of a tensor as it is in this run.
+    """Returns the array of a tensor as it is in this run.
 
-    That of a function that is being traced is looked at without making the graph depend on it; that of a batch has one
-    axis more, in front.
+    The value of a tensor being traced is read without making the graph depend on it; that of a batched tensor has an
+    additional leading axis.
     """
-    while hasattr(type(x), "value"):  # a traced or batched tensor, or one that `nan_safe` takes
+    while hasattr(type(x), "value"):  # a traced or batched tensor, or one wrapped by `nan_safe`
         x = x.value
     return np.asarray(x.array)
 
@@ -273,7 +274,7 @@ def _as_array(g: Any) -> Any:
 
 
 def kept_log(tape: Any, doing: str) -> Log:
-    """The log of a tape with all that was recorded, or an error that says how to have it kept."""
+    """Returns the log of a tape with all of its records, or raises an error that says how to keep them."""
     log = tape._log or tape._past
     if log is None and not tape._entered:
         raise RuntimeError(f"Cannot {doing}: it was never entered. Use `with tape:` first")
@@ -286,7 +287,7 @@ def kept_log(tape: Any, doing: str) -> Log:
 
 
 def source_name(source: Any, line: Line | None) -> str:
-    """What a variable or watched tensor is called: a Keras variable by its path."""
+    """Returns the name of a variable or watched tensor; of a Keras variable, its path."""
     path = getattr(source, "path", None) or getattr(native(source), "path", None)
     if isinstance(path, str):
         return path
@@ -297,7 +298,7 @@ def source_name(source: Any, line: Line | None) -> str:
 
 
 def short(line: Line | None) -> str:
-    """`file.py:12 in step`, or nothing."""
+    """Formats a line as `file.py:12 in step`; empty for None."""
     if line is None:
         return ""
     file, number, function = line
@@ -305,18 +306,18 @@ def short(line: Line | None) -> str:
 
 
 def source_text(line: Line | None) -> str:
-    """The text of a line of a program, where it can be read."""
+    """Returns the text of a source line, or an empty string if it cannot be read."""
     return "" if line is None else linecache.getline(line[0], line[1]).strip()
 
 
 def line_data(line: Line) -> dict[str, Any]:
-    """A line of the program with its text, for JSON."""
+    """Returns a source line and its text as a JSON object."""
     file, number, function = line
     return {"file": os.path.basename(file), "number": number, "function": function, "text": source_text(line)}
 
 
 def readable_time(seconds: float) -> str:
-    """`1.5 ms`."""
+    """Formats a duration: `1.5 ms`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.2f} {unit}"

@@ -1,7 +1,7 @@
-"""What a traced tape has recorded, run again: as it was, or in float64 throughout.
+"""Re-executes what a traced tape recorded, in the original dtypes or entirely in float64.
 
-The records are steps on a list: op, inputs, attributes, line. A call of a function, one record on the tape, is a step
-for each node of its graph.
+The records become a list of steps: op, inputs, attributes, line. A function call, one record on the tape, becomes one
+step for each node of its graph.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .reading import Reading, short
 from .variable_reads import UpdateByCall
 from .wide import WideTensor, widened
 
-_CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
-Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
+_CHECKS = (guard, shape_guard, never, assertion)  # effects that may be repeated
+Key = Hashable  # of a value: its position on the tape, or a call's position with the graph's value
 
 
 @dataclass(frozen=True)
 class RepeatedStep:
-    """One op: which values it took (a tensor where it took a constant), and which it made."""
+    """One op: the keys of its inputs (a tensor for a constant) and of its outputs."""
 
     op: Any
     inputs: tuple[Any, ...]
@@ -40,12 +40,12 @@ class RepeatedStep:
     outputs: tuple[Key, ...]
     several: bool  # whether the outputs are a tuple
     line: Line | None
-    known: tuple[Tensor, ...] = ()  # the outputs, where they have no position on the tape and are known all the same
-    is_beside: bool = False  # whether it is an op without a derivative, which the tape has not recorded
+    known: tuple[Tensor, ...] = ()  # the outputs, if they have no position on the tape but are known
+    is_beside: bool = False  # whether it is an op without a derivative, which the tape did not record
 
     @property
     def can_run_again(self) -> bool:
-        """Whether that computes, and does nothing else."""
+        """Whether the step is a pure computation."""
         if isinstance(self.op, OneCall):
             return False
         rule = self.attrs.get("rule")
@@ -53,7 +53,7 @@ class RepeatedStep:
         return (self.op in _CHECKS or not getattr(self.op, "effect", False)) and can_run_again(inner)
 
     def run(self, given: Sequence[Tensor]) -> Sequence[Tensor]:
-        """The outputs for other inputs."""
+        """Computes the outputs for other inputs."""
         op = self.op
         if op in _CHECKS:
             return ()
@@ -61,7 +61,7 @@ class RepeatedStep:
             if op.again is None:
                 raise _cannot(op, self.line, "its function is not known any more")
             return op.again(given)
-        unrolled = getattr(op, "unrolled", None)  # of a branch or a loop
+        unrolled = getattr(op, "unrolled", None)  # of a conditional or loop
         if unrolled is not None:
             return tuple(unrolled(given, self.attrs))
         result = dispatch.run(op, given, self.attrs)
@@ -69,17 +69,17 @@ class RepeatedStep:
 
 
 def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None = None) -> list[RepeatedStep]:
-    """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it.
+    """Returns the records as steps, in order; a step that reads an assigned variable precedes its first use.
 
-    Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on.
-    Their outputs are constants otherwise, which may be others if the program is run on other inputs. A call that was
-    recorded op by op may take other branches then, or more rounds of a loop: it is the steps of its graph.
+    Ops without a derivative that `unrecorded` selects become steps too, if others depend on them. Otherwise their
+    outputs are constants, although they might differ on other inputs. A call that was recorded op by op becomes the
+    steps of its graph, since on other inputs it may take other branches or run more loop iterations.
     """
     found: list[RepeatedStep] = []
     reads = _ReadSteps(reading)
     beside = [] if unrecorded is None else _unrecorded(reading.log, unrecorded)
     beside.reverse()
-    stop = 0  # of the records of a call whose graph the steps are of
+    stop = 0  # the end of the records that a call's steps replace
     for at, record in enumerate(reading.records):
         while beside and beside[-1].position <= at:
             made = beside.pop()
@@ -111,10 +111,10 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
 
 
 def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | InlinedCall]:
-    """What is beside the tape in order of execution: the `wanted` ops, and calls instead of what they have run.
+    """Returns the unrecorded work in order of execution: the `wanted` ops, and calls in place of the ops they ran.
 
-    A call that was recorded op by op stays that, with its checks, if a part of it cannot run again. So it does if the
-    tape has recorded a sweep of its own: which ops a sweep runs depends on the branches that were taken.
+    A call that was recorded op by op remains its ops and guards if a part of it cannot run again, or if the tape
+    recorded a sweep of its own: which ops a sweep runs depends on the branches taken.
     """
     found: list[tuple[int, Unrecorded | InlinedCall]] = []
     for number, made in enumerate(getattr(log, "unrecorded", {}).values()):
@@ -131,7 +131,7 @@ def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecord
 
 
 def _without_unused(steps: Sequence[RepeatedStep], reading: Reading) -> list[RepeatedStep]:
-    """The steps without those beside the tape whose outputs nothing on it uses, and which nothing is asked about."""
+    """Removes unrecorded steps whose outputs are neither used on the tape nor targets or sources."""
     asked = (*reading.targets, *(source for _, source, _ in reading.sources))
     used: set[Any] = {*reading.seeds, *(at for _, _, at in reading.sources)}
     used.update(reading.keys_beside[id(x)] for x in asked if id(x) in reading.keys_beside)
@@ -144,17 +144,17 @@ def _without_unused(steps: Sequence[RepeatedStep], reading: Reading) -> list[Rep
 
 
 class _ReadSteps:
-    """The reads of variables that were assigned before, as steps: their cotangents belong to the variables."""
+    """Reads of reassigned variables as steps, so that their cotangents accumulate in the variables."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self.beside: dict[int, Key] = {}  # by the `id` of a tensor that an op without a derivative gave
+        self.beside: dict[int, Key] = {}  # by the `id` of an output of an op without a derivative
         self._log = reading.log
-        self._keys: dict[tuple[Any, Any], Key] = {}  # by the variable's position, and the identity of what was read
-        self.left_by_calls: dict[tuple[Any, int], Any] = {}  # by a call and a variable's `id`: what it became
+        self._keys: dict[tuple[Any, Any], Key] = {}  # by the variable's position and the identity of the value read
+        self.left_by_calls: dict[tuple[Any, int], Any] = {}  # by call and a variable's `id`: its value after the call
 
     def key(self, at: int, x: Tensor, p: int | None, steps: list[RepeatedStep], line: Line | None) -> Any:
-        """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
+        """Returns the key of `x`, a value at position `p` used at `at`; adds a read step if necessary."""
         if p is not None and p < 0:
             p = None
         value = self._reading.origin(x, p)
@@ -169,16 +169,16 @@ class _ReadSteps:
                 source = self.left_by_calls.get((value.call, id(value.variable)), x)
             else:
                 place = None if value is x else self._log.position(value)
-                source = x if value is x else self.key(at, value, place, steps, line)  # or a read of another variable
+                source = x if value is x else self.key(at, value, place, steps, line)  # or a variable's read
             self._keys[same] = key = (at, ("read", len(self._keys)))
-            if p is None:  # of a variable that is not watched: no cotangent goes there
+            if p is None:  # an unwatched variable receives no cotangent
                 steps.append(RepeatedStep(registry["stop_gradient"], (source,), {}, (key,), False, line, (x,)))
             else:
                 steps.append(RepeatedStep(assigned, (source, p), {}, (key,), False, line, (x,)))
         return self._keys[same]
 
     def _add_call(self, at: int, made: InlinedCall, steps: list[RepeatedStep]) -> None:
-        """Adds the steps of a call that is not one record, named as what it has given."""
+        """Adds the steps of a call that is not one record; its outputs keep the keys they have on the tape."""
         line, call, graph = line_at(made.reference), made.call, _without_prints(made.call.as_run)
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
         named: dict[Any, Key] = {}
@@ -197,7 +197,7 @@ class _ReadSteps:
             self.left_by_calls[id(made), id(variable)] = _key_in(keys, v)
 
     def add_unrecorded(self, at: int, made: Unrecorded | InlinedCall, steps: list[RepeatedStep]) -> int:
-        """Adds the steps of what is not recorded; returns the position up to which they replace records."""
+        """Adds the steps of unrecorded work; returns the position up to which they replace records."""
         if isinstance(made, InlinedCall):
             self._add_call(at, made, steps)
             return made.stop
@@ -206,17 +206,17 @@ class _ReadSteps:
 
     def _add_op(self, at: int, made: Unrecorded, steps: list[RepeatedStep]) -> None:
         line = None if made.reference is None else line_at(made.reference)
-        if isinstance(made.op, OneCall):  # what it gives are copies of what its function computed
+        if isinstance(made.op, OneCall):  # its outputs are copies of the function's results
             for y, x in zip(made.outputs, made.op.results or (), strict=False):
                 if not isinstance(key := self.key(at, x, self._log.position(x), steps, line), Tensor):
                     self.beside[id(y)] = key
             return
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
-        if made.op in _CHECKS and all(isinstance(x, Tensor) for x in inputs):  # constants, which stay the same
+        if made.op in _CHECKS and all(isinstance(x, Tensor) for x in inputs):  # constants do not change
             return
         outputs = []
         for i, y in enumerate(made.outputs):
-            place = self._log.position(y)  # of a leaf: what is floating may be a source
+            place = self._log.position(y)  # a floating output is a leaf, which may be a source
             outputs.append((at, ("beside", len(steps), i)) if place is None or place < 0 else place)
             self.beside[id(y)] = outputs[-1]
         steps.append(RepeatedStep(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
@@ -226,12 +226,12 @@ def _inside(
     op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None,
     reads: _ReadSteps,
 ) -> list[RepeatedStep]:  # fmt: skip
-    """The steps of a call."""
+    """Returns the steps of a call."""
     keys = _checked_inputs(op, graph, inputs, line)
     found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
     for v, key in zip(graph.outputs, outputs, strict=False):
         given = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
-        if isinstance(given, Tensor) or given != key:  # an input that is handed on, or one value given twice
+        if isinstance(given, Tensor) or given != key:  # a forwarded input, or a value returned twice
             found.append(RepeatedStep(registry["identity"], (given,), {}, (key,), False, line))
     for variable, v in graph.updates:
         reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
@@ -239,26 +239,27 @@ def _inside(
 
 
 def _without_prints(graph: Graph) -> Graph:
-    """The graph that prints nothing: once is enough."""
+    """Returns the graph without its print nodes, which should run only once."""
     return replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))
 
 
 def _checked_inputs(op: Any, graph: Graph, inputs: tuple[Any, ...], line: Line | None) -> dict[Any, Any]:
-    """The keys of the inputs of a call, if it can be run again."""
+    """Returns the keys of a call's inputs; raises if the call cannot run again."""
     if not can_run_again([graph]):
         raise _cannot(op, line, "it draws random numbers, prints or calls Python")
     return dict(zip(graph.all_inputs, inputs, strict=True))
 
 
 def _key_in(keys: Mapping[Any, Any], v: Any) -> Any:
-    """What a value of a graph is called, or the constant that it is."""
+    """Returns the key of a graph value, or its constant."""
     return keys[v] if v.constant is None else wrap(v.constant, v.dtype)
 
 
 def steps_inside(
     graph: Graph, keys: dict[Any, Any], at: Key, line: Line | None, named: Mapping[Any, Key] = MappingProxyType({})
 ) -> list[RepeatedStep]:
-    """A step for each node; `keys` has what the inputs of the graph are, and gets what its other values are called."""
+    """Returns a step for each node; `keys` holds the keys of the graph's inputs and receives those of its other
+    values."""
     found = []
     for node in graph.nodes:
         given = tuple(_key_in(keys, v) for v in node.inputs)
@@ -269,7 +270,7 @@ def steps_inside(
 
 
 def can_run_again(given: Iterable[Graph]) -> bool:
-    """Whether nothing happens in these graphs beside what they compute."""
+    """Whether these graphs are free of side effects other than guards and assertions."""
     nodes = (node for graph in given for node in all_nodes(graph))
     return not any(getattr(node.op, "effect", False) and node.op not in _CHECKS for node in nodes)
 
@@ -283,7 +284,7 @@ def _cannot(op: Any, line: Line | None, why: str) -> RuntimeError:
 
 
 class Repetition:
-    """The steps run again, and differentiated: values and cotangents as arrays, by key."""
+    """Re-executes and differentiates the steps; values and cotangents are arrays, by key."""
 
     def __init__(self, reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> None:
         self.dtypes: dict[Key, Any] = {}
@@ -311,10 +312,10 @@ class Repetition:
 
 
 def _leaves(reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> dict[Key, Tensor]:
-    """What the steps start from."""
+    """Returns the values that the steps start from, by key."""
     made = {key for step in steps for key in step.outputs}
     taken = {x for step in steps for x in step.inputs if not isinstance(x, Tensor)}
-    keys = sorted(taken - made)  # positions: what a graph makes is made by a step
+    keys = sorted(taken - made)  # positions only: values inside a graph are outputs of steps
     known = [reading.tensors[at] for at in keys]
     if wide:
         known = [

@@ -1,7 +1,7 @@
-"""A question to a tape that can be asked again with other numbers, op by op, with calls, branches and loops opened.
+"""Replays a gradient computation op by op with other numbers, with calls, branches and loops opened up.
 
-So the step of a function is explained with the numbers of any of its runs, though its tape has seen the first one
-only; and what a call of a function did is seen line by line, though a tape has it as one record.
+This explains a step of a `tf.function` with the numbers of any of its runs, although its tape saw only the trace; and
+it shows a function call line by line, although the tape holds it as one record.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .noting import NotingLog
 from .reading import Reading
 from .repetition import Key, RepeatedStep, steps_of
 
-_STEPS_BACK = 8  # of what was computed beside a tape in a function
+_STEPS_BACK = 8  # limit on the unrecorded ops reconstructed from the graph
 
 
 def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None:
-    """The node that made a value of a graph, and those before it, as a witness would have seen them."""
+    """Builds the events of a graph value's producer and its ancestors, as the event log would have recorded them."""
     node = makers.get(place)
     if node is None or node.line is None or not steps:
         return None
@@ -40,7 +40,7 @@ def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None
 
 
 class Control(NamedTuple):
-    """A branch or a loop that was run again: what it took and gave, and its line."""
+    """A replayed conditional or loop: its inputs, outputs and source line."""
 
     op: Any
     inputs: Sequence[Tensor]
@@ -49,10 +49,10 @@ class Control(NamedTuple):
 
 
 class ReplayLog(TracingLog):
-    """The log of what is run again: the lines are those of the first time."""
+    """The log of a replay; its lines are those of the original run."""
 
     now: LineReference | Line | None = None
-    unary = NotingLog.unary  # type: ignore[assignment]  # which note no line of the user's frame
+    unary = NotingLog.unary  # type: ignore[assignment]  # which do not look up the user's frame
     binary = NotingLog.binary  # type: ignore[assignment]
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
@@ -68,7 +68,7 @@ class ReplayLog(TracingLog):
             self.notes[at] = (self.now, outputs, perf_counter_ns(), inputs, attrs)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; the witness is not told."""
+        """Records the inputs of an op without a derivative; does not report to the event log."""
         at = len(self.ops)
         Log.constant(self, op, inputs, outputs)
         self._note_unrecorded(at, op, inputs, outputs, {}, self.now)
@@ -81,15 +81,15 @@ class ReplayLog(TracingLog):
             self.exit_lines[i] = self.now
 
     def at_node(self, node: Any) -> None:
-        """A node inside a branch or a loop is run."""
+        """Sets the current line to that of a node inside a branch or loop."""
         if node is not None and node.line is not None and threading.get_ident() == self.thread:
             self.now = node.line
 
 
 class Question:
-    """What was asked of a tape: `tensors` are those that it all begins with, whose numbers may be others next time.
+    """A gradient computation that can be replayed; `tensors` are its inputs, whose values may differ in each replay.
 
-    `RuntimeError` if that would call the user's code again, or draw random numbers.
+    Raises `RuntimeError` if a replay would call user code again or draw random numbers.
     """
 
     def __init__(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
@@ -100,7 +100,7 @@ class Question:
         self._steps = steps_of(reading)
         if not all(step.can_run_again for step in self._steps):
             raise RuntimeError("code of the user's would run again")
-        # Of what a call did, the lines inside are known; of other steps, the instructions.
+        # Calls have source lines for the ops inside them; other steps have references to instructions.
         first: list[Any] = [step.outputs[0] for step in self._steps if step.outputs]
         self._scopes = {key: log.scope(key if type(key) is int else key[0]) for key in first}
         called = {at for at, op in enumerate(log.ops) if getattr(op, "family", None) == "call"}
@@ -110,8 +110,8 @@ class Question:
         self._targets = [log.position(target) for target in targets]
         self._sources = [at for _, _, at in reading.sources]
         self.tensors: list[Tensor] = []
-        self._keys: list[Key] = []  # which of the values each of the tensors is
-        self._others: dict[int, Key] = {}  # of constants, by their ids
+        self._keys: list[Key] = []  # the key of each of `tensors`
+        self._others: dict[int, Key] = {}  # of constants, by id
         self._take_leaves(log)
         self._steps = [self._with_keys(step) for step in self._steps]
         known = {*self._keys, *(key for step in self._steps for key in step.outputs)}
@@ -144,12 +144,12 @@ class Question:
         return self._others[id(x)]
 
     def _with_keys(self, step: RepeatedStep) -> RepeatedStep:
-        """The step, whose inputs are keys but for real constants."""
+        """Returns the step with keys as inputs, except for constants that have values."""
         inputs = [x if not isinstance(x, Tensor) or type(x) in REAL else self._key_of(x) for x in step.inputs]
         return RepeatedStep(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
 
     def again(self, arrays: Sequence[Any]) -> GradientTape:
-        """A tape that has been asked the same, of other numbers."""
+        """Replays the computation with other numbers and returns its tape."""
         made: dict[Key, Tensor] = {
             key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
         }
@@ -188,7 +188,7 @@ class Question:
         return tape
 
     def moved_gradients(self, arrays: Sequence[Any]) -> list[Any]:
-        """The gradients when the variables, and what else is watched, have moved a little: an array each, or None."""
+        """Returns the gradients after perturbing the watched values slightly: an array or None for each source."""
         rng = np.random.default_rng(0)
 
         def moved(key: Key, array: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Tables of text: plain everywhere, coloured by rich where there is a terminal and rich is installed."""
+"""Text tables: plain by default, colored in a terminal if rich is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 @dataclass
 class Table:
-    """A title, columns (a name that starts with `>` stands to the right), rows of text, and notes below."""
+    """A title, columns (a leading `>` right-aligns), rows of text, and notes below."""
 
     title: str
     columns: Sequence[str]
@@ -33,10 +33,10 @@ class Table:
 
 
 class Printable:
-    """Something that is read as one or more tables: `str` is plain, `show` is coloured in a terminal."""
+    """Base class of reports made of tables: `str` is plain text, `show` is colored in a terminal."""
 
     def tables(self) -> list[Table]:
-        """What there is to read."""
+        """Returns the tables of the report."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Printable:
     __repr__ = __str__
 
     def show(self, file: TextIO | None = None) -> None:
-        """Prints the tables; coloured if `file` (standard output unless given) is a terminal and rich is installed."""
+        """Prints the tables, colored if `file` (standard output by default) is a terminal and rich is installed."""
         out = file or sys.stdout
         if not out.isatty():
             print(self, file=out)

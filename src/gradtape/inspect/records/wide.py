@@ -1,9 +1,9 @@
-"""Tensors that are computed with in float64 whatever dtype they say they have.
+"""Tensors that compute in float64 whatever dtype they report.
 
-A Keras model computes in float32: it casts what it is given, and its variables are of that dtype. Differences of its
-values would be differences of roundings. A `WideTensor` takes an argument's place: to the function it is a float32
-tensor, its number is a float64, and so is what is computed from it; a cast to another floating dtype changes what it
-says, and rounds nothing.
+A Keras model computes in float32: it casts its inputs, and its variables have that dtype, so finite differences of its
+values would be dominated by rounding. A `WideTensor` replaces an argument: it reports float32, holds a float64 value,
+and every result computed from it is wide as well. A cast to another floating dtype changes the reported dtype and
+rounds nothing.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 
-_COMPLEX = {dtypes.float64: dtypes.complex128}  # of others, complex64
+_COMPLEX = {dtypes.float64: dtypes.complex128}  # complex64 for all others
 
 
 class WideTensor(Tensor):
-    """`value`, of float64 or complex128, that says it is of `dtype`."""
+    """Holds `value`, of float64 or complex128, and reports `dtype`."""
 
     __slots__ = ("level", "seen", "value")
 
     def __init__(self, value: Tensor, dtype: DType, level: int, seen: set[DType]) -> None:
         self.value = value
         self.level = level
-        self.seen = seen  # the floating dtypes that would have been computed in, of all tensors of this level
+        self.seen = seen  # the reported floating dtypes of all op inputs, shared by all tensors of this level
         self.dtype = dtype
         self.tracer = None
 
@@ -39,12 +39,13 @@ class WideTensor(Tensor):
         return self.value.dims
 
     def __getattr__(self, name: str) -> Any:
-        if name == "array":  # who looks at the number gets one of the dtype
+        if name == "array":  # reading the value yields the reported dtype
             return np.asarray(self.value.array).astype(self.dtype.numpy)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` in float64; recorders entered before are told of that, those entered after of the op as it is."""
+        """Runs `op` in float64. Recorders entered before this level record that; those entered after record the op
+        itself."""
         level = self.level
         recorders = dispatch.thread.recorders
         self.seen.update(x.dtype for x in inputs if x.dtype.differentiable)
@@ -62,7 +63,7 @@ class WideTensor(Tensor):
         return result
 
     def _said(self, y: Tensor) -> Tensor:
-        """A result with the dtype it would have had."""
+        """Wraps a result in the dtype it would have had."""
         real = dtypes.float64 if self.dtype in (dtypes.float64, dtypes.complex128) else dtypes.float32
         if y.dtype is dtypes.complex128:
             return WideTensor(y, _COMPLEX.get(real, dtypes.complex64), self.level, self.seen)
@@ -80,7 +81,7 @@ def _widened(x: Tensor, level: int) -> Tensor:
 
 
 def widened(arrays: Sequence[Any], said: Sequence[DType]) -> list[Tensor]:
-    """Arrays as tensors that say they are of these dtypes."""
+    """Wraps arrays in tensors that report these dtypes."""
     level, seen = dispatch.next_level(), set[DType]()
     return [
         WideTensor(Tensor(np.array(a, np.complex128 if np.iscomplexobj(a) else np.float64)), dtype, level, seen)
