@@ -1,1 +1,1 @@
-"""Tapes in files: saved, loaded elsewhere, compared."""
+"""Saves tapes to files, loads them on other machines, and compares them."""

@@ -1,4 +1,4 @@
-"""Two recordings of a step side by side: the first thing in which they part."""
+"""Compares two recordings of a step: finds the first difference."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .validation import SavedStep
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where two recordings part; `same` says that they do not.
+    """The first difference of two recordings; `same` is True if there is none.
 
-    `kind` is "input" (they started from other values, or used other constants), "program" (an op is another one, or was
-    given other attributes or shapes) or "value" (the same op gave other numbers).
+    `kind` is "input" (other initial values or constants), "program" (another op, or other attributes or shapes) or
+    "value" (the same op gave other numbers).
     """
 
     same: bool
@@ -40,7 +40,7 @@ class Comparison:
 def compare(
     first: str | os.PathLike[str], second: str | os.PathLike[str], tolerance: float = 0.0
 ) -> Comparison:
-    """The first input or op in which two recordings differ, by more than `tolerance` times the largest number there.
+    """Finds the first input or op whose values differ by more than `tolerance` times the largest number in them.
 
     >>> import gradtape as tf, os, tempfile
     >>> def recorded(scale):
@@ -84,7 +84,7 @@ _Lines = tuple[Line | None, Line | None]
 
 
 def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recording, Recording]) -> Any:
-    """How two steps differ that should be the same, and in which lines, if these are inside of a branch or a loop."""
+    """Returns how two corresponding steps differ, and the lines if the difference is inside a branch or loop."""
     if step.op != there.op:
         return f"{step.op} in a, {there.op} in b", None
     if _without_graphs(step.words) != _without_graphs(there.words):
@@ -107,7 +107,7 @@ def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recordin
 
 
 def _constants(step: SavedStep, there: SavedStep) -> Iterator[tuple[int, int]]:
-    """The numbers of the constants that two steps of one program use, in their graphs too."""
+    """Yields the numbers of the constants that two corresponding steps use, including those in their graphs."""
     for given, other in zip(step.inputs, there.inputs, strict=True):
         if isinstance(given, dict) and isinstance(other, dict):
             yield given["constant"], other["constant"]
@@ -118,7 +118,7 @@ def _constants(step: SavedStep, there: SavedStep) -> Iterator[tuple[int, int]]:
 
 
 def _graphs(words: Any) -> Iterator[dict[str, Any]]:
-    """The graphs among attributes, and those inside of them, in the words of a file."""
+    """Yields the graphs among encoded attributes, including nested ones."""
     if isinstance(words, dict):
         if "nodes" in words:
             yield words
@@ -129,14 +129,14 @@ def _graphs(words: Any) -> Iterator[dict[str, Any]]:
 
 
 def _without_graphs(words: Any) -> Any:
-    """Words with nothing in the places of graphs."""
+    """Returns encoded attributes with None in place of graphs."""
     if isinstance(words, dict):
         return None if "nodes" in words else {name: _without_graphs(part) for name, part in words.items()}
     return list(map(_without_graphs, words)) if isinstance(words, list) else words
 
 
 def _apart(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:
-    """How two values differ, and by how much, if they do."""
+    """Returns a description and the size of the difference of two values, or None if they agree."""
     if x.dtype is not y.dtype or x.dims != y.dims:
         return f"{x.dtype.name} of shape {list(x.dims)} in a, {y.dtype.name} of shape {list(y.dims)} in b", float("inf")
     a, b = np.asarray(x.array), np.asarray(y.array)

@@ -1,8 +1,7 @@
-"""A step in a file: what a traced tape has recorded, to be asked about on another machine, without the model's code.
+"""Saves a step that a traced tape recorded to a file, and loads it for inspection without the model's code.
 
-The file is an archive of arrays with a list of steps beside them: op, attributes, inputs, outputs, source line. Nothing
-in it is code: ops are known by their names. Functions are written op by op. What is read is checked before it is used:
-see `validation`.
+The file is an archive of arrays and a list of steps: op, attributes, inputs, outputs, source line. It contains no code:
+ops are referenced by name, and functions are stored op by op. Everything is validated before use: see `validation`.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from .validation import FORMAT, Document, SavedStep
 
 _CHECKS = (guard, shape_guard, never)
 _MOST_ROUNDS = 1_000_000
-_NOWHERE = ("<recording>", 0, "<module>")  # of an op whose line is not known
-_SHOWN = 500  # characters of a source line
+_NOWHERE = ("<recording>", 0, "<module>")  # of an op without a known line
+_SHOWN = 500  # characters displayed of a source line
 _loaded = itertools.count().__next__
 
 
@@ -48,7 +47,7 @@ def save_tape(
     tape: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None,
     inputs: Mapping[str, Any] | None = None,
 ) -> Path:  # fmt: skip
-    """Writes the step to a file; see `GradientTape.save`.
+    """Saves the step to a file; see `GradientTape.save`.
 
     >>> import gradtape as tf, os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -104,16 +103,16 @@ def save_tape(
 
 
 def _place(key: Key) -> Any:
-    """The value of a graph that a key of a call's value means."""
+    """Returns the graph value that the key of a value inside a call refers to, or None."""
     value = key[1] if type(key) is tuple and len(key) == 2 else None
     return value if hasattr(value, "shape") else None
 
 
 class _Leaves:
-    """What the steps start from, with names; and the targets and sources, some of which the tape may not know.
+    """The named inputs of the steps, and the targets and sources, including those the tape has not recorded.
 
-    A source that the tape has not recorded is a leaf that nothing uses: its gradient is None, as the tape says.
-    `inputs` are tensors that are to have a name: constants of the step, for `replay` to exchange, or watched ones.
+    A source that the tape has not recorded becomes an unused leaf: its gradient is None, as on the tape. `inputs` names
+    tensors: constants of the step, which `replay` can then replace, or watched tensors.
     """
 
     def __init__(self, reading: Reading, steps: Sequence[RepeatedStep], inputs: Mapping[str, Any]) -> None:
@@ -142,13 +141,13 @@ class _Leaves:
             self.names[key] = f"{name}_{number}" if clash else name
 
     def key_of(self, x: Any) -> Any:
-        """The key of a value, if it is a constant that is to be an input."""
+        """Returns the key of a constant that has become an input; any other value as it is."""
         if not isinstance(x, Tensor) or not self._constants:
             return x
         return self._constants.get(id(x)) or self._constants.get(id(x.buffer)) or x
 
     def _place(self, at: int | None, x: Any, key: Key) -> Key:
-        """Where a source or target stands: if no step gives it, it is a leaf."""
+        """Returns the key of a source or target; one that no step produces becomes a leaf."""
         if at is not None:
             return at
         if id(x) in self._reading.keys_beside:
@@ -159,7 +158,7 @@ class _Leaves:
         return key
 
     def _input(self, name: str, x: Any, used: Sequence[Any], leaves: set[Any]) -> Key:
-        """The leaf that an input is."""
+        """Returns the key of the leaf for a named input."""
         at = self._reading.log.position(native(x))
         if at in leaves:
             return at
@@ -170,7 +169,7 @@ class _Leaves:
                 self.values[key] = wrap(x.array, x.dtype)
                 for each in (x, *same):
                     self._constants[id(each)] = self._constants[id(each.buffer)] = key
-                self._held = (*getattr(self, "_held", ()), x, *same)  # whose ids must not be those of others
+                self._held = (*getattr(self, "_held", ()), x, *same)  # kept alive: their ids must stay unique
                 return key
         raise ValueError(
             f"Cannot save this tape: the input {name!r} is not given to any op that the tape has recorded, or is "
@@ -183,34 +182,34 @@ def _plain(x: Tensor) -> Tensor:
 
 
 class Recording:
-    """What a file of a step holds, checked: see `validation`."""
+    """The validated contents of a saved step: see `validation`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._number = _loaded()  # two recordings may have the same name, and other programs
+        self._number = _loaded()  # unique, as recordings of different programs may share a file name
         with ArchiveReader(path) as reader:
             tensors = {name: self._read(reader, name) for name in reader.dtypes}
             self._document = document = Document(path, reader.notes, tensors)
         self.leaves, self.steps = document.leaves, document.steps
         self.values, self.constants, self.weights = document.values, document.constants, document.weights
         self.targets, self.sources, self.on_tape = document.targets, document.sources, document.on_tape
-        self._files: dict[str, str] = {}  # by the path in the recording: what the file is called here
+        self._files: dict[str, str] = {}  # by path in the recording: the displayed path
 
     def _read(self, reader: ArchiveReader, name: str) -> Tensor:
         try:
             return reader.read(name)
         except (errors.OpError, OSError):
             raise
-        except Exception as error:  # of many kinds, for any byte of an array's header may be wrong
+        except Exception as error:  # of many types: any byte of an array's header may be damaged
             raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}. Save the step again") from error
 
     def line(self, line: Any) -> Line | None:
-        """A line of the file's, of which the text is known here too."""
+        """Returns a line of the file under its displayed path, and makes its text available through `linecache`."""
         if line is None:
             return None
         path, number, function = line
         if path not in self._files:
-            # A name that no file has, which only ends as the file's does: it is shown, and `linecache` has its lines.
+            # A name that no real file has and that ends with the file's name: it is displayed, and keys `linecache`.
             last = path.replace("\\", "/").split("/")[-1]
             shown = "".join(c if c.isprintable() and c not in "<>" else "?" for c in last)
             file = f"<{self.path.name}, {self._number}.{len(self._files)}>/{shown[-100:] or '?'}"
@@ -221,27 +220,27 @@ class Recording:
         return self._files[path], number, function
 
     def decoder(self, max_rounds: int = _MOST_ROUNDS) -> Decoder:
-        """What makes ops and attributes of the steps; loops go round so many times at most."""
+        """Returns a decoder of the steps whose loops run at most `max_rounds` iterations."""
         return Decoder(self._document, self.line, RoundLimit(max_rounds))
 
     def fail(self, where: str, found: Any, expected: str) -> Any:
-        """Raises the error for a recording that is not what it should be."""
+        """Raises the error for an invalid recording."""
         self._document.fail(where, found, expected)
 
     def attributes(self, step: SavedStep) -> dict[str, Any]:
-        """The attributes of a step."""
+        """Returns the decoded attributes of a step."""
         return self.decoder().attributes(step.words)
 
     def spec(self, key: int) -> Any:
-        """The shape and dtype that a value has according to the file, if it tells."""
+        """Returns the shape and dtype that the file states for a value, or None."""
         return self._document.spec(key)
 
 
 class LoadedTape(GradientTape):
-    """A tape from a file. Asked without arguments, its questions are about the targets and sources it was saved with.
+    """A tape loaded from a file. Its methods default to the targets and sources it was saved with.
 
-    `targets` are tensors; `sources` are variables, under the names they had, or tensors that the step computed;
-    `inputs` are all that the step started from.
+    `targets` are tensors; `sources` are variables under their original names, or tensors that the step computed;
+    `inputs` are all values the step starts from.
     """
 
     def __init__(
@@ -277,7 +276,7 @@ class LoadedTape(GradientTape):
 
     @contextmanager
     def _running(self, number: int, as_it_was: bool) -> Iterator[None]:
-        """What goes wrong when a step is run is told of the file, or of the inputs that are given."""
+        """Attributes an error while running a step to the file, or to the inputs of `replay`."""
         step = self.recording.steps[number]
         where = f"steps[{number}], {step.op[:100]}{at_line(self.recording.line(step.line))}"
         try:
@@ -308,12 +307,12 @@ class LoadedTape(GradientTape):
     def _add(
         self, log: ReplayLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
     ) -> None:
-        """Records a step. It is run, and gives what the file says that it gave, or what it gives now."""
+        """Runs and records a step; its outputs are those in the file, or for `replay` the newly computed ones."""
         recording = self.recording
         step = recording.steps[number]
         inputs = [recording.constants[x["constant"]] if isinstance(x, dict) else made[x] for x in step.inputs]
         op, attrs = decoder.step(number, [(x.dims, x.dtype) for x in inputs])
-        if as_it_was and op in _CHECKS:  # which held: what is computed on another machine may be rounded differently
+        if as_it_was and op in _CHECKS:  # they held; on another machine rounding may differ
             return
         if not as_it_was and op is custom_gradient:
             self._check_computed(step, attrs["counts"])
@@ -330,12 +329,13 @@ class LoadedTape(GradientTape):
         log.record(op, inputs, tuple(outputs) if step.several else outputs[0], attrs)
         made.update(zip(step.outputs, outputs, strict=True))
         for key, y in zip(step.outputs, outputs, strict=True):
-            # As one record, a call had this source on the tape; step by step, nothing with a derivative leads to it.
+            # On the original tape this source was an output of a call's record; step by step, no differentiable op
+            # leads to it.
             if key in recording.on_tape and log.position(y) is None and y.dtype.differentiable:
                 log.watch(y)
 
     def _as_saved(self, number: int, key: int, y: Tensor) -> Tensor:
-        """An output as it is in the file, if it is there: what was run tells its shape and dtype."""
+        """Returns the output stored in the file, or `y` if there is none; checks its shape and dtype against `y`."""
         spec = self.recording.spec(key)
         if spec is not None and spec != (y.dims, y.dtype):
             found = f"{spec[1].name} of shape {list(spec[0])}"
@@ -344,7 +344,7 @@ class LoadedTape(GradientTape):
         return y if value is None else wrap(value.array, value.dtype)
 
     def _check_computed(self, step: SavedStep, counts: tuple[int, int]) -> None:
-        """Raises if what a function with a custom gradient computed is known for the inputs of that time only."""
+        """Raises if a function with a custom gradient is known only by its results for the original inputs."""
         first, end = counts[0], sum(counts)
         given, results = step.inputs[:first], step.inputs[first:end]
         if any(isinstance(x, dict) for x in results) and not all(isinstance(x, dict) for x in given):
@@ -355,7 +355,7 @@ class LoadedTape(GradientTape):
             )
 
     def gradient(self, target: Any = None, sources: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """The gradient; without arguments, of the targets by the sources that the tape was saved with."""
+        """Computes gradients; by default of the saved targets with respect to the saved sources."""
         if target is None:
             target = self.targets
             kwargs.setdefault("output_gradients", self.recording.weights)
@@ -363,43 +363,43 @@ class LoadedTape(GradientTape):
             return super().gradient(target, self._saved_sources() if sources is None else sources, *args, **kwargs)
 
     def explain(self, target: Any = None, sources: Any = None) -> Any:
-        """Why each gradient is what it is; without arguments, of the targets by the sources it was saved with."""
+        """Explains each gradient; by default of the saved targets with respect to the saved sources."""
         asked = (self.targets if target is None else target, self._saved_sources() if sources is None else sources)
         with self._answering("explain"):
             return super().explain(*asked)
 
     def diagnose(self, target: Any = None, sources: Any = None) -> Any:
-        """Where the first infinity or NaN came from."""
+        """Finds the origin of the first infinity or NaN."""
         with self._answering("diagnose"):
             return super().diagnose(target, sources)
 
     def check(self, target: Any = None, sources: Any = None) -> Any:
-        """Checks the rules recorded on this tape at the values they were recorded with."""
+        """Checks the gradient rules recorded on this tape at the recorded values."""
         with self._answering("check"):
             return super().check(target, sources)
 
     def audit_precision(self, target: Any = None, sources: Any = None) -> Any:
-        """Where this step loses precision."""
+        """Finds where this step loses precision."""
         with self._answering("audit_precision"):
             return super().audit_precision(target, sources)
 
     def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
-        """How large each gradient is, by variable or layer."""
+        """Measures the size of each gradient, by variable or layer."""
         with self._answering("flow"):
             return super().flow(target, sources, by)
 
     def profile(self, target: Any = None, sources: Any = None) -> Any:
-        """Time and kept bytes by op and by line, of a sweep made now."""
+        """Measures time and saved bytes by op and by line, in a sweep run now."""
         with self._answering("profile"):
             return super().profile(target, sources)
 
     def memory(self) -> Any:
-        """What this tape keeps alive for its derivatives."""
+        """Lists what this tape keeps alive for its gradients."""
         with self._answering("memory"):
             return super().memory()
 
     def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
-        """Writes a page about this step to `path`."""
+        """Writes an HTML report about this step to `path`."""
         with self._answering("report"):
             return super().report(path, target, sources)
 
@@ -409,7 +409,7 @@ class LoadedTape(GradientTape):
 
     @contextmanager
     def _answering(self, question: str) -> Iterator[None]:
-        """A rule may use an attribute that its op did not: where it is wrong, the answer is about the file."""
+        """Attributes errors to the file: a gradient rule may use an attribute that running its op did not."""
         try:
             yield
         except MemoryError as error:
@@ -424,9 +424,9 @@ class LoadedTape(GradientTape):
             ) from error
 
     def replay(self, inputs: Mapping[str, Any]) -> LoadedTape:
-        """The same step on other inputs: a tape whose values are computed anew. Those not named stay as they are.
+        """Runs the same step on other inputs, and returns its tape. Inputs that are not named keep their values.
 
-        The names are those of `inputs`: variables, watched tensors, and constants that `save` was given a name for.
+        The names are those in `inputs`: variables, watched tensors, and constants that were named in `save`.
         """
         unknown = sorted(set(inputs) - set(self.inputs))
         if unknown:
@@ -435,7 +435,7 @@ class LoadedTape(GradientTape):
 
 
 def _given(recording: Recording, key: int, name: str, given: Mapping[str, Any] | None) -> Any:
-    """The value of a leaf: the one it had, or the one that is given for it."""
+    """Returns the value of a leaf: the saved one, or its replacement."""
     before = recording.values[key]
     if given is None or name not in given:
         return before
@@ -452,10 +452,10 @@ def _given(recording: Recording, key: int, name: str, given: Mapping[str, Any] |
 
 
 def load_tape(path: str | os.PathLike[str], max_rounds: int = _MOST_ROUNDS) -> LoadedTape:
-    """The tape that `GradientTape.save` has written: `gradient`, `explain`, `diagnose`, `report`, `replay`.
+    """Loads a tape written by `GradientTape.save`: `gradient`, `explain`, `diagnose`, `report`, `replay`.
 
-    The file may come from anybody: nothing in it is code, and all of it is checked. A damaged one is a `DataLossError`.
-    Each step is run once; a loop in it goes round `max_rounds` times at most, or it is a `ResourceExhaustedError`.
+    The file may be untrusted: it contains no code, and all of it is validated. A damaged file raises `DataLossError`.
+    Each step is run once; a loop of more than `max_rounds` iterations raises `ResourceExhaustedError`.
 
     >>> import gradtape as tf, os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")

@@ -1,7 +1,7 @@
-"""Custom gradients as graphs: the user's rule is run once more, on cotangents that a trace follows.
+"""Traces custom gradients into graphs, by running the user's rule once more on traced cotangents.
 
-What the function itself computed is on the tape, op by op. So what the rule uses of it is an input of the graph, and
-replayed on other inputs the rule is given what it would be given then.
+The forward computation is on the tape, op by op. Whatever the rule uses of it becomes an input of the graph, so a
+replay on other inputs passes the rule the values of that replay.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .serialization import at_line
 
 
 def with_graph(step: RepeatedStep, reading: Reading) -> list[RepeatedStep]:
-    """A step that is a call with a custom gradient, as the op `custom_gradient` that a graph has.
+    """Turns a call with a custom gradient into a step with the graph op `custom_gradient`.
 
-    Before it come those of what the function computed, if the tape has not recorded them.
+    The steps of the function's forward computation precede it, if the tape has not recorded them.
     """
     log, op = reading.log, step.op
     outputs = [reading.tensors[at] for at in step.outputs]  # type: ignore[index]
@@ -38,7 +38,8 @@ def with_graph(step: RepeatedStep, reading: Reading) -> list[RepeatedStep]:
 
 
 def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tuple[list[RepeatedStep], list[Any]]:
-    """What the function computed: steps, if there are none on the tape and it can be traced, and the results."""
+    """Returns the function's forward computation as steps, if the tape lacks them and it can be traced, and its
+    results."""
     op = step.op
     known = [x if op.results is None else _reference(x, reading) for x in op.results or outputs]
     if op.again is None or not any(isinstance(x, Tensor) for x in known):
@@ -50,7 +51,7 @@ def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tu
             found = op.again([trace.input(wrap(x.array, x.dtype)) for x in given])
             same = [np.array_equal(value_of(y).array, x.array, True) for y, x in zip(found, outputs, strict=True)]
             graph = trace.finished(found)
-    except Exception:  # it is code that makes other numbers, or none of ours: `replay` says so
+    except Exception:  # not traceable, or not deterministic: `replay` raises for it
         return [], known
     if not all(same) or graph.has_effects or graph.updates:
         return [], known
@@ -61,7 +62,7 @@ def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tu
 
 
 def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tuple[Graph, Cotangents, list[Tensor]]:
-    """The rule as a graph of the cotangents and of what it uses besides."""
+    """Traces the rule into a graph of the cotangents and of the other values it uses."""
     trace = Trace("rule")
     trace.tracks_external, trace.outer_recorders = True, (log,)
     try:
@@ -87,7 +88,7 @@ def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tup
 
 
 def _read(variable: Any, log: Any) -> Tensor:
-    """What a variable holds, as its read on the tape if there is one."""
+    """Returns the value of a variable, with the tracer of its position on the tape if it has one."""
     with dispatch.recorded_by(()):
         held: Tensor = variable._as_tensor()
     at = log.position(variable)
@@ -98,7 +99,7 @@ def _read(variable: Any, log: Any) -> Tensor:
 
 
 def _reference(x: Tensor, reading: Reading) -> Any:
-    """Where a value stands, or the value: of a variable that was assigned on the tape, what it holds by now."""
+    """Returns the position of a value, or the value itself; of a reassigned variable, its present value."""
     at = reading.log.position(x)
     if at is None or at < 0:
         return x

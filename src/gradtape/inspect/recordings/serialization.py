@@ -1,7 +1,7 @@
-"""Ops and their attributes in JSON's words: numbers, shapes, dtypes, and the graphs of branches, loops and rules.
+"""Encodes ops and attributes as JSON: numbers, shapes, dtypes, and the graphs of branches, loops and rules.
 
-An op is its name; whether its rules are those for complex values follows from its inputs. What a file has no words for
-is code of the program: the error says which op that is, and where.
+An op is stored by name; whether its complex rules apply follows from its inputs. User code cannot be encoded: the error
+names the op and its line.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _NAMES = {op: name for name, op in _OF_GRAPHS.items()}
 
 
 def at_line(line: Line | None) -> str:
-    """Where that is, for the end of a phrase."""
+    """Formats a location for the end of a phrase."""
     return "" if line is None else f" at {short(line)}"
 
 
 def op_named(name: str, line: Line | None) -> Any:
-    """The op that a file means."""
+    """Returns the op with a name from a file."""
     if name in _OF_GRAPHS:
         return _OF_GRAPHS[name]
     if name not in registry:
@@ -65,7 +65,7 @@ def op_named(name: str, line: Line | None) -> Any:
 
 
 def can_encode(made: Unrecorded) -> bool:
-    """Whether an op beside the tape can be written: what is not is a constant of the step."""
+    """Whether an unrecorded op can be encoded; if not, its outputs are saved as constants."""
     if isinstance(made.op, OneCall):
         return True
     try:
@@ -77,19 +77,19 @@ def can_encode(made: Unrecorded) -> bool:
 
 
 class Encoder:
-    """Collects what the words refer to: constants by their numbers, and the texts of lines."""
+    """Encodes steps, and collects what they refer to: constants by number, and the texts of source lines."""
 
     def __init__(self) -> None:
         self.constants: list[Tensor] = []
         self.texts: dict[str, dict[int, str]] = {}
 
     def constant(self, x: Tensor) -> Any:
-        """A tensor that is no value of the step."""
+        """Adds a constant and returns the reference to it."""
         self.constants.append(x)
         return {"constant": len(self.constants) - 1}
 
     def op(self, op: Any, line: Line | None) -> str:
-        """The name that `op_named` knows."""
+        """Returns the name under which `op_named` finds the op."""
         if type(op) is Op:
             return op.name
         if op not in _NAMES:
@@ -100,13 +100,13 @@ class Encoder:
         return _NAMES[op]
 
     def line(self, line: Line | None) -> Line | None:
-        """The line, whose text is noted."""
+        """Returns the line, and collects its text."""
         if line is not None:
             self.texts.setdefault(line[0], {})[line[1]] = source_text(line)
         return line
 
     def attributes(self, op: Any, attrs: dict[str, Any], line: Line | None) -> dict[str, Any]:
-        """The attributes of an op."""
+        """Encodes the attributes of an op."""
         return {name: self._encoded(value, op, line) for name, value in attrs.items()}
 
     def _encoded(self, value: Any, op: Any, line: Line | None) -> Any:
@@ -180,9 +180,9 @@ class Encoder:
 
 
 class Decoder:
-    """Ops and their attributes from the words of a document, each checked against the op's record.
+    """Decodes ops and attributes of a document, and checks each against the op's registry entry.
 
-    `line_of` makes a line of a file's what it is called here; `limit` is that of the rounds of loops.
+    `line_of` maps a line of the file to a displayed line; `limit` bounds the iterations of loops.
     """
 
     def __init__(self, document: Document, line_of: Callable[[Any], Line | None], limit: RoundLimit) -> None:
@@ -192,7 +192,7 @@ class Decoder:
         self._limit = limit
 
     def step(self, number: int, inputs: Sequence[Spec]) -> tuple[Any, dict[str, Any]]:
-        """The op of a step on these inputs, with its attributes."""
+        """Returns the op of a step for these inputs, and its attributes."""
         step = self._document.steps[number]
         attrs = self.attributes(step.words)
         outputs = [y for y in map(self._document.spec, step.outputs) if y is not None]
@@ -200,13 +200,13 @@ class Decoder:
         return self._checked(op, inputs, attrs, outputs, f"steps[{number}], {op.name}"), attrs
 
     def attributes(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The attributes of an op."""
+        """Decodes the attributes of an op."""
         return {name: self._decoded(value, name) for name, value in attrs.items()}
 
     def _checked(
         self, op: Any, inputs: Sequence[Spec], attrs: dict[str, Any], outputs: Sequence[Spec], where: str
     ) -> Any:
-        """The op, or the one with its rules for complex values, if inputs and attributes are those of its record."""
+        """Returns the op, or its complex variant, after checking inputs and attributes against its registry entry."""
         if type(op) is Op:
             check_op(self._document, op, inputs, attrs, where)
             check_sizes(self._document, attrs, [*inputs, *outputs], where)
@@ -216,7 +216,7 @@ class Decoder:
         return op
 
     def _check_graph_op(self, op: Any, inputs: Sequence[Spec], attrs: dict[str, Any], where: str) -> None:
-        """Checks an op whose attributes are graphs, or values that a graph was made for."""
+        """Checks an op that has graphs as attributes, or values that a graph was specialized for."""
         fail = self._document.fail
         if op is loop:
             self._check_loop(inputs, attrs, where)
@@ -277,7 +277,7 @@ class Decoder:
         if type(rule) is not Traced or not fits or sum(counts) > len(inputs) or len(rule.cotangents.forms) != counts[0]:
             expected = "those of inputs and outputs, and a rule for these inputs"
             self._document.fail(f"{where}, its counts,", counts, expected)
-        self._check_inputs(rule.graph, inputs[counts[0] :], where)  # the cotangents are like the outputs
+        self._check_inputs(rule.graph, inputs[counts[0] :], where)  # the cotangents have the specs of the outputs
 
     def _check_inputs(self, graph: Any, given: Sequence[Spec], where: str) -> None:
         own = [(v.shape, v.dtype) for v in graph.inputs]
@@ -317,7 +317,7 @@ class Decoder:
         return Traced(self._graph(graph, name), Cotangents.of_forms(known))
 
     def _graph(self, words: dict[str, Any], name: str) -> Graph:
-        """A graph, which is called as the attribute is: the name in the file is the program's."""
+        """Decodes a graph; it is named after its attribute, as the name in the file is untrusted text."""
         values = [
             Value(tuple(shape), dtypes.as_dtype(dtype), None if known is None else self._constants[known].array)
             for shape, dtype, known in words["values"]
@@ -337,6 +337,6 @@ class Decoder:
 
 
 def with_rules_for(op: Any, given: Sequence[DType]) -> Any:
-    """The op with its rules for these dtypes: those for complex values are conjugated."""
+    """Returns the op with its rules for these dtypes: the complex rules conjugate."""
     complex_rules = getattr(op, "complex_rules", None)
     return op if complex_rules is None or not any(dtype.is_complex for dtype in given) else complex_rules

@@ -1,9 +1,9 @@
-"""What a recording may contain: everything that is read from a file is checked here, before it is used.
+"""Validates recordings: everything read from a file is checked here before it is used.
 
-A recording may come from anybody. Its texts are shown, and compared with the names of ops, attributes and dtypes that
-are known here; none of them becomes code, is looked up in a module or names a file. First the form of the whole
-document is checked, without knowing the ops (`Document`), then each op with its inputs and attributes, against the
-op's record (`check_op`). What is not as `save_tape` writes it raises `DataLossError`, which says where that is.
+A recording may be untrusted. Its texts are displayed, and compared with the names of known ops, attributes and dtypes;
+none is executed, looked up in a module or opened as a file. `Document` first checks the form of the whole document
+without knowledge of the ops; `check_op` then checks each op's inputs and attributes against its registry entry.
+Whatever `save_tape` would not write raises a `DataLossError` that names the location.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.registry.op import Op
 
-FORMAT = 3  # the second has graphs, the third values that were assigned and the shapes of all values
+FORMAT = 3  # format 2 added graphs; format 3 added assigned values and the shapes of all values
 _KNOWN_FORMATS = (1, 2, 3)
-_MAX_DEPTH = 40  # of attributes inside of attributes, and graphs inside of graphs
+_MAX_DEPTH = 40  # of nested attributes and graphs
 _MAX_LINE = 1_000_000  # the number of a source line
 _MAX_NAME = 4096  # characters of a name or a path
 _MAX_TEXT = 1 << 16  # characters of a source line, or of an attribute
 _MAX_RANK = 64
 _MAX_INTEGER = 1 << 63
-_FREE_SIZE = 1 << 16  # a number up to which an attribute may be larger than what the op takes and gives
-_NOT_SIZES = ("shift", "below", "above")  # attributes that may be larger than any size
+_FREE_SIZE = 1 << 16  # an attribute up to this number may exceed the op's sizes
+_NOT_SIZES = ("shift", "below", "above")  # attributes that may exceed any size
 _GRAPH = ("name", "values", "inputs", "nodes", "outputs")
 _CONTENTS = ("format", "leaves", "steps", "texts", "targets", "sources")
 _NUMBERS = ("?", *np.typecodes["AllInteger"], *np.typecodes["Float"])
@@ -39,20 +39,20 @@ Spec = tuple[tuple[int, ...], DType]  # the shape and the dtype of a value
 
 
 class SavedStep(NamedTuple):
-    """One op of a recording: its inputs and outputs are numbers of values, or of constants."""
+    """One op of a recording; inputs and outputs are numbers of values, or of constants."""
 
     op: str
     inputs: list[Any]
-    words: dict[str, Any]  # its attributes, in those of the file
+    words: dict[str, Any]  # its encoded attributes
     outputs: list[int]
     several: bool
     line: Any
 
 
 class Document:
-    """The contents of a recording, checked: their form, the numbers of values, and shapes and dtypes as far as stated.
+    """The validated contents of a recording: their form, references, and shapes and dtypes where stated.
 
-    `tensors` are the arrays of the file, by their names in it.
+    `tensors` are the arrays of the file, by name.
     """
 
     def __init__(self, path: Any, notes: Any, tensors: dict[str, Tensor]) -> None:
@@ -63,7 +63,7 @@ class Document:
         self.constants = [constants[i] for i in self._range(constants)]
         self.texts = self._texts(notes["texts"])
         self.leaves: dict[int, str] = {}
-        self.unsaved: dict[int, Spec] = {}  # of values that are computed again
+        self.unsaved: dict[int, Spec] = {}  # of values that are recomputed
         for i, pair in enumerate(self._list(notes["leaves"], "leaves")):
             where = f"leaves[{i}]"
             key, name = self._list(pair, where, 2)
@@ -86,11 +86,11 @@ class Document:
                     self.fail(f"value {key}", key, "the number of a leaf or of an output of a step")
         self.targets = self._keys(notes["targets"], "targets")
         self.sources = self._keys(notes["sources"], "sources")
-        self.on_tape = frozenset(self._keys(notes.get("on_tape", []), "on_tape"))  # those that the tape had recorded
+        self.on_tape = frozenset(self._keys(notes.get("on_tape", []), "on_tape"))  # those that the tape recorded
         self.weights = [self._weight(key, tensors) for key in self.targets]
 
     def fail(self, where: str, found: Any, expected: str) -> NoReturn:
-        """Raises the error for what stands in the file at `where`."""
+        """Raises the error for the invalid item at `where`."""
         text = ascii(found)
         raise errors.DataLossError(
             f"{self.path}: {where} is {text if len(text) <= 80 else text[:80] + '...'}, expected {expected}. The "
@@ -98,7 +98,7 @@ class Document:
         )
 
     def spec(self, key: int) -> Spec | None:
-        """The shape and dtype that a value has according to the file; the first formats do not tell all."""
+        """Returns the stated shape and dtype of a value; the first formats do not state all."""
         value = self.values.get(key)
         return self.unsaved.get(key) if value is None else (value.dims, value.dtype)
 
@@ -119,7 +119,7 @@ class Document:
             if name not in notes:
                 self.fail("contents.json", sorted(notes), f"an entry {name!r}")
 
-    # Each of these returns the value at `where` if it is as it should be.
+    # Each of these methods returns the item at `where` if it is valid, and fails otherwise.
 
     def _list(self, value: Any, where: str, length: int | None = None) -> list[Any]:
         if type(value) is not list or (length is not None and len(value) != length):
@@ -152,7 +152,7 @@ class Document:
         return int(value)
 
     def _range(self, found: dict[int, Any]) -> range:
-        """The numbers of things that are numbered from 0 on."""
+        """Returns the range of consecutive numbers from 0."""
         if set(found) != set(range(len(found))):
             self.fail("the numbers of the constants", sorted(found), f"those from 0 to {len(found) - 1}")
         return range(len(found))
@@ -206,7 +206,7 @@ class Document:
         return found
 
     def line(self, value: Any, where: str) -> Any:
-        """A source line: path, number and function, or None."""
+        """Checks a source line: path, number and function, or None."""
         if value is None:
             return None
         path, number, function = self._list(value, where, 3)
@@ -396,17 +396,17 @@ def _fits(number: int, dtype: str) -> bool:
 
 
 def _memory() -> int:
-    """The bytes that one value may have: half of what the machine has."""
+    """Returns the most bytes that one value may have: half of the machine's memory."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
+    except (AttributeError, ValueError, OSError):  # unavailable on this system
         return 1 << 32
 
 
 def check_op(document: Document, op: Op, inputs: Sequence[Spec], attrs: dict[str, Any], where: str) -> None:
-    """Checks the number of inputs and the attributes of a registered op against its record.
+    """Checks the number of inputs and the attributes of a registered op against its registry entry.
 
-    Whether the op takes values of these shapes and dtypes is known when it is run, which `load_tape` does.
+    Shapes and dtypes of the inputs are checked by running the op, which `load_tape` does.
     """
     count = len(op.args) - op.variadic
     if len(inputs) < count or (len(inputs) > count and not op.variadic):
@@ -422,7 +422,7 @@ def check_op(document: Document, op: Op, inputs: Sequence[Spec], attrs: dict[str
 
 
 def check_names(document: Document, op: Any, attrs: dict[str, Any], where: str) -> None:
-    """Checks that the attributes are the op's own, and that none is missing."""
+    """Checks that the op has all of these attributes, and that no required one is missing."""
     own: dict[str, bool] = op.attributes
     for name in attrs:
         if name not in own:
@@ -433,7 +433,7 @@ def check_names(document: Document, op: Any, attrs: dict[str, Any], where: str) 
 
 
 def check_sizes(document: Document, attrs: dict[str, Any], specs: Sequence[Spec], where: str) -> None:
-    """Checks that no attribute asks for more elements than the op takes or gives, which `specs` are."""
+    """Checks that no attribute requests more elements than the op's inputs and outputs (`specs`) have."""
     most = max([_FREE_SIZE, *(math.prod(shape) for shape, _ in specs), *(n for shape, _ in specs for n in shape)])
     for name, value in attrs.items():
         for numbers in () if name in _NOT_SIZES else _integer_groups(value):
@@ -443,7 +443,7 @@ def check_sizes(document: Document, attrs: dict[str, Any], specs: Sequence[Spec]
 
 
 def _integer_groups(value: Any) -> list[list[int]]:
-    """The magnitudes of the integers in an attribute, those of a tuple together: they may be the sizes of an array."""
+    """Returns the magnitudes of the integers in an attribute; those of a tuple together, as they may form a shape."""
     if type(value) is int:
         return [[abs(value)]]
     if type(value) not in (tuple, list):
@@ -452,7 +452,7 @@ def _integer_groups(value: Any) -> list[list[int]]:
     nested = [part for part in value if type(part) in (tuple, list)]
     if nested:  # paddings: a size for each axis
         own += [max(1, sum(map(math.prod, _integer_groups(part)))) for part in nested]
-    order = sorted(own) == list(range(1, len(own) + 1))  # of axes, as a transposition's
+    order = sorted(own) == list(range(1, len(own) + 1))  # a permutation of axes, as in a transpose
     return [] if order else [own]
 
 
@@ -461,12 +461,12 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _leaf_type(value: Any) -> str:
-    """What kind of attribute it is, as far as it matters which: the kernels take numbers of any kind and shape."""
+    """Returns the kind of an attribute, as far as it matters: kernels accept numbers of any type and shape."""
     if isinstance(value, str):
         return "text"
     return "dtype" if isinstance(value, DType | np.dtype) else "number"
 
 
 def _leaf_types(op: Op, name: str) -> set[str]:
-    """The kinds that an attribute of an op is of, in the samples of the op's record."""
+    """Returns the kinds that an attribute has in the op's registered samples."""
     return {_leaf_type(leaf) for case in op.samples if name in case.attrs for leaf in _leaves(case.attrs[name])}
