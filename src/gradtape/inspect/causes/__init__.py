@@ -1,1 +1,1 @@
-"""Why a gradient is None, zero or not finite: the causes, their lines and their remedies."""
+"""Explains gradients that are None, zero or not finite: causes, source lines and remedies."""

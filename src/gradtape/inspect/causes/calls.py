@@ -1,4 +1,4 @@
-"""Inside a call of a function, which is one record on a tape: where a derivative ends there."""
+"""Finds where a derivative ends inside a function call, which is one record on a tape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPARISONS = {
 
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
-    """The op without a derivative that an argument of a call goes through on its way to the results, and its line."""
+    """Returns the op without a derivative between an argument of a call and its results, and its line."""
     if getattr(op, "family", None) != "call":
         return None
     graph: Graph = op.forward
@@ -25,17 +25,17 @@ def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
 
 
 def python_inside(op: Any) -> Line | None:
-    """Where a call of a function runs Python (`tf.py_function`), which may compute beside all tapes."""
+    """Returns the line where a call runs Python (`tf.py_function`), which may compute off all tapes."""
     if getattr(op, "family", None) != "call":
         return None
     return next((node.line for node in all_nodes(op.forward) if node.op.name == "py_function"), None)
 
 
 def _blocking_node(graph: Graph, start: Value) -> Node | None:
-    """The node, computed from `start` with derivatives, that has none and leads on to an output.
+    """Returns the node without a derivative that separates `start` from the outputs.
 
-    Of several it is the last, as ways with derivatives lead past the others; a comparison only if there is nothing
-    else. None if a way from `start` to an output has derivatives throughout: one of its rules gives none then.
+    Of several it is the last, as differentiable paths lead past the others; a comparison only if there is nothing else.
+    None if a path from `start` to an output is differentiable throughout: then one of its rules gives None.
     """
     reached, cuts = _reach(graph, {start})
     if not reached.isdisjoint(graph.outputs):
@@ -46,7 +46,7 @@ def _blocking_node(graph: Graph, start: Value) -> Node | None:
 
 
 def _reach(graph: Graph, starts: set[Value]) -> tuple[set[Value], list[Node]]:
-    """The values that derivatives lead to from `starts`, and the nodes on the way to an output where they end."""
+    """Returns the values that are differentiably reachable from `starts`, and the nodes where paths to outputs end."""
     leading = set(graph.outputs)
     for node in reversed(graph.nodes):
         if not leading.isdisjoint(node.outputs):
@@ -56,9 +56,9 @@ def _reach(graph: Graph, starts: set[Value]) -> tuple[set[Value], list[Node]]:
     for node in graph.nodes:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
             continue
-        # Of several outputs those count that lead on: the indices of `top_k` may, and its values not.
+        # Only outputs that lead on count: for `top_k` that may be the indices but not the values.
         followed = [y for y in node.outputs if y in leading and y.dtype.differentiable]
-        is_written = node.op is assigned and node.inputs[0] in reached  # the variable gets it all
+        is_written = node.op is assigned and node.inputs[0] in reached  # the variable receives the whole cotangent
         if not followed or is_written or getattr(node.op, "vjp", None) is None:
             cuts.append(node)
         elif node.op is cond:
@@ -69,9 +69,9 @@ def _reach(graph: Graph, starts: set[Value]) -> tuple[set[Value], list[Node]]:
 
 
 def _reach_in_branches(node: Node, reached: set[Value], cuts: list[Node]) -> set[Value]:
-    """The outputs of a cond that derivatives lead to in one of its branches; without any, where they end is in `cuts`.
+    """Returns the outputs of a cond that are reachable in one of its branches; if there are none, extends `cuts`.
 
-    The last of these is named, and the branch of a true condition comes last.
+    The last cut is the one reported, and the branch of a true condition comes last.
     """
     found: set[Value] = set()
     ends: list[Node] = []

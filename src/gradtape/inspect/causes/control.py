@@ -1,6 +1,6 @@
-"""A branch that was not taken, or a loop that ran zero times, on the way from a source to the target.
+"""Finds branches not taken, and loops of zero iterations, between a source and the target.
 
-In a function both are ops, and the gradient for what they did not use is zero, not None.
+In a traced function both are ops, and the gradient of their unused inputs is zero, not None.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .provenance import descendants
 
 
 def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None:
-    """What is to be said of the branch or loop that takes what was computed from `at` and does nothing with it."""
+    """Explains the conditional or loop that takes a value computed from `at` and does not use it."""
     log = reading.log
     if not isinstance(log, ReplayLog):
         return None
@@ -29,12 +29,12 @@ def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None
 
 
 def _is_used(log: ReplayLog, control: Control, below: set[int]) -> bool:
-    """Whether a value of `below` goes in, and none comes out."""
+    """Whether a value of `below` is an input, and none is an output."""
     taken = any(log.position(x) in below for x in control.inputs)
     return taken and not any(log.position(y) in below for y in control.outputs)
 
 
 def _ran_zero_times(control: Control) -> bool:
-    """Whether a loop gave back what it was given."""
+    """Whether a loop returned its inputs, scalars or empty tensors only."""
     given = {id(x) for x in control.inputs}
     return all(id(y) in given or not y.dims or not y.dims[0] for y in control.outputs)

@@ -1,8 +1,8 @@
-"""Why a gradient is None, or zero: one sentence for each source.
+"""Explains why a gradient is None or zero, in one sentence per source.
 
-A tape knows what it recorded, and where a derivative ended: in an op without one, in NumPy, in a variable that was
-assigned. A traced tape also knows the lines, and what happened beside it; then the way from the source to the target is
-followed, and the first step on it that was not recorded is the cause.
+A tape knows its records and where derivatives ended: in an op without one, in NumPy, in an assigned variable. A traced
+tape also knows the lines and what happened off the tape; then the path from the source to the target is followed, and
+the first step on it that was not recorded is the cause.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .zeros import ASSIGNED, why_zero
 
 
 def explain(tape: Any, target: Any, sources: Any) -> Explanation:
-    """Why each of the gradients `tape.gradient(target, sources)` is what it is.
+    """Explains the state of each of the gradients `tape.gradient(target, sources)`.
 
     >>> import gradtape as tf
     >>> w = tf.Variable(2.0, name="w")
@@ -66,7 +66,7 @@ def explain(tape: Any, target: Any, sources: Any) -> Explanation:
 def reasons_for(
     tape: Any, targets: list[Any], sources: Sequence[Any], names: Sequence[str], frame: Any
 ) -> list[Reason]:
-    """The same for sources that are called so in the code that asks."""
+    """Does the same for sources with the given names."""
     log = tape._log or tape._past
     if log is None and not tape._entered:
         raise RuntimeError("Cannot explain: this GradientTape was never entered. Use `with tape:` first")
@@ -78,7 +78,7 @@ def reasons_for(
 
 
 class _Question:
-    """Why one source has the gradient it has."""
+    """Explains the gradient of one source."""
 
     def __init__(
         self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str, frame: Any, of_layer: bool
@@ -87,7 +87,7 @@ class _Question:
         self.targets = targets
         self.source = source
         self.name = name
-        self.frame = frame  # of the user's code that asks
+        self.frame = frame  # of the user's calling code
         self.of_layer = of_layer  # whether the source is a variable of a Keras layer
         self.log: Any = log
 
@@ -127,7 +127,7 @@ class _Question:
         )
 
     def _by_not_trainable(self) -> Reason | None:
-        """The source is a variable that is not trained, and nothing else has to be known."""
+        """The source is a variable that is not trainable, which is sufficient as a cause."""
         source = self.source
         if isinstance(source, Tensor) or source.trainable or self.log is None:
             return None
@@ -146,7 +146,7 @@ class _Question:
         )
 
     def _first_use_in_block(self) -> Where:
-        """The same for the first op that ran while the tape was recording."""
+        """Returns where the source was first used while the tape was recording."""
         for step in (self._path(None) or [])[1:]:
             if isinstance(step, int):
                 return self.log.reference(step)
@@ -158,7 +158,7 @@ class _Question:
         return Reason(f"`{self.name}`", cause, sentence, line_of(where))
 
     def _first_use(self) -> Where:
-        """Where the source went into the first op on the way to the target, as far as it was seen."""
+        """Returns where the first op on the path to the target used the source, if it was observed."""
         path = None if self.log is None else self._path(None)
         step = None if path is None or len(path) < 2 else path[1]
         if isinstance(step, Event):
@@ -166,7 +166,7 @@ class _Question:
         return None if step is None else self.log.reference(step)
 
     def _first_noted(self) -> Where:
-        """Where the source, a tensor that the tape does not know, went into the first op that the tape recorded."""
+        """Returns where the first recorded op used the source, a tensor that the tape does not know."""
         place = getattr(self.source, "place", None)  # in a graph
         for noted in self.log.notes.values() if isinstance(self.log, TracingLog) else ():
             for x in noted[3]:
@@ -175,7 +175,7 @@ class _Question:
         return None
 
     def _by_no_path(self) -> Reason:
-        """Nothing leads from the source to the target: what does?"""
+        """No path leads from the source to the target; names what the target depends on instead."""
         log = self.log
         if (foreign := self._on_another_tape()) is not None:
             return foreign
@@ -190,7 +190,7 @@ class _Question:
         target = name_of_target(self.targets, self.frame)
         if (reason := self._by_code_that_did_not_run(target, where)) is not None:
             return reason
-        if self.name in names:  # the variable of a copy, or of an earlier step
+        if self.name in names:  # a variable of a copy, or of an earlier step
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             return self._say(
                 Cause.NO_PATH,
@@ -210,7 +210,7 @@ class _Question:
         )
 
     def _target_reference(self) -> Where:
-        """Where the target was computed, on the tape or beside it."""
+        """Returns where the target was computed, on or off the tape."""
         if not isinstance(self.log, TracingLog):
             return None
         for end in self._ends():
@@ -219,7 +219,7 @@ class _Question:
         return next((event.reference for event in made if event is not None and event.op is not None), None)
 
     def _by_code_that_did_not_run(self, target: str, where: Where) -> Reason | None:
-        """The source's name stands in a loop that ran zero times, or in a branch that was not taken."""
+        """The source's name is used in a loop of zero iterations, or in a branch that was not taken."""
         if not isinstance(self.log, TracingLog) or self.frame is None:
             return None
         ran = {line[:2] for noted in self.log.notes.values() if (line := line_of(noted[0])) is not None}
@@ -235,7 +235,7 @@ class _Question:
         )
 
     def _by_inner_gradient(self) -> Reason | None:
-        """The target depends on the gradient of an inner tape, whose target depends on the source, and that not."""
+        """The target depends on an inner tape's gradient that does not depend on the source, though its target does."""
         log = self.log
         if not isinstance(log, TracingLog):
             return None
@@ -252,7 +252,7 @@ class _Question:
         return None
 
     def _by_overwriting(self, at: int | None) -> Reason | None:
-        """A constant was assigned to the variable, on a tape that follows assignments."""
+        """A constant was assigned to the variable, on a tape that tracks assignments."""
         where = getattr(self.log, "overwritten_at", {}).get(id(self.source))
         if not self.log.tracks or not self.log.is_constant(self.source):
             return None
@@ -282,7 +282,7 @@ class _Question:
         return None
 
     def _ends(self) -> dict[int, Any]:
-        """The targets that are on the tape, by position."""
+        """Returns the targets that are on the tape, by position."""
         return {at: target for target in self.targets if (at := self.log.position(target)) is not None}
 
     def _is_target_of_block(self) -> bool:
@@ -311,7 +311,7 @@ class _Question:
         return self._say(Cause(cause), sentence, line)
 
     def _inside_call(self) -> Reason | None:
-        """Why the gradient is None or zero, from the tape with its calls of functions opened, if they can run again."""
+        """Explains the gradient on a replay with function calls opened, if they can run again."""
         try:
             question = Question(self.tape, self.targets, [self.source])
         except RuntimeError:
@@ -324,12 +324,12 @@ class _Question:
         return self._say(Cause(lost.cause), lost.sentence, reading.log.blamed(lost.at))  # type: ignore[attr-defined]
 
     def _by_path(self, at: int | None) -> Reason | None:
-        """From the way to the target that the witness saw: its first step that was not recorded."""
+        """Uses the path to the target that the event log saw: its first unrecorded step."""
         path = self._path(at)
         return None if path is None else self._first_unrecorded(path, at)
 
     def _by_graph(self, at: int | None) -> Reason | None:
-        """In a function: from the way to the target in its graph, the first node of it before or after the block."""
+        """In a traced function: uses the path to the target in its graph, and its first node outside the block."""
         log, trace = self.log, dispatch.thread.trace
         if trace is None or not isinstance(log, TracingLog) or not log.node_spans:
             return None
@@ -369,7 +369,7 @@ class _Question:
         )
 
     def _path(self, at: int | None, log: Log | None = None) -> list[Step] | None:
-        """The way from the source to a target, through what was recorded and what was seen beside it."""
+        """Returns the path from the source to a target, through records and events."""
         source = self.source
         log = log or self.log
         if isinstance(source, Tensor):
@@ -391,11 +391,11 @@ class _Question:
         return None
 
     def _first_unrecorded(self, path: list[Step], at: int | None) -> Reason | None:
-        """`path` begins with the source."""
+        """Explains the first unrecorded step of `path`, which begins with the source."""
         if isinstance(path[0], Event) and len(path) > 1 and isinstance(path[1], int):
             return self._unwatched_then(at, self.log.records[path[1]][0], self.log.reference(path[1]))
         steps = [s for s in path[1:] if isinstance(s, Event)]
-        if self.tape._of_a_graph:  # it recorded nothing when that happened: what matters is what has no derivative
+        if self.tape._of_a_graph:  # the tape recorded nothing then: only ops without a derivative matter
             steps = [s for s in steps if getattr(s.op, "vjp", None) is None or s.op.name == "cast"]
             return self._at_constant(steps[0].op, steps[0].reference) if steps else None
         if not steps:
@@ -404,14 +404,14 @@ class _Question:
         if self.log.key not in step.recording:
             return self._not_recording(step)
         if step.op is Gradient:
-            lost = None if at is None else self._by_exits(at)  # in a rule
+            lost = None if at is None else self._by_exits(at)  # inside a rule
             return lost if lost is not None and lost.cause is not Cause.OUTSIDE_BLOCK else self._linear(step)
         if not isinstance(path[0], Event):
             return self._at_constant(step.op, step.reference)
         return self._unwatched_then(at, step.op, step.reference)
 
     def _on_another_tape(self) -> Reason | None:
-        """The target was recorded by a tape that is not asked."""
+        """The target was recorded by another tape."""
         tracers = [target.tracers for target in self.targets if isinstance(target, Tensor)]
         log, at = next((found for tracer in tracers for found in positions_in(tracer)), (self.log, 0))
         if log is self.log or self._ends():  # several tapes may record one target
@@ -424,7 +424,7 @@ class _Question:
         )
 
     def _by_stale_value(self) -> Reason | None:
-        """The target was computed from a value that an earlier tape has recorded, which depends on the source."""
+        """The target was computed from a value that an earlier tape recorded and that depends on the source."""
         tracers = [target.tracers for target in self.targets if isinstance(target, Tensor)]
         for other, at, user in elsewhere(self.log, tracers):
             (start,) = other.positions([self.source])
@@ -442,7 +442,7 @@ class _Question:
         return None
 
     def _linear(self, step: Event) -> Reason:
-        """A gradient that the tape has seen, and that does not depend on the source."""
+        """The tape recorded a gradient that does not depend on the source."""
         sweeps = self.log.sweeps if isinstance(self.log, TracingLog) else []
         uses = (_linear_use(sweep, self.source) for sweep in reversed(sweeps) if sweep.reference == step.reference)
         forward = next((use for use in uses if use is not None), None)
@@ -455,7 +455,7 @@ class _Question:
         )
 
     def _unwatched_then(self, at: int | None, op: Any, where: Where) -> Reason | None:
-        """An op used the source while the tape was recording, but did not watch it."""
+        """An op used the source while the tape was recording but not watching it."""
         if at is not None:
             return self._say(
                 Cause.WATCHED_LATE,
@@ -491,7 +491,7 @@ class _Question:
         return self._stopped(title, line)
 
     def _at_constant(self, op: Any, line: Where) -> Reason:
-        """A value on the tape went into an op that the tape was told of and did not record."""
+        """A value on the tape was an input of an op without a derivative, which is not recorded."""
         if op.name == "stop_gradient":
             text = expression(line, op)
             if text is None or "stop_gradient" in text or not text.startswith(("tf.constant", "constant")):
@@ -519,7 +519,7 @@ class _Question:
         )
 
     def _origin(self) -> Any:
-        """The variable that a tensor was computed from, which was never watched, as after `x = x + 1`; and how."""
+        """Returns the unwatched variable that a tensor was computed from, as after `x = x + 1`, and the last event."""
         made = entry(self.source.tracers, witness.key)
         if made is None or made.op is None:
             return None
@@ -536,7 +536,7 @@ class _Question:
         )
 
     def _by_kind(self, at: int | None) -> Reason | None:
-        """From what the source is, where the tape knows it not at all or too late."""
+        """Explains a source that the tape does not know, or came to know too late, by what it is."""
         source, log = self.source, self.log
         if isinstance(source, Tensor):
             return self._unknown_tensor() if at is None else self._later_than_target(at)
@@ -595,7 +595,7 @@ class _Question:
         )
 
     def _by_exits(self, at: int) -> Reason | None:
-        """From where derivatives of what was computed from the source ended."""
+        """Explains the gradient by where derivatives of values computed from the source ended."""
         log = self.log
         below = descendants(log, at)
         exits = [(i, by) for i, (where, by) in enumerate(log.disconnections) if where in below]
@@ -608,7 +608,7 @@ class _Question:
             if (foreign := self._on_another_tape() or self._by_stale_value()) is not None:
                 return foreign
             if self._is_target_of_block():
-                return None  # it was computed there, from something else
+                return None  # it was computed there, from other values
             used = "what was computed from it" if len(below) > 1 else "it"
             return self._say(
                 Cause.OUTSIDE_BLOCK,
@@ -619,10 +619,11 @@ class _Question:
         return None
 
     def _may_return(self, i: int, by: Any, reached: set[int]) -> bool:
-        """Whether what left the tape at exit `i` may have come back on the way to the targets: a logged number has not.
+        """Whether a value that left the tape at exit `i` may have returned on the path to the targets; a logged number
+        does not.
 
-        The witness has seen ops, and no way to the targets through them. What NumPy gives back is a constant that an op
-        on the way uses, and none has used before; no literal of that op's line.
+        For ops, the event log has found no path to the targets. A result of NumPy appears as a constant input of a
+        later op on the path that no earlier op has used and that is not a literal in that op's line.
         """
         log = self.log
         if not reached or not isinstance(log, TracingLog) or isinstance(log, ReplayLog):
@@ -642,7 +643,7 @@ class _Question:
         return False
 
     def _leads_to_target(self, variable: Any, reached: set[int]) -> bool:
-        """Whether a target was computed from a variable, be it one that the tape does not watch."""
+        """Whether a target was computed from a variable, watched or not."""
         if self.log.position(variable) in reached:
             return True
         ends = [step_of(self.log, target.tracers) for target in self.targets if isinstance(target, Tensor)]
@@ -653,7 +654,7 @@ class _Question:
         )
 
     def _by_earlier_records(self, at: int) -> Reason | None:
-        """From records on the way to the target that were made before the source was watched: one may have used it."""
+        """A record on the path to the target, made before the source was watched, may have used it."""
         log = self.log
         if at not in log.watched:
             return None
@@ -668,7 +669,7 @@ class _Question:
         )
 
     def _weight(self, by: Any, reached: set[int]) -> int:
-        """How likely an exit is the one that matters: comparisons are frequent and seldom do."""
+        """Ranks exits by how likely they are the cause: comparisons are frequent and rarely matter."""
         if isinstance(by, str):
             return 3
         if not hasattr(by, "vjp"):
@@ -721,18 +722,18 @@ class _Question:
 
 
 def _outputs(noted: Any) -> Sequence[Tensor]:
-    """The outputs of a record, of which a log has made a note."""
+    """Returns the outputs in an entry."""
     return noted[1] if type(noted[1]) is tuple else (noted[1],)
 
 
 def _is_same_value(x: Any, source: Any) -> bool:
-    """Whether two tensors of a function that is being traced are the same one."""
+    """Whether two tensors of a function being traced are the same value."""
     place = getattr(x, "place", None)
     return place is not None and place is getattr(source, "place", None)
 
 
 def _is_literal(x: Any, where: Where) -> bool:
-    """Whether a constant is a number that stands in the line that uses it."""
+    """Whether a constant is a literal in the line that uses it."""
     value, line = known_array(x), line_of(where)
     if value.ndim or value.dtype.kind not in "fiu" or line is None:
         return False
@@ -741,7 +742,7 @@ def _is_literal(x: Any, where: Where) -> bool:
 
 
 def _linear_use(sweep: Sweep, source: Any) -> tuple[Any, Where] | None:
-    """The op in what an inner tape has differentiated that is linear in the source: the first on the way."""
+    """Returns the first op on the path of an inner tape that is linear in the source."""
     inner = sweep.log
     (start,) = inner.positions([source])
     ends = [at for target in sweep.targets if (at := inner.position(target)) is not None]
@@ -754,7 +755,7 @@ def _linear_use(sweep: Sweep, source: Any) -> tuple[Any, Where] | None:
     return next(iter(kinks or found), None)
 
 
-# Ops that are linear in pieces: their second derivative is zero.
+# Piecewise linear ops: their second derivative is zero.
 _KINKS = {
     "relu", "relu6", "leaky_relu", "maximum", "minimum", "abs", "where", "max", "min", "max_pool", "sign", "masked",
 }  # fmt: skip
@@ -771,6 +772,6 @@ _INSTEAD = {
 
 
 class _ASSIGN:
-    """Stands for the op of an assignment."""
+    """Placeholder op for an assignment."""
 
     name = "assign"

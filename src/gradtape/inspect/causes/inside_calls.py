@@ -1,4 +1,4 @@
-"""A call of a traced function, a branch or a loop, which is one record on a tape, taken apart: run again op by op."""
+"""Replays a function call, conditional or loop, which is one record on a tape, op by op."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ OPENED = ("call", "control")
 
 
 def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:
-    """A tape on which the record's ops are recorded one by one, and their lines; None if running it again does more.
+    """Records the ops of a record one by one; returns the tape and their lines, or None if a replay has side effects.
 
-    The tape has been asked for the gradient of the record's outputs, weighted by `cotangents`, by its inputs.
+    The tape's gradient computation is that of the record's outputs, weighted by `cotangents`, with respect to its
+    inputs.
     """
     if op.family == "call":
         graph = op.as_run
@@ -36,7 +37,7 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTa
     with dispatch.recorded_by(()):
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         log = tape._log = CheckedLog(False)
-        now: list[Any] = [0, None]  # the first record of the node that runs, and its line
+        now: list[Any] = [0, None]  # the first record of the current node, and its line
 
         def note() -> None:
             lines.update(dict.fromkeys(range(now[0], len(log.records)), now[1]))

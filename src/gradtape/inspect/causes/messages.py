@@ -1,7 +1,7 @@
-"""What something is called in the program that is explained: as it stands in the source, or else TensorFlow's name.
+"""Names ops and values in messages: as the user wrote them or, if that is unknown, by TensorFlow's name.
 
-An instruction knows the columns of its expression, so `tf.round(x)` is read off the source, whatever op computes it.
-Of what a graph remembers the line alone is known; there the expression is looked for in the line's syntax tree.
+An instruction knows the columns of its expression, so `tf.round(x)` is read from the source, whatever op computes it.
+Graph nodes only know their line; there the expression is searched for in the line's syntax tree.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ...engine.tape import inspection
 from ...engine.tape.validation import native
 
 Where = LineReference | Line | None
-_LONGEST = 60  # characters of an expression that is quoted
-_FEW = 2  # names that are told of those with one reason
+_LONGEST = 60  # characters quoted of an expression
+_FEW = 2  # names that are listed in full
 
 _OPERATORS = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div, "matmul": ast.MatMult, "pow": ast.Pow,
@@ -32,9 +32,9 @@ _OPERATORS = {
 
 
 def phrase(op: Any, where: Where, short: bool = False) -> str:
-    """An op as the user wrote it: the expression, behind the op's own name if the expression is not TensorFlow's.
+    """Returns an op as the user wrote it, preceded by the op's name if the expression is not a TensorFlow call.
 
-    In its `short` form, a call is without its arguments.
+    The `short` form omits the arguments of a call.
     """
     named = inspection.public_name(op.name)
     text = expression(where, op)
@@ -46,18 +46,18 @@ def phrase(op: Any, where: Where, short: bool = False) -> str:
 
 
 def user_of(op: Any, where: Where) -> str:
-    """Who used something: the expression as it stands there, or the op."""
+    """Returns the expression that used a value, or the name of the op."""
     text = expression(where, op)
     return inspection.public_name(op.name) if text is None else f"`{text}`"
 
 
 def line_of(where: Where) -> Line | None:
-    """The line that is meant."""
+    """Resolves a reference to a source line."""
     return None if where is None else where if len(where) == 3 else line_at(where)
 
 
 def expression(where: Where, op: Any = None) -> str | None:
-    """The expression of the program that ran there, shortened if it is long; None if it cannot be told."""
+    """Returns the program's expression at a location, shortened if it is long; None if it is unknown."""
     if where is None:
         return None
     if len(where) == 2 and where[0].co_filename not in origins:
@@ -70,7 +70,7 @@ def expression(where: Where, op: Any = None) -> str | None:
 
 
 def _at_instruction(code: Any, instruction: int) -> str | None:
-    """The text that an instruction was compiled from."""
+    """Returns the source text that an instruction was compiled from."""
     position = next(islice(code.co_positions(), instruction // 2, None), None)
     if position is None or None in position:
         return None
@@ -85,7 +85,7 @@ def _at_instruction(code: Any, instruction: int) -> str | None:
     return text if node is None else ast.unparse(node)
 
 
-# Of text that is no Python, has zeros in it or is nested too deeply: a recording may bring any.
+# Raised for text that is not Python, has null bytes or is nested too deeply: recordings may contain any text.
 _NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -98,7 +98,7 @@ def _parsed(text: str) -> ast.expr | None:
 
 @lru_cache(32)
 def _tree(file: str, size: int) -> ast.Module | None:
-    """The syntax tree of a file."""
+    """Parses a file."""
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
@@ -106,13 +106,13 @@ def _tree(file: str, size: int) -> ast.Module | None:
 
 
 def syntax_tree(file: str) -> ast.Module | None:
-    """The syntax tree of a file of the program, None if it cannot be read."""
+    """Returns the syntax tree of a source file, or None if it cannot be parsed."""
     return _tree(file, len(linecache.getlines(file)))
 
 
 @lru_cache(32)
 def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
-    """The source of a file, and its expressions."""
+    """Returns the source of a file, and its expressions."""
     source = "".join(linecache.getlines(file))
     try:
         return source, [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.expr)]
@@ -121,19 +121,19 @@ def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
 
 
 def _on_line(file: str, number: int, op: str | None) -> str | None:
-    """The one expression on a line that can have run an op."""
+    """Returns the only expression on a line that can have run the op, or None."""
     source, expressions = _expressions(file, len(linecache.getlines(file)))
     here = [node for node in expressions if node.lineno <= number <= (node.end_lineno or 0)]
     found = [node for node in here if _runs(node, op)]
     if not found:
-        # A function that is made of several ops, such as tf.clip_by_value, or the call of a model: if there is one.
+        # Perhaps a composite function such as tf.clip_by_value, or the call of a model, if there is only one.
         found = [node for node in here if isinstance(node, ast.Call) and not hasattr(ops, _called(node))]
     texts = {ast.get_source_segment(source, node) for node in found}
     return texts.pop() if len(texts) == 1 else None
 
 
 def _runs(node: ast.expr, op: str | None) -> bool:
-    """Whether an expression is a call of the op, by one of its names, or the operator for it."""
+    """Whether an expression calls the op by one of its names, or is its operator."""
     if op is None:
         return False
     if isinstance(node, ast.Call):
@@ -147,18 +147,18 @@ def _runs(node: ast.expr, op: str | None) -> bool:
 
 
 def _is_tensorflow(text: str) -> bool:
-    """Whether an expression is TensorFlow's own: a call of a public function, or an operator."""
+    """Whether an expression is a call of a public TensorFlow function, or an operator."""
     node = _parsed(text.replace("(…)", "()"))
     return node is not None and (not isinstance(node, ast.Call) or inspection.is_public(_called(node)))
 
 
 def _called(node: ast.Call) -> str:
-    """The last part of the name of what is called."""
+    """Returns the last component of the called name."""
     return ast.unparse(node.func).rpartition(".")[2]
 
 
 def _shortened(text: str) -> str:
-    """An expression that can stand in a sentence."""
+    """Shortens an expression so that it fits into a sentence."""
     if len(text) <= _LONGEST:
         return text
     node = _parsed(text)
@@ -172,11 +172,11 @@ def _without_arguments(text: str) -> str:
     return f"{ast.unparse(node.func)}(…)" if isinstance(node, ast.Call) and (node.args or node.keywords) else text
 
 
-# Who asks: the frame of the user's that calls `tape.gradient(target, sources)`.
+# `frame` below is the user's frame that calls `tape.gradient(target, sources)`.
 
 
 def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
-    """What the user calls the sources: variables by their names, others as they stand in the code that asks."""
+    """Returns the user's names of the sources: those of variables, otherwise the expressions in the calling code."""
     written: list[str] | None = None
     names = []
     for i, source in enumerate(sources):
@@ -190,13 +190,13 @@ def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
 
 
 def known_name(variable: Any, frame: Any) -> str:
-    """What the user calls a variable."""
+    """Returns the user's name of a variable."""
     name = _path(variable) or _local_name(variable, frame) or _own_name(variable) or _name_inside(variable, frame)
     return name or "a variable without a name"
 
 
 def _name_inside(value: Any, frame: Any) -> str | None:
-    """What a value is called that stands in an object, a list or a dictionary with a name: `self.weight`."""
+    """Returns the name of a value that is an attribute or item of a named object: `self.weight`."""
     for names in () if frame is None else (frame.f_locals, frame.f_globals):
         for name, holder in names.items():
             if name.startswith("_") or isinstance(holder, ModuleType | type):
@@ -214,7 +214,7 @@ def _name_inside(value: Any, frame: Any) -> str | None:
 
 
 def name_of_target(targets: Sequence[Any], frame: Any) -> str:
-    """What the user calls the target: the name it has there, or the expression."""
+    """Returns the user's name of the target: its variable's name there, or the expression."""
     if len(targets) == 1 and (name := _local_name(targets[0], frame)) is not None:
         return f"`{name}`"
     call = _call_of(frame)
@@ -223,13 +223,13 @@ def name_of_target(targets: Sequence[Any], frame: Any) -> str:
 
 
 def _path(source: Any) -> str | None:
-    """The name of a Keras variable, with those of its layers."""
+    """Returns the path of a Keras variable, which includes its layers."""
     path = getattr(source, "path", None) or getattr(native(source), "path", None)
     return path if isinstance(path, str) else None
 
 
 def is_in_layer(variable: Any) -> bool:
-    """Whether a variable is one of Keras': the weight of a layer, or its state."""
+    """Whether a variable belongs to Keras: a layer's weight or state."""
     return _path(variable) is not None
 
 
@@ -247,7 +247,7 @@ def _local_name(value: Any, frame: Any) -> str | None:
 
 
 def _call_of(frame: Any) -> ast.Call | None:
-    """The call that a frame is in, as it stands in the source."""
+    """Returns the syntax tree of the call that a frame is executing."""
     text = None if frame is None else _at_instruction(frame.f_code, frame.f_lasti)
     node = None if text is None else _parsed(text)
     return node if isinstance(node, ast.Call) else None
@@ -261,7 +261,7 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
 
 
 def _written_sources(frame: Any, count: int) -> list[str]:
-    """The sources as they stand in the call: the parts of a list that is written out, or `list[i]`."""
+    """Returns the sources as written in the call: the elements of a list display, or `list[i]`."""
     call = _call_of(frame)
     argument = None if call is None else _argument(call, 1, "sources")
     if argument is None:
@@ -274,7 +274,7 @@ def _written_sources(frame: Any, count: int) -> list[str]:
 
 
 def written_sources(frame: Any) -> tuple[str, Line | None, Line | None]:
-    """The sources as they stand in the call, where that is, and where the name that they have was last given."""
+    """Returns the sources as written in the call, its line, and the line of the last assignment to their name."""
     call = _call_of(frame)
     argument = None if call is None else _argument(call, 1, "sources")
     asked_at = None if frame is None else line_at((frame.f_code, frame.f_lasti))
@@ -302,7 +302,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: one or two of them, or the first and how many more there are."""
+    """Joins names in a sentence: up to two in full, otherwise the first and the number of others."""
     if len(names) <= _FEW:
         return " and ".join(names)
     return f"{names[0]} and {len(names) - 1} more"

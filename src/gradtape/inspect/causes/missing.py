@@ -1,4 +1,4 @@
-"""Gradients that are None, explained where that is noticed by others: by an optimizer that is given them."""
+"""Explains gradients that are None where an optimizer notices them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .messages import listed
 
 @never_raises()
 def why_missing(sources: Sequence[Any]) -> str:
-    """Why the last question of this thread that was answered with None was, for these sources; or nothing.
+    """Explains the last None gradients of this thread for these sources; empty if they are not the ones.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(3.0, trainable=False, name="v")

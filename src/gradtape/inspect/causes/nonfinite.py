@@ -1,8 +1,8 @@
-"""Where an infinity or NaN came from: the first op that made one out of finite values, or the first rule that did.
+"""Finds the origin of an infinity or NaN: the first op, or gradient rule, that made one from finite values.
 
-A target that is not finite is followed back through values that are not finite to the op whose inputs still were. If
-the target is finite and a gradient is not, the sweep is repeated and the first rule is found that gave what is not
-finite for a finite cotangent.
+A non-finite target is traced back through non-finite values to the op whose inputs are still finite. If the target is
+finite and a gradient is not, the sweep is repeated to find the first rule that gives non-finite numbers for a finite
+cotangent.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from .remedies import Scene, backward_remedy, forward_remedy
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found; `ok` says that everything is finite.
+    """The result of a diagnosis; `ok` is True if everything is finite.
 
-    `direction` is "forward" (an op made it), "backward" (a rule did), "outside" (an op that is not on the tape did) or
-    "given" (it was there from the start);
-    `values` are the numbers at `index`, by name.
+    `direction` is "forward" (an op made it), "backward" (a gradient rule did), "outside" (an op off the tape did) or
+    "given" (an initial value has it); `values` are the numbers at `index`, by name.
     """
 
     ok: bool
@@ -75,7 +74,7 @@ class Diagnosis:
 
 
 def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
-    """Where the first infinity or NaN between `target` and `sources` came from; see `GradientTape.diagnose`.
+    """Finds the origin of the first infinity or NaN between `target` and `sources`; see `GradientTape.diagnose`.
 
     >>> import gradtape as tf
     >>> x = tf.Variable([4.0, 0.0])
@@ -111,7 +110,7 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
                 event = reading.made_outside(first, i)
                 is_wanted = not _has_nan(x) and (event is None or event.op.moves_data or event.op.name == "where")
                 if is_wanted and (made := _first_nan(reading, symptom)) is not None:
-                    return made  # it is an infinity for a mask
+                    return made  # the infinity is intended, for a mask
                 if event is not None:
                     return _computed(symptom, event, x)
                 op = reading.operation(at)
@@ -124,7 +123,7 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
 
 
 def _behind(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
-    """The positions of the targets, and those behind them, as long as their values are bad."""
+    """Returns the positions of bad targets, and of their ancestors that are reached through bad values."""
     values = reading.values
     found = {at for at in reading.seeds if at in values and is_bad(values[at])}
     stack = list(found)
@@ -137,7 +136,7 @@ def _behind(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
 
 
 def _first_nan(reading: Reading, symptom: str) -> Diagnosis | None:
-    """The first op that made a NaN of numbers, infinities among them."""
+    """Finds the first op that made a NaN from numbers and infinities."""
     for at in sorted(_behind(reading, _has_nan)):
         if reading.records[at] is not None:
             inputs = reading.inputs(reading.first(at))
@@ -147,11 +146,11 @@ def _first_nan(reading: Reading, symptom: str) -> Diagnosis | None:
 
 
 _QUOTIENTS = ("div", "reciprocal", "rsqrt", "xdivy", "divide_no_nan")
-_FROM_ZERO = ("log", "log2", "log10", *_QUOTIENTS)  # whose infinities are those of a zero, and may be meant
+_FROM_ZERO = ("log", "log2", "log10", *_QUOTIENTS)  # whose infinities come from a zero, and may be intended
 
 
 def _hidden_overflow(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
-    """An op behind `at` that overflowed, and what it was given, if a division has made zeros of its infinities."""
+    """Finds an ancestor of `at` that overflowed, and its inputs, if a division has turned its infinities into zeros."""
     values, seen, stack = reading.values, {at}, [at]
     while stack:
         here = stack.pop()
@@ -160,7 +159,7 @@ def _hidden_overflow(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
             if p in seen or p not in values:
                 continue
             seen.add(p)
-            if _sound(values[p]) or getattr(op, "moves_data", False):  # which takes some of the elements
+            if _sound(values[p]) or getattr(op, "moves_data", False):  # which selects some of the elements
                 stack.append(p)
             elif op is not None and op.name in _QUOTIENTS and not _has_nan(values[p]):
                 first = _origin_of_infinities(reading, (p,))
@@ -170,7 +169,7 @@ def _hidden_overflow(reading: Reading, at: int) -> tuple[int, list[Any]] | None:
 
 
 def _origin_of_infinities(reading: Reading, positions: Iterable[int]) -> tuple[int, list[Any]] | None:
-    """The op that made the infinities at one of the positions out of finite numbers, and what it was given."""
+    """Finds the op that made the infinities at one of the positions from finite numbers, and its inputs."""
     behind = [p for p in positions if p in reading.values and not _sound(reading.values[p])]
     while behind and reading.records[at := behind[0]] is not None:
         behind = [p for p in reading.parents(at) if p in reading.values and not _sound(reading.values[p])]
@@ -185,7 +184,7 @@ def _has_nan(array: Any) -> bool:
 
 
 def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
-    """An op made it whose inputs are not on the tape."""
+    """Reports an op whose inputs are not on the tape."""
     event = _likely_origin(event)
     remedy = "It is not on the tape, which knows no more: tf.debugging.check_numerics finds it in what goes in there."
     return Diagnosis(
@@ -193,7 +192,7 @@ def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
     )
 
 
-# Ops that make infinities or NaNs of numbers that are in order, and those that hand on what they are given.
+# Ops that can make infinities or NaNs from ordinary numbers; all others propagate what they are given.
 _SINGULAR = {
     "log", "log2", "log10", "log1p", "div", "reciprocal", "sqrt", "rsqrt", "power_half", "pow", "exp", "expm1", "acos",
     "asin", "atanh", "acosh", "erfinv", "ndtri", "xdivy", "cholesky", "inv", "solve", "slogdet", "logsumexp",
@@ -202,9 +201,9 @@ _SINGULAR = {
 
 
 def _likely_origin(event: Any) -> Any:
-    """The op behind an event that is known for infinities and NaNs, if there is one alone; else the event itself.
+    """Returns the only event behind `event` whose op is known for infinities and NaNs, or else `event` itself.
 
-    The values on the way are not known any more: where several ops might have done it, none is named.
+    The intermediate values are no longer known: if several ops are candidates, none is named.
     """
     if event.op.name in _SINGULAR:
         return event
@@ -231,7 +230,7 @@ def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Di
     )
     index = _first_bad(value)
     numbers = {"value": value[index].item()}
-    # A variable has no line of its own: that of the first op that uses it.
+    # A variable has no line of its own; use that of the first op that reads it.
     line = reading.line(next(reading.users(at), None) if is_variable else at)
     return Diagnosis(False, symptom, "given", name, at, line, index, numbers, _count(value), remedy)
 
@@ -267,7 +266,7 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
         for i, contribution in enumerate(reading.vjp(at)):
             if contribution is not None and not _sound(contribution):
                 if (origin := _origin_of_infinities(reading, reading.parents(at))) is not None:
-                    return _made(reading, symptom, *origin)  # which the rule has only met
+                    return _made(reading, symptom, *origin)  # the rule only propagates it
                 inside = _inside(record, incoming, symptom) if record[0].family in OPENED else None
                 return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
     return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")
@@ -305,7 +304,7 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
 
 
 def _inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
-    """Where it began inside the call of a traced function, a branch or a loop, if its ops can be run once more."""
+    """Finds the origin inside a function call, conditional or loop, if its ops can be replayed."""
     op, _, saved, _ = record
     found = replayed(op, saved, incoming)
     if found is None:
@@ -327,7 +326,7 @@ _CHOICES = ("where", "masked", "maximum", "minimum", "multiply_no_nan", "divide_
 
 
 def _choice_after(reading: Reading, at: int) -> int | None:
-    """The nearest record after `at`, on the way to the target, that passes on only some of the values it is given."""
+    """Returns the nearest record after `at`, on the path to the target, that selects among its inputs' values."""
     reached = {at}
     for i in reading.path:
         record = reading.records[i]
@@ -347,7 +346,7 @@ def _first_bad(array: Any) -> tuple[int, ...]:
 
 
 def _count(array: Any) -> str:
-    """`2 NaN and 1 inf of 12 entries`."""
+    """Formats a count: `2 NaN and 1 inf among 12 entries`."""
     nan = int(np.isnan(array).sum())
     infinite = int(np.isinf(array).sum())
     kinds = [f"{n} {kind}" for n, kind in ((nan, "NaN"), (infinite, "inf")) if n]
@@ -362,7 +361,7 @@ def _argument_names(op: Any, count: int) -> list[str]:
 
 
 def _at(inputs: list[Any], index: tuple[int, ...], shape: tuple[int, ...], names: list[str]) -> dict[str, float]:
-    """What the inputs hold at `index` of `shape`, where they have that index."""
+    """Returns the inputs' values at `index` of `shape`, for those that broadcast to it."""
     found = {}
     for name, x in zip(names, inputs, strict=True):
         if x is None or x.dtype.kind not in "fciub":

@@ -1,6 +1,6 @@
-"""How a value came to be: the steps back from it, through what a tape recorded and what its witness saw beside it.
+"""Traces values back to their origins, through the records of a tape and the events of the event log.
 
-A step is a position on the tape or an `Event` of the witness.
+A step is a position on the tape, or an `Event`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Step = int | Event
 
 
 def step_of(log: Log, tracer: Any) -> Step | None:
-    """The step that made a value with this mark: one on the tape, if there is one."""
+    """Returns the step that produced a value with this tracer, preferably one on the tape."""
     at = entry(tracer, log.key)
     return at if at is not None else entry(tracer, witness.key)
 
 
 def steps_before(log: Log, step: Step) -> Iterator[Step]:
-    """The steps whose results went into a step."""
+    """Yields the steps whose results are inputs of a step."""
     if isinstance(step, Event):
         found = (step_of(log, tracer) for tracer in step.inputs)
         yield from (before for before in found if before is not None)
@@ -41,20 +41,21 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
         for i, p in enumerate(record[1]):
             if p >= 0:
                 yield p
-            elif i < len(inputs):  # it was not on the tape then, though it may be by now
+            elif i < len(inputs):  # off the tape when it was used, though it may be on it by now
                 yield witness.event_of(inputs[i])
 
 
 def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[Step] | None:
-    """The way from a step that `is_start` to `end` with the fewest events, and of these the shortest; None if none.
+    """Finds the path from a step that `is_start` to `end` with the fewest events, then the fewest steps (Dijkstra).
 
-    It is in order of execution. What all ways have in common is on it: a comparison beside a way on the tape is not.
+    The path is in order of execution, or None. Preferring records over events skips a comparison that merely runs
+    parallel to a recorded path.
     """
-    later: dict[int, Step] = {}  # by its identity: the step that each was reached from
+    later: dict[int, Step] = {}  # by identity: the following step on the path
     costs = {_identity(end): (0, 0)}
     queue: list[tuple[int, int, int, Step]] = [(0, 0, 0, end)]
     done: set[int] = set()
-    number = itertools.count()  # steps are not compared
+    number = itertools.count()  # a tie-breaker, as steps are not comparable
     while queue:
         events, length, _, step = heapq.heappop(queue)
         if _identity(step) in done:
@@ -76,10 +77,10 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
 
 
 def elsewhere(log: Log, tracers: Iterable[Any]) -> Iterator[tuple[TracingLog, int, Event | None]]:
-    """The values that other tapes have recorded, and what has these marks was computed from: their logs and positions.
+    """Yields the ancestors of values with these tracers that other tapes recorded: their logs and positions.
 
-    With each goes the event that used the value, if it is known. Only the tapes of the last few steps are still known:
-    see `TracingLog`.
+    Each comes with the event that used the value, if known. Only the tapes of the last few steps are still known: see
+    `TracingLog`.
     """
     queue: deque[tuple[Any, Event | None]] = deque((tracer, None) for tracer in tracers)
     seen: set[int] = set()
@@ -103,12 +104,12 @@ def elsewhere(log: Log, tracers: Iterable[Any]) -> Iterator[tuple[TracingLog, in
 
 
 def _identity(step: Step) -> int:
-    """Positions are themselves; an event, whose fields may be compared at length, is its address."""
+    """Returns a hashable identity: a position itself, or an event's address, as comparing events may take long."""
     return step if isinstance(step, int) else -id(step)
 
 
 def descendants(log: Log, start: int) -> set[int]:
-    """The positions on the tape that were computed from `start`, and itself."""
+    """Returns the positions on the tape that were computed from `start`, including itself."""
     found = {start}
     for at in range(start + 1, len(log.records)):
         record = log.records[at]
@@ -121,7 +122,7 @@ def descendants(log: Log, start: int) -> set[int]:
 
 
 def ancestors(log: Log, end: int) -> set[int]:
-    """The positions on the tape that `end` was computed from, and itself."""
+    """Returns the positions on the tape that `end` was computed from, including itself."""
     found = {end}
     stack = [end]
     while stack:
@@ -137,7 +138,7 @@ def ancestors(log: Log, end: int) -> set[int]:
 def first_node_between(
     nodes: Sequence[Any], starts: Iterable[Any], ends: Iterable[Any]
 ) -> tuple[Any, int] | tuple[None, int]:
-    """The first node on the shortest way in a graph from one of the tensors `starts` to one of `ends`; its number."""
+    """Returns the first node, with its index, on the shortest path in a graph from `starts` to `ends` (tensors)."""
     first = {place for x in starts if (place := getattr(x, "place", None)) is not None}
     makers = {place: i for i, node in enumerate(nodes) for place in node.outputs}
     queue = deque(makers[place] for x in ends if (place := getattr(x, "place", None)) in makers)

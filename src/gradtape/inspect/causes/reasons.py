@@ -1,4 +1,4 @@
-"""What an explanation is: for each source a cause, a sentence and a line."""
+"""Data types of explanations: a cause, a sentence and a source line for each source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...engine.run.source_lines import Line
 
 
 class Cause(StrEnum):
-    """What is behind a gradient."""
+    """The cause of a gradient's state."""
 
     CONNECTED = "connected"
     ZERO = "zero"
@@ -45,7 +45,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the gradient for one source is what it is."""
+    """Why the gradient of one source is what it is."""
 
     source: str
     cause: Cause
@@ -58,7 +58,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The reasons, one for each source."""
+    """The reasons, one per source."""
 
     reasons: list[Reason] = field(default_factory=list)
 
@@ -68,7 +68,7 @@ class Explanation:
     __repr__ = __str__
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """The reasons as plain dictionaries, for JSON."""
+        """Returns the reasons as JSON-serializable dictionaries."""
         return [
             {
                 "source": r.source,

@@ -1,4 +1,4 @@
-"""What usually helps where an op, or its derivative, is not finite."""
+"""Suggests remedies for ops and gradient rules that give non-finite numbers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scene:
     dtype: Any
 
     def before(self, steps: int = 3) -> Iterator[str]:
-        """The names of the ops that made the op's inputs, a few steps back."""
+        """Yields the names of the ops that produced the op's inputs, at most `steps` ops back."""
         front = {self.at}
         for _ in range(steps):
             front = {p for at in front for p in self.reading.parents(at)}
@@ -53,7 +53,7 @@ class Scene:
                     yield op.name
 
     def after(self, steps: int = 2) -> Iterator[str]:
-        """The names of the ops that use the op's output, a few steps on."""
+        """Yields the names of the ops that use the op's output, at most `steps` ops ahead."""
         front = {self.at}
         for _ in range(steps):
             front = {user for at in front for user in self.reading.users(at)}
@@ -62,17 +62,17 @@ class Scene:
 
     @property
     def small(self) -> str:
-        """A number that is small, and not zero, in the op's dtype."""
+        """A small number that is not zero in the op's dtype."""
         return "1e-4" if self.dtype == np.float16 else "1e-7"
 
     @property
     def smaller(self) -> str:
-        """One under a root."""
+        """The same under a square root."""
         return "1e-4" if self.dtype == np.float16 else "1e-12"
 
     @property
     def vanished(self) -> str:
-        """In half precision, what is to be said of a number that should keep away from zero and has not."""
+        """In half precision, a remark about an epsilon that underflows to zero."""
         if self.dtype != np.float16:
             return ""
         literal = self._literal_that_vanishes()
@@ -80,31 +80,31 @@ class Scene:
         return f" {which} is 0 in float16, whose smallest number is 6e-8. Use 1e-4, or compute this in float32."
 
     def _literal_that_vanishes(self) -> str | None:
-        """A number in the line of the program that is zero in half precision."""
+        """Returns a literal in the op's source line that is zero in half precision."""
         line = source_text(self.reading.line(self.at))
         found = re.findall(r"(?<![\w.])\d*\.?\d+e-\d+|(?<![\w.])0\.0\d+", line, re.IGNORECASE)
         return next((text for text in found if float(text) and not float(np.float16(float(text)))), None)
 
     @property
     def family(self) -> str:
-        """Which family the op is of."""
+        """The family of the op."""
         return self.reading.operation(self.at).family
 
     @property
     def x(self) -> float:
-        """The number the op was given, NaN if it is not known."""
+        """The op's first input, NaN if it is unknown."""
         value = next(iter(self.values.values()), math.nan)
         return value.real if isinstance(value, complex) else value
 
     @property
     def second(self) -> float:
-        """The second number it was given."""
+        """The op's second input."""
         value = [*self.values.values(), math.nan, math.nan][1]
         return value.real if isinstance(value, complex) else value
 
 
 def forward_remedy(scene: Scene) -> str:
-    """What to do about an op that makes infinities or NaNs from finite numbers."""
+    """Suggests what to do about an op that makes infinities or NaNs from finite numbers."""
     op, x, called = scene.op, scene.x, public_name(scene.op)
     if scene.family == "call":
         return _EAGERLY
@@ -168,7 +168,7 @@ def forward_remedy(scene: Scene) -> str:
 
 
 def backward_remedy(scene: Scene) -> str:
-    """What to do about a rule that makes infinities or NaNs from finite cotangents."""
+    """Suggests what to do about a gradient rule that makes infinities or NaNs from finite cotangents."""
     op, x, called = scene.op, scene.x, public_name(scene.op)
     if op in ("sqrt", "power_half") and "sum" in scene.before(1) and _SQUARES.intersection(scene.before(2)):
         return (

@@ -1,8 +1,8 @@
-"""Gradients that are None, zero or not finite, explained as they appear, wherever a program asks for them.
+"""Reports gradients that are None, zero or not finite as they occur, for every gradient a program computes.
 
-Each cause is told once, with all the variables it has cost. A zero is told of if every entry of a gradient is zero and
-nothing says that it will pass: see `_Zeros`. In a function the numbers of each run count, so whatever asks in a graph
-leaves a node there that looks at them.
+Each cause is reported once, with all affected variables. A zero gradient is reported if every entry is zero and nothing
+indicates that it is temporary: see `_Zeros`. In a traced function the numbers of every run count, so a gradient
+computed in a graph adds an observer node that checks them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from .provenance import ancestors
 from .reasons import Cause, Reason
 from .zeros import NEVER_BEGINS, OF_ONE_ELEMENT, Stays, why_zero
 
-_QUOTED = re.compile("'[^']*'")  # the name of a variable, in which sentences on several sources of one line may differ
-_LOOKS = 3  # at something that is wrong and turns out not to deserve words
-_PATIENCE = 10  # zeros in a row, of a gradient that was something before, or is zero by the data
+_QUOTED = re.compile("'[^']*'")  # a variable's name, in which sentences about several sources of one line may differ
+_LOOKS = 3  # checks of a source before an irregularity that needs no report is ignored
+_PATIENCE = 10  # consecutive zeros of a gradient that was nonzero before, or is zero because of the data
 _IN_PYTHON = (
     "tf.py_function gives nothing back for it: what its function computes with .numpy(), float() or NumPy is not "
     "recorded. Use TensorFlow's functions inside"
 )
 _LEAST_SCALE = 256.0  # of a loss in half precision
-_CONFIRMED = 2  # zeros in a row, of one that never was anything else
-# Whose questions are the user's; other modules of gradtape's ask for themselves.
+_CONFIRMED = 2  # consecutive zeros of a gradient that was never nonzero
+# Modules that compute gradients on behalf of the user; other modules of gradtape do so for their own purposes.
 _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
 _ON_THE_WAY = (
     "gradtape.inspect.records.never_raises", "gradtape.inspect.records.event_log", "gradtape.engine.tape.tape",
@@ -57,10 +57,10 @@ _ON_THE_WAY = (
 
 @contextmanager
 def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
-    """Inside the block every tape is a traced one, and gradients that are None, zero or not finite are explained.
+    """Makes every tape inside the block a traced one, and explains gradients that are None, zero or not finite.
 
-    What happens outside of tapes is remembered as well. The explanations go to `stream`, standard error unless given,
-    once for each cause; the list that `with` gives has them too.
+    Computations outside of tapes are logged as well. Explanations go to `stream`, standard error by default, once per
+    cause; the `with` statement also returns them as a list.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
@@ -78,14 +78,14 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
             yield reporter.found
     finally:
         reporter.finish()
-        reporter.listens = False  # functions that were traced here have nodes that look on
+        reporter.listens = False  # functions traced here keep their observer nodes
         event_log.reporters.remove(reporter.answered)
 
 
 class _Asked:
-    """A question that has been answered: who asked, and what things are called there.
+    """A finished gradient computation: its location, and the names of its sources there.
 
-    Names are looked for in the code that asks, which takes longer than a small step: only where something is wrong.
+    Names are computed lazily, only for irregular gradients: reading the calling code takes longer than a small step.
     """
 
     def __init__(self, frame: Any, sources: Sequence[Any]) -> None:
@@ -96,23 +96,23 @@ class _Asked:
 
     @cached_property
     def names(self) -> list[str]:
-        """What the sources are called."""
+        """The names of the sources in the calling code."""
         return [f"`{name}`" for name in names_of_sources(self._sources, self._frame)]
 
     def let_go(self) -> None:
-        """Forgets the frame and the sources, which nobody will ask for any more."""
+        """Releases the frame and the sources, which are no longer needed."""
         self._frame, self._sources = None, ()
 
 
 class Reporter:
-    """Tells of each cause once."""
+    """Reports each cause once."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self.found: list[Reason] = []
         self.listens = True
         self._stream = stream
         self._said: set[Any] = set()
-        # How often who asked, what was wrong and for which source was looked at: what has been said is not again.
+        # By location, irregularity and source: the number of checks, infinite once it has been reported.
         self._looks: dict[Any, float] = {}
         self._zeros = _Zeros()
 
@@ -120,7 +120,7 @@ class Reporter:
     def answered(
         self, tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool
     ) -> None:
-        """Looks at an answer, and says what there is to say: of None and of zeros, if these are not wanted."""
+        """Checks computed gradients, and reports None and zeros unless the caller requested them."""
         if not _is_users_question():
             return
         frame = users_frame(2)
@@ -140,18 +140,18 @@ class Reporter:
         if all(type(x) in REAL for x in (*values, *targets)):
             shown.at([known_array(x) for x in values], [known_array(x) for x in targets], _opened)
         elif dispatch.thread.trace is not None:
-            assert asked.names  # while the frame is there: the node that looks will need them later
+            assert asked.names  # evaluated while the frame exists: the observer node needs them later
             _look_in_graph(shown, values)
         asked.let_go()
 
     @never_raises()
     def finish(self) -> None:
-        """Says what has waited for more evidence, and was not refuted."""
+        """Reports the reasons that were waiting for confirmation and were not refuted."""
         for asked, reasons in self._zeros.all_waiting():
             self._say(asked, "zero", reasons)
 
     def _new(self, asked: _Asked, kind: str, which: Sequence[int]) -> list[int]:
-        """Those of the sources that are still to be looked at for this."""
+        """Returns those of the sources that still have to be checked for this irregularity."""
         new = []
         for i in which:
             key = (asked.place, kind, asked.names[i])
@@ -171,7 +171,7 @@ class Reporter:
             names = listed([reason.source for reason in group])
             _, cause, line, _ = key
             reason = Reason(names, cause, group[0].sentence, line)
-            if key[1:] in self._said:  # be it of gradients of another kind: zeros and NaNs may have one cause
+            if key[1:] in self._said:  # or of another kind: zeros and NaNs may share a cause
                 continue
             self._said.add(key[1:])
             self.found.append(reason)
@@ -181,7 +181,7 @@ class Reporter:
 
 
 class _Look:
-    """A look at the numbers of an answer."""
+    """A check of the numbers of computed gradients."""
 
     def __init__(
         self, reporter: Reporter, asked: _Asked, tape: Any, targets: list[Any], sources: list[Any], which: list[int],
@@ -192,8 +192,8 @@ class _Look:
         self.tape = tape
         self.targets = targets
         self.sources = sources
-        self.which = which  # of the sources that were asked for
-        self.zeros = zeros  # whether they count
+        self.which = which  # their indices among all sources
+        self.zeros = zeros  # whether to report zeros
         self.scaled = tape._loss_is_scaled or _is_scaled(tape, targets)
 
     def at(
@@ -202,7 +202,7 @@ class _Look:
         targets: Sequence[Any],
         opened: Callable[[_Look], AbstractContextManager[_Opened]],
     ) -> None:
-        """Looks at the gradients, and only then, if something is wrong, at what `opened` gives: the tape to explain."""
+        """Checks the gradients; only if one is irregular, calls `opened` for the tape that explains it."""
         reporter, asked, which = self.reporter, self.asked, self.which
         wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
         zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
@@ -229,31 +229,32 @@ class _Look:
                 reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
 
 
-# What is opened for an explanation: a tape, and the gradients by its sources when the values that they are computed
-# from have moved; None where that cannot be had.
+# What an explanation needs: a tape, and a function that returns the gradients at perturbed inputs, or None if that is
+# not possible.
 _Opened = tuple[Any, "Callable[[], list[Any] | None]"]
 
 
 class _Zeros:
-    """Which gradients of zeros deserve words, and when.
+    """Decides which gradients of zeros are reported, and when.
 
-    One that has been something else before is most likely an example without an error, a reward or a hit: it is told of
-    when it has been zero ten times in a row. One that never was may be so by the first batch: its reason waits for the
-    next zeros, or the end of the program, and is dropped when the gradient comes alive.
+    A zero gradient that was nonzero before is most likely an example without an error or a reward: it is reported after
+    ten consecutive zeros. One that was never nonzero may be specific to the first batch: its reason waits for further
+    zeros, or the end of the block, and is dropped when the gradient becomes nonzero.
     """
 
     def __init__(self) -> None:
         self._alive: set[Any] = set()
         self._rows: dict[Any, int] = {}
-        # Reasons that wait, by who asked and for which source: who, the reason, and how many zeros in a row it takes.
+        # Waiting reasons by location and source: the computation, the reason, and the consecutive zeros that confirm
+        # it.
         self._waiting: dict[Any, tuple[_Asked, Reason, int]] = {}
 
     def was_alive(self, asked: _Asked, at: int) -> bool:
-        """Whether a gradient was something before."""
+        """Whether a gradient was nonzero before."""
         return (asked.place, asked.keys[at]) in self._alive
 
     def that_matter(self, asked: _Asked, which: Sequence[int], zero: Sequence[int]) -> list[int]:
-        """Those of the zeros among the sources that were looked at."""
+        """Returns the sources with zero gradients that have to be explained now."""
         found = []
         for at in which:
             key = (asked.place, asked.keys[at])
@@ -269,16 +270,16 @@ class _Zeros:
         return found
 
     def wait(self, asked: _Asked, reason: Reason, patience: int) -> None:
-        """Keeps a reason until the gradient has been zero so many times in a row."""
+        """Keeps a reason until the gradient has been zero `patience` times in a row."""
         self._waiting[asked.place, asked.keys[asked.names.index(reason.source)]] = (asked, reason, patience)
 
     def confirmed(self, asked: _Asked) -> list[Reason]:
-        """The reasons that have waited long enough."""
+        """Returns the reasons that have been confirmed."""
         keys = [key for key, (by, _, n) in self._waiting.items() if by.place == asked.place and self._rows[key] >= n]
         return [self._waiting.pop(key)[1] for key in keys]
 
     def all_waiting(self) -> list[tuple[_Asked, list[Reason]]]:
-        """The reasons that still wait, by who asked."""
+        """Returns the reasons still waiting, by location."""
         found: dict[Any, tuple[_Asked, list[Reason]]] = {}
         for asked, reason, _ in self._waiting.values():
             found.setdefault(asked.place, (asked, []))[1].append(reason)
@@ -287,7 +288,8 @@ class _Zeros:
 
 
 def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
-    """Whether a target is a loss times a large power of two, as an optimizer scales it that skips what overflows."""
+    """Whether a target is a loss times a large power of two, as loss-scaling optimizers, which skip overflows,
+    produce."""
     log = tape._log or tape._past
     noted = log.note_at(log.position(targets[0])) if len(targets) == 1 else None
     if noted is None or len(noted[3]) != 2:
@@ -297,20 +299,20 @@ def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
 
 
 def _is_sound_target(value: Any) -> bool:
-    """Whether a target is a number one may minimise; an infinity among several may be that of a mask."""
+    """Whether a target is a number that can be minimized; an infinity among several may come from a mask."""
     if value.dtype.kind not in "fcV":
         return True
     return not np.isnan(value).any() and (value.size != 1 or bool(np.isfinite(value).all()))
 
 
 def _is_from_finite(reading: Reading, at: int) -> bool:
-    """Whether all values that one was computed from are finite, as far as they are known."""
+    """Whether all known values that a value was computed from are finite."""
     values = [reading.values[p] for p in ancestors(reading.log, at) if p in reading.values]
     return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in values)
 
 
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
-    """Reasons for a target that is not finite, said of gradients that are."""
+    """Rewords reasons for a target that is not finite, for gradients that are."""
     return [
         Reason(r.source, r.cause, f"the target is not, so the gradient means nothing: {r.sentence}", r.line)
         for r in reasons
@@ -318,7 +320,7 @@ def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
 
 
 def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
-    """Why nothing was asked for: the list of a model's variables was taken before there were any."""
+    """Explains an empty list of sources: a model's variables were listed before they existed."""
     log = tape._log or tape._past
     ends = [at for target in targets if (at := log.position(target)) is not None]
     below = set().union(*(ancestors(log, end) for end in ends)) if ends else set()
@@ -336,7 +338,7 @@ def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
 
 
 def _is_users_question() -> bool:
-    """Whether the tape was asked by the user, or by Keras for the user; gradtape asks tapes of its own as well."""
+    """Whether the gradient was requested by the user, or by Keras for the user, rather than by gradtape itself."""
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") in _ON_THE_WAY:
         frame = frame.f_back
@@ -345,7 +347,7 @@ def _is_users_question() -> bool:
 
 
 def _values(g: Any) -> Any:
-    """The tensor with the numbers of a gradient, if it has some."""
+    """Returns the tensor with the numbers of a gradient, or None."""
     if isinstance(g, IndexedSlices):
         g = g.values
     return g if isinstance(g, Tensor) and g.dtype.differentiable else None
@@ -353,7 +355,7 @@ def _values(g: Any) -> Any:
 
 @contextmanager
 def _opened(look: _Look) -> Iterator[_Opened]:
-    """A tape that can say what happened: the user's, or one that has calls of functions opened."""
+    """Provides a tape that can explain the gradients: the user's, or a replay with function calls opened."""
     tape = look.tape
     log = tape._log or tape._past
     before = log.question
@@ -374,7 +376,7 @@ def _opened(look: _Look) -> Iterator[_Opened]:
 def _question(look: _Look) -> Question | None:
     try:
         return Question(look.tape, look.targets, look.sources)
-    except RuntimeError:  # it would run code of the user's again
+    except RuntimeError:  # a replay would call user code
         return None
 
 
@@ -383,18 +385,18 @@ def _not_finite(
 ) -> list[Reason]:
     found = diagnose(tape)
     spread = any(reason.cause is Cause.NOT_FINITE for reason in before)
-    if scaled and found.direction == "backward":  # the optimizer finds out by this which scale is too large
+    if scaled and found.direction == "backward":  # loss scaling relies on this overflow to find its scale
         return []
-    if found.ok or (found.direction in ("given", None) and spread):  # what was told of has spread by now
+    if found.ok or (found.direction in ("given", None) and spread):  # an irregularity reported earlier has spread
         return []
     sentence, line = _in_one_line(tape, found)
     if line is not None and any(r.cause is Cause.NOT_FINITE and r.line == line for r in before):
-        return []  # the same op, with the numbers of another step
+        return []  # the same op, in another step
     return [Reason(name, Cause.NOT_FINITE, sentence.rstrip("."), line) for name in names]
 
 
 def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
-    """A diagnosis as a sentence."""
+    """Returns a diagnosis as a sentence, and its line."""
     log = tape._log or tape._past
     where: Any = found.line
     if found.position is not None and (own := log.reference(found.position)) is not None:
@@ -415,7 +417,7 @@ def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
 
 
 class _Named:
-    """Stands for an op of which the name is known."""
+    """Stands in for an op that is known only by name."""
 
     def __init__(self, name: str | None) -> None:
         self.name = name or "an op"
@@ -425,13 +427,14 @@ def _zero(
     tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool, again: Callable[[], list[Any] | None],
     has_infinities: bool = False,
 ) -> list[tuple[Reason, int]]:  # fmt: skip
-    """The reasons for sources at these places of the last question, and how many zeros in a row confirm each.
+    """Returns the reasons for the sources at these indices, each with the consecutive zeros that confirm it.
 
-    If other gradients of that question are not finite, zeros that an op made of infinities have the same cause.
+    If other gradients of the same computation are not finite, zeros that an op made from infinities share their cause
+    and are skipped.
     """
     reading = Reading(tape)
     if learned and not any(np.any(value) for value in reading.target_values):
-        return []  # the loss has become zero: there is nothing more to learn
+        return []  # the loss has reached zero
     if not all(np.isfinite(value).all() for value in reading.target_values):
         return [(reason, 1) for reason in _not_finite(tape, [*places.values()], before)]
     reasons: list[tuple[Reason, int]] = []
@@ -443,7 +446,7 @@ def _zero(
             continue
         if has_infinities and lost.at is not None and not _is_from_finite(reading, lost.at):
             continue
-        if lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
+        if lost.cause == "the rule gives none":  # a branch or loop that cuts the gradient
             (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)
             skipped = skipped_control(reading, at) if reason.cause in (Cause.NO_PATH, Cause.OUTSIDE_BLOCK) else None
             if skipped is not None:
@@ -467,7 +470,7 @@ def _zero(
 
 
 def _joined(reasons: list[tuple[Reason, int]]) -> list[tuple[Reason, int]]:
-    """Reasons, of which those that say the same of several weights of a stack of layers have one line, the first."""
+    """Unifies reasons that are the same for several weights of a stack of layers: all get the line of the first."""
     lines: dict[Any, Line | None] = {}
     found = []
     for reason, patience in reasons:
@@ -479,18 +482,18 @@ def _joined(reasons: list[tuple[Reason, int]]) -> list[tuple[Reason, int]]:
     return found
 
 
-# In a graph
+# Observers in graphs
 
 
 def _look_in_graph(shown: _Look, gradients: Sequence[Tensor]) -> None:
-    """Adds a node that looks at the gradients in every run, with all that is needed to explain them."""
+    """Adds an observer node that checks the gradients in every run, with all inputs of their explanation."""
     try:
         question = Question(shown.tape, shown.targets, shown.sources)
     except RuntimeError:
         return
     aims_at = [target for target in shown.targets if isinstance(target, Tensor)]
     aim_count = len(aims_at)
-    shown.tape = None  # the node lives as long as the graph
+    shown.tape = None  # so that the node, which lives as long as the graph, does not retain them
     shown.targets = shown.sources = []
     count = len(gradients)
 

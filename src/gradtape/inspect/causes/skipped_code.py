@@ -1,7 +1,6 @@
-"""Code that did not run: the loop of zero rounds, or the branch not taken, in which a source would have been used.
+"""Finds code that did not run: a loop of zero iterations, or a branch not taken, that would have used a source.
 
-No op tells of it. The syntax tree has the places where the source's name stands, and a traced tape knows the lines that
-ran.
+There is no op for it: the syntax tree has the uses of the source's name, and a traced tape knows the lines that ran.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _BLOCKS = ast.For | ast.While | ast.If | ast.AsyncFor
 _NOT_READ = {"assign", "assign_add", "assign_sub", "shape", "dtype", "name", "trainable", "device", "ndim", "rank"}
 
 
-# Functions that take functions, of which some may not be called, and what is said if they are not.
+# Functions that take functions and may not call them, and the explanation if they do not.
 _CALLERS = {
     "cond": "calls it, and that branch was not taken",
     "case": "calls it, and that branch was not taken",
@@ -32,7 +31,7 @@ _Block = tuple[ast.For | ast.While | ast.If | ast.AsyncFor | ast.Call, list[ast.
 
 
 class SkippedUse(NamedTuple):
-    """A use of a name that did not run: its line, the statement that skipped it, and when it would have run."""
+    """A use of a name that did not run: its line, the statement that skipped it, and the condition to run it."""
 
     use: int
     line: Line
@@ -42,10 +41,10 @@ class SkippedUse(NamedTuple):
 def skipped_use(
     name: str, asked_at: Line | None, ran: Container[tuple[str, int]], never_read: bool
 ) -> SkippedUse | None:
-    """The first use of `name`, in a tape's block or a function that ran, which a loop or a branch has skipped.
+    """Finds the first use of `name`, in a tape's block or a function that ran, that a loop or branch skipped.
 
-    `asked_at` is where the gradient is asked for, in whose file the name means the source; `ran` are files and lines.
-    If it was `never_read` while the tape recorded, no function that reads it was called.
+    `asked_at` is the line that computes the gradient, in whose file the name refers to the source; `ran` contains files
+    and lines. If the source was `never_read` while the tape was recording, no function that reads it was called.
     """
     tree = None if asked_at is None else syntax_tree(asked_at[0])
     if tree is None or asked_at is None:
@@ -63,7 +62,7 @@ def skipped_use(
 
 
 def _is_recorded(scope: ast.AST, file: str, ran: Container[tuple[str, int]]) -> bool:
-    """Whether a node is the block of a tape, or a function of which some lines were recorded."""
+    """Whether a node is the block of a tape, or a function with recorded lines."""
     if isinstance(scope, ast.With):
         return any("GradientTape" in ast.unparse(item.context_expr) for item in scope.items)
     if isinstance(scope, ast.FunctionDef):
@@ -74,7 +73,7 @@ def _is_recorded(scope: ast.AST, file: str, ran: Container[tuple[str, int]]) -> 
 def _uses(
     node: ast.AST, name: str, blocks: tuple[_Block, ...], tree: ast.Module
 ) -> Iterator[tuple[ast.expr, tuple[_Block, ...]]]:
-    """The expressions that read `name`, each with the loops and branches around it, the outermost first."""
+    """Yields the expressions that read `name`, each with the enclosing loops and branches, the outermost first."""
     if isinstance(node, ast.Attribute) and node.attr in _NOT_READ and ast.unparse(node.value) == name:
         return
     if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name:

@@ -1,9 +1,9 @@
-"""Where a gradient that exists became nothing: the op whose rule gave zeros, None or numbers that are not finite.
+"""Finds where a gradient vanishes: the op whose rule gives zeros, None or non-finite numbers.
 
-A gradient of zeros has one of three reasons, and each is tested on the values before it is given. From the source on, a
-random tangent is pushed through each op. The first op that makes nothing of it is the cause: its derivative is zero at
-these values. Where the tangent goes on, but the gradient that arrives at the numbers it reaches is zero already, the
-search goes on with the ops that use them. Otherwise the op's products of gradient and derivative cancel.
+A gradient of zeros has one of three causes, each tested on the recorded values before it is reported. The search pushes
+a random tangent from the source through each op. If an op's output tangent is zero, that op is the cause: its
+derivative is zero at these values. If the tangent is nonzero but the incoming cotangent is zero wherever it reaches,
+the search continues with the ops that use those values. Otherwise the op's products of cotangent and derivative cancel.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ ASSIGNED = (
 
 
 class Stays(Enum):
-    """Whether a gradient of zeros is one of this step alone, as at an optimum, or will be zero in later steps too."""
+    """Whether a zero gradient is specific to this step, as at an optimum, or will persist in later steps."""
 
-    NO = "no"  # a sum that cancels, a factor that is trained, a hinge that is satisfied
+    NO = "no"  # a sum that cancels, a factor that is trained, a satisfied hinge
     IF_STRUCTURAL = "if it is zero for other values of the variables too"
-    WITH_THIS_DATA = "as long as the data is like this"  # a mask, a weight of zero, a ReLU in a batch of few examples
+    WITH_THIS_DATA = "as long as the data is like this"  # a mask, a weight of zero, a ReLU in a small batch
     YES = "yes"
 
 
 class Lost(NamedTuple):
-    """What became of a gradient: a cause, a sentence, and the position of the op that made it so."""
+    """What happened to a gradient: a cause, a sentence, and the position of the responsible op."""
 
     cause: str
     sentence: str
@@ -50,7 +50,7 @@ class Lost(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Why a gradient is zero."""
+    """The reason why a gradient is zero."""
 
     because: str
     at: int | None
@@ -58,7 +58,7 @@ class Found(NamedTuple):
 
 
 def why_zero(reading: Reading, at: int) -> Lost:
-    """What became of the cotangents on the way from the targets to `at`."""
+    """Explains what happened to the cotangents between the targets and `at`."""
     state = _state(reading.cotangents.get(at))
     if state == "some":
         return Lost("connected", "the target depends on it, and its gradient is not zero")
@@ -85,7 +85,7 @@ def why_zero(reading: Reading, at: int) -> Lost:
 
 
 def _place(reading: Reading, at: int) -> str:
-    """What an op is called, without what it was given."""
+    """Names an op, without its arguments."""
     op = reading.operation(at)
     forward = forward_op(reading, at)
     if forward is not None:
@@ -94,18 +94,18 @@ def _place(reading: Reading, at: int) -> str:
 
 
 def forward_op(reading: Reading, at: int) -> ForwardOp | None:
-    """The op of an inner tape whose rule has made the record at a position."""
+    """Returns the inner tape's op whose gradient rule made the record at a position."""
     return reading.log.forward_ops.get(_first(reading, at)) if isinstance(reading.log, TracingLog) else None
 
 
 def _first(reading: Reading, at: int) -> int:
-    """The position of the first output of the op that made what stands at `at`."""
+    """Returns the position of the first output of the op that produced the value at `at`."""
     record = reading.records[at]
     return record if type(record) is int else at
 
 
 def _integers(reading: Reading, at: int) -> int | None:
-    """The first output of integers of an op with several on the way from `at`: the indices of a sorting, say."""
+    """Returns the first integer output of a multi-output op on the path from `at`, such as the indices of a sort."""
     for position in reading.path:
         described = reading.log.several.get(_first(reading, position))
         if position > at and described and not described[position - _first(reading, position)][1].differentiable:
@@ -116,7 +116,7 @@ def _integers(reading: Reading, at: int) -> int | None:
 def _why(reading: Reading, at: int) -> Found:
     try:
         found = _Search(reading, at).found()
-    except Exception:  # a rule of the user's that cannot be differentiated, a batch: less is known then
+    except Exception:  # a user's rule that is not differentiable, a batched tensor: fall back
         found = None
     if found is not None:
         return found
@@ -131,16 +131,16 @@ def _why(reading: Reading, at: int) -> Found:
 
 @dataclass(frozen=True)
 class _End:
-    """An op at which a tangent ends: its derivative there is zero. Its result, and its arguments, as far as known."""
+    """An op whose derivative is zero where the tangent arrives: its output, and where its argument is reached."""
 
     op: str
     y: Any
-    reached: Any  # of the argument: where there was a tangent
+    reached: Any  # of the argument: where the tangent is nonzero
     axis: int = -1
 
     @property
     def saturated(self) -> bool:
-        """Whether each row of a softmax has a 1."""
+        """Whether every row of a softmax contains a 1."""
         return self.y is not None and bool(np.all(np.max(self.y, axis=-1) == 1))
 
 
@@ -183,7 +183,7 @@ _SUMS = (
 )  # fmt: skip
 _PRODUCTS = ("mul", "matmul", "contract", "conv", "multiply_no_nan")
 
-# Each is said of an op whose derivative was found to be zero for all numbers that the source leads to.
+# Reasons for ops whose derivative was found to be zero at all elements that depend on the source.
 _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "relu": "every input of relu that it leads to is negative or zero: a dead ReLU. tf.nn.leaky_relu does not die; a "
     "lower learning rate or other initial values help too",
@@ -217,7 +217,7 @@ _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
 
 
 class _Search:
-    """From a position whose cotangent is zero on towards the target, along a tangent."""
+    """Searches from a position with a zero cotangent towards the target, along a tangent."""
 
     def __init__(self, reading: Reading, at: int) -> None:
         self.reading = reading
@@ -226,9 +226,9 @@ class _Search:
         self.rng = np.random.default_rng(0)
 
     def found(self) -> Found | None:
-        """The reason, and the position of the op."""
+        """Returns the reason, with the position of the op."""
         reading = self.reading
-        masks = {self.start: np.ones(reading.cotangents[self.start].shape, bool)}  # where tangents reach, by position
+        masks = {self.start: np.ones(reading.cotangents[self.start].shape, bool)}  # by position: where tangents arrive
         arrived, users = [self.start], set[int]()
         while True:
             for at in arrived:
@@ -240,7 +240,7 @@ class _Search:
                 users.update(after)
             if not users:
                 return None
-            user = min(users)  # whose inputs have all been seen by now
+            user = min(users)  # in order of execution, so that all of its inputs have been visited
             users.remove(user)
             inputs = [p for p in dict.fromkeys(reading.records[user][1]) if p in masks]
             tangents = [self.pushed(user, at, masks[at]) for at in inputs]
@@ -254,12 +254,12 @@ class _Search:
             arrived = [*alive]
 
     def cotangent(self, at: int) -> Any:
-        """What arrives at a position; for one that nothing arrives at, zero."""
+        """Returns the cotangent at a position, zero if there is none."""
         g = self.reading.cotangents.get(at)
         return np.zeros(1, bool) if g is None else g
 
     def cancelling(self, at: int, reached: Any, users: list[int]) -> Found | None:
-        """Whether each of several users hands something on, and only their sum is zero."""
+        """Returns a reason if several uses contribute nonzero cotangents whose sum is zero."""
         for user in users:
             parents = self.reading.records[user][1]
             given = [g for p, g in zip(parents, self.reading.vjp(user), strict=True) if p == at and g is not None]
@@ -271,7 +271,7 @@ class _Search:
         return None
 
     def is_of_one_element(self, user: int) -> bool:
-        """Whether a record is the mean of one element, or a normalisation over one."""
+        """Whether a record is the mean of one element, or a normalization over one."""
         inputs = self.reading.inputs(user)
         x, y = inputs[0] if inputs else None, self.reading.values.get(user)
         name = self.reading.operation(user).name
@@ -280,7 +280,7 @@ class _Search:
         return (name in _MEANS and y is not None and x.size == y.size) or (name == "layer_norm" and x.shape[-1] == 1)
 
     def mean_before(self, at: int, steps: int = 3) -> int | None:
-        """A mean of one element that a value was computed with, a few steps back."""
+        """Returns a mean of one element that a value was computed with, at most `steps` ops back."""
         front = {at}
         for _ in range(steps):
             for each in sorted(front):
@@ -290,9 +290,9 @@ class _Search:
         return None
 
     def pushed(self, user: int, at: int, reached: Any) -> list[Any]:
-        """The tangents of the outputs of a record, for a random one of the value at `at` where it is `reached`.
+        """Returns the output tangents of a record for a random tangent of the value at `at` where it is `reached`.
 
-        A rule is linear in the cotangent, so its derivative by it is the op's derivative, transposed back.
+        A rule is linear in the cotangent, so transposing the VJP gives the JVP (the double-backward trick).
         """
         op, parents, saved, described = self.reading.records[user]
         count = len(described or (None,))
@@ -309,7 +309,7 @@ class _Search:
         return [np.zeros(s) if t is None else _dense(t) for t, s in zip(found, shapes, strict=True)]
 
     def _given(self, at: int, described: Any) -> Tensor:
-        """The cotangent at an output, as a tensor of its own."""
+        """Returns the cotangent of an output as a new tensor."""
         g = self.reading.cotangents.get(at)
         if g is None:
             shape, dtype = described
@@ -321,7 +321,7 @@ class _Search:
         return Tensor(np.where(reached, noise, 0.0).astype(like.dtype.numpy))
 
     def ended(self, user: int, at: int, reached: Any) -> Found:
-        """The derivative of the op at `user` is zero at the values it had."""
+        """Explains an op whose derivative is zero at the recorded values."""
         name = self.reading.operation(user).name
         if name in _PRODUCTS and (found := self.by_zeros(user, at)) is not None:
             return found
@@ -344,9 +344,9 @@ class _Search:
         return Found(self.because(user, at, reached), user, Stays.WITH_THIS_DATA if depends_on_data else Stays.YES)
 
     def is_hinge(self, user: int) -> bool:
-        """Whether a record is a hinge that is satisfied: a margin, cut off at zero, that the target only sums.
+        """Whether a record is a satisfied hinge: a margin clipped at zero that the target only sums.
 
-        Such a loss is at its minimum there: what it would teach has been learned.
+        Such a loss is at its minimum.
         """
         name = self.reading.operation(user).name
         y = self.reading.values.get(user)
@@ -359,12 +359,12 @@ class _Search:
         if names.isdisjoint(("sub", "squared_difference")) and not names.issuperset(("neg", "add")):
             return False
         after = [self.reading.operation(each).name for each in self.after(user)]
-        # Of a single margin nothing is summed; `relu` of one number may as well be a unit.
+        # A single margin is not summed; `relu` of a scalar may as well be a unit of the network.
         is_loss = not {"sum", "mean"}.isdisjoint(after) or (name == "maximum" and not y.ndim)
         return is_loss and all(name in _SUMS for name in after)
 
     def after(self, at: int) -> list[int]:
-        """The records on the way from a position to the targets."""
+        """Returns the records on the path from a position to the targets."""
         found, reached = [], {at}
         for each in self.reading.path:
             record = self.reading.records[each]
@@ -374,14 +374,14 @@ class _Search:
         return found
 
     def stuck_at_zero(self, user: int, at: int) -> Found | None:
-        """A ReLU of exact zeros, which are there as a variable is zero and, as this derivative is zero, stays so."""
+        """Explains a ReLU of exact zeros, caused by a zero variable that stays zero because this derivative is zero."""
         if self.reading.operation(user).name not in ("relu", "relu6") or not self.is_zero(at):
             return None
         leaf = self.zero_leaf(at)
         return Found(NEVER_BEGINS, user) if leaf is not None and self.gets_nothing(leaf) else None
 
     def zero_leaf(self, at: int) -> int | None:
-        """The leaf that a value of zeros comes from, by way of others."""
+        """Returns the leaf that a value of zeros originates from."""
         while self.reading.records[at] is not None:
             before = next((p for p in self.reading.parents(at) if self.is_zero(p)), None)
             if before is None:
@@ -390,12 +390,12 @@ class _Search:
         return at
 
     def gets_nothing(self, leaf: int) -> bool:
-        """Whether a gradient was asked for by a leaf, and is zero too."""
+        """Whether a leaf is a source whose gradient is zero as well."""
         g = self.reading.cotangents.get(leaf)
         return g is not None and not np.any(g)
 
     def because(self, user: int, at: int, reached: Any) -> str:
-        """What is to be said of an op that makes nothing of a tangent."""
+        """Returns the explanation of an op whose output tangent is zero."""
         name = self.reading.operation(user).name
         forward = forward_op(self.reading, user)
         if forward is not None and self.reading.records[user][1].index(at) in forward.saved:
@@ -416,7 +416,7 @@ class _Search:
         return f"the derivative of {name} is exactly zero for the values that it leads to"
 
     def by_zeros(self, product: int, at: int) -> Found | None:
-        """What made the factor that is zero, if that is on the tape."""
+        """Explains a product by the producer of its zero factor, if that is on the tape."""
         made = next((p for p in self.reading.parents(product) if p != at and self.is_zero(p)), None)
         while made is not None and self.reading.records[made] is not None:
             before = next((p for p in self.reading.parents(made) if self.is_zero(p)), None)
@@ -436,17 +436,17 @@ class _Search:
             return None
         if self.gets_nothing(made):
             return Found(NEVER_BEGINS, product)
-        return Found(f"{_ZEROS}, the value of {self.reading.name(made)}", product, Stays.NO)  # which is trained itself
+        return Found(f"{_ZEROS}, the value of {self.reading.name(made)}", product, Stays.NO)  # it is trained itself
 
     def is_zero(self, at: int) -> bool:
-        """Whether the value at a position is known to be zero in every entry."""
+        """Whether the value at a position is known to be all zeros."""
         value = self.reading.values.get(at)
         return value is not None and value.size > 0 and not np.any(value)
 
     def is_flat(self, user: int, at: int | None = None, reached: Any = True) -> bool:
-        """Whether the derivative of an op stays zero when what it was given moves a little: it is no optimum.
+        """Whether the derivative of an op remains zero when its inputs are perturbed, so that it is not an optimum.
 
-        That is its derivative by the value at `at` where it is `reached`, or by all that it was given.
+        The derivative is that with respect to the value at `at` where `reached`, or with respect to all inputs.
         """
         note = self.reading.log.notes.get(user)
         op, parents, *_ = self.reading.records[user]
@@ -470,7 +470,7 @@ class _Search:
         return Tensor(np.asarray(value + noise * (1 + np.abs(value))).astype(value.dtype))
 
     def cancelled(self, user: int, at: int) -> Found:
-        """Something arrives at the op at `user`, its derivative is not zero, and nothing goes on."""
+        """Explains an op whose cotangent and derivative are nonzero, but whose product is zero."""
         name = self.reading.operation(user).name
         g = self.cotangent(user)
         if name in ("cast", "complex") and np.iscomplexobj(g) and not np.any(g.real):
@@ -493,8 +493,8 @@ class _Search:
         )
 
 
-_MANY_EXAMPLES = 8  # in a batch, in all of which a living network is hardly dead
-_MUCH = 1024.0  # a scale of the loss that saves what underflows
+_MANY_EXAMPLES = 8  # a batch size at which a live unit is hardly inactive for all examples
+_MUCH = 1024.0  # a loss scale that prevents underflow
 
 
 def _listed(outputs: Any) -> tuple[Any, ...]:
@@ -507,7 +507,7 @@ def _dense(g: Any) -> Any:
 
 
 def _last_with(reading: Reading, at: int, state: str) -> int | None:
-    """The op nearest to the target that was given a cotangent and handed on `state`, on the way to `at`."""
+    """Returns the op nearest to `at` that received a cotangent and passed on `state`, on the path from `at`."""
     known = reading.cotangents
     below = {at}
     for position in reading.path:  # in order of execution: from `at` to the target
@@ -522,7 +522,7 @@ def _last_with(reading: Reading, at: int, state: str) -> int | None:
 
 
 def _state(g: Any) -> str:
-    """Of a cotangent: none, not finite, zero or some."""
+    """Classifies a cotangent: none, not finite, zero or some."""
     if g is None:
         return "none"
     if not np.isfinite(g).all():
