@@ -1,1 +1,1 @@
-"""Whether derivatives are right: against differences, between modes, in float64; results that must be finite."""
+"""Checks derivatives: against finite differences, between modes and in float64; checks results for finiteness."""

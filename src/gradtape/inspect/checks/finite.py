@@ -1,4 +1,5 @@
-"""The mode in which no op and no gradient may produce infinity or NaN: it checks every output and every cotangent."""
+"""The mode behind `tf.debugging.enable_check_numerics`: checks every op output and cotangent for infinities and
+NaNs."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class FiniteMode(modes.Mode):
 
         def checked(*arrays: Any, **attrs: Any) -> Any:
             value = kernel(*arrays, **attrs)
-            if modes.is_active(self):  # a program that was compiled in the mode may outlive it
+            if modes.is_active(self):  # a program compiled in the mode may outlive it
                 _check_outputs(title, value if type(value) is tuple else (value,), arrays)
             return value
 
@@ -49,12 +50,12 @@ _MODE = FiniteMode()
 
 
 def switch_on() -> None:
-    """From here on an op whose result has infinities or NaNs raises InvalidArgumentError."""
+    """Enters the mode: an op with a non-finite result raises InvalidArgumentError."""
     modes.enter(_MODE)
 
 
 def switch_off() -> None:
-    """Ends what `switch_on` began."""
+    """Leaves the mode."""
     modes.leave(_MODE)
 
 
@@ -66,7 +67,7 @@ def _check_outputs(title: str, outputs: Sequence[Any], inputs: Sequence[Any]) ->
 
 
 class _CheckedHooks:
-    """The hooks of a sweep. It asks whether a position has hooks when its cotangent is complete: then it is checked."""
+    """Hooks that check cotangents: the sweep tests membership of a position when its cotangent is complete."""
 
     def __init__(self, log: Log, grads: list[Any] | SparseCotangents, hooks: dict[int, list[Any]]) -> None:
         self.records = log.records
@@ -78,7 +79,7 @@ class _CheckedHooks:
         if type(g) is PendingProduct:
             g = self.grads[position] = g.value()
         values = g.values if type(g) is IndexedSlices else g
-        if type(values) in REAL:  # of a batch of cotangents, the ops that made it were looked at
+        if type(values) in REAL:  # a batched cotangent needs no check: the ops that computed it were checked
             values = values.array
         if isinstance(values, np.ndarray | np.generic) and not sound(values):
             later = map(self.records.__getitem__, range(position + 1, len(self.records)))
@@ -91,12 +92,12 @@ class _CheckedHooks:
 
 
 def sound(array: Any) -> bool:
-    """Whether an array has neither infinities nor NaNs."""
+    """Whether an array is free of infinities and NaNs."""
     return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
 
 
 def failure(array: Any, where: str, inputs: Any) -> Exception:
-    """The exception for an array that is not sound: how many of its numbers, and what the op was given."""
+    """Returns the exception for a non-finite array: counts of its elements, and the op's inputs."""
     nan = int(np.isnan(array).sum())
     infinite = np.isinf(array)
     negative = int((infinite & (np.real(array) < 0)).sum())

@@ -1,7 +1,7 @@
-"""A function's derivatives against differences of its values: reverse mode, forward mode, second order.
+"""Checks a function's derivatives against finite differences: reverse mode, forward mode, second order.
 
-Everything is computed in float64 where the function lets it be, along random directions; where a gradient is wrong, the
-entry that is most so is found by moving the inputs one by one.
+Everything is computed along random directions, in float64 if the function allows it; for a wrong gradient, the worst
+entry is found by perturbing the inputs one at a time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from ..records.tables import Printable, Table
 from ..records.wide import WideTensor, widened
 
 _EXACT = (dtypes.float64, dtypes.complex128)
-_ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # how far what is computed in it may be off
-_MOST_ENTRIES = 400  # of an argument, that are moved one by one to find the worst
+_ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # the tolerance for results computed in each dtype
+_MOST_ENTRIES = 400  # the largest argument whose entries are perturbed one by one
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CheckRow:
 
 @dataclass(frozen=True, repr=False)
 class GradientCheck(Printable):
-    """What `check_gradients` found. `ok` says whether all of it is right."""
+    """The result of `check_gradients`. `ok` is True if every comparison holds."""
 
     function: str
     rows: list[CheckRow]
@@ -61,12 +61,12 @@ class GradientCheck(Printable):
         return all(row.ok for row in self.rows)
 
     def assert_ok(self) -> None:
-        """Raises AssertionError with the report if something is wrong."""
+        """Raises AssertionError with the report if a comparison fails."""
         if not self.ok:
             raise AssertionError(str(self))
 
     def tables(self) -> list[Table]:
-        """The comparisons."""
+        """Returns the comparisons."""
         state = "right" if self.ok else "WRONG"
         table = Table(
             f"The derivatives of {self.function} are {state} (in {self.dtype})",
@@ -81,15 +81,15 @@ class GradientCheck(Printable):
 def check_gradients(
     f: Callable[..., Any], *args: Any, orders: tuple[int, ...] = (1, 2), rtol: float | None = None, seed: int = 0
 ) -> GradientCheck:
-    """Compares the derivatives of `f` at `args` with differences of its values.
+    """Compares the derivatives of `f` at `args` with finite differences of its values.
 
     Args:
-      f: a function of tensors, or nests of them, whose results are tensors; what is not floating is left alone.
-      args: where to check. They are cast to float64 if `f` can be run in it. Of a function that computes in a smaller
-        dtype, as Keras models do, differences are taken in float64 all the same.
-      orders: which derivatives: 1, 2 or both.
-      rtol: how far a derivative may be off, relative to its size.
-      seed: of the random directions.
+      f: a function of tensors, or nests of them, that returns tensors; non-floating values are not perturbed.
+      args: where to check. They are cast to float64 if `f` accepts it. For a function that computes in a smaller
+        dtype, as Keras models do, the differences are still taken in float64.
+      orders: the orders of the derivatives: 1, 2 or both.
+      rtol: the relative tolerance.
+      seed: the seed of the random directions.
 
     >>> import gradtape as tf
     >>> tf.inspect.check_gradients(lambda x: tf.reduce_sum(x * tf.exp(x)), [0.5, 2.0]).ok
@@ -104,11 +104,11 @@ def check_gradients(
 
 
 class _Check:
-    """A function at a point, with random weights of its results and random directions of its arguments.
+    """A function at a point, with random weights for its results and random directions for its arguments.
 
-    If it computes in float64 when it is given float64, everything is. If it computes in a smaller dtype whatever it is
-    given, as a Keras model does, its derivatives are taken as they are, and differences of its values in float64 all
-    the same, by way of `WideTensor`; where even that is not possible, in the smaller dtype, with a large step.
+    If the function computes in float64 when given float64, so does everything else. If it always computes in a smaller
+    dtype, as a Keras model does, its derivatives are computed in that dtype, and differences of its values still in
+    float64 by means of `WideTensor`; if even that is impossible, in the smaller dtype with a large step.
     """
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], rtol: float | None, seed: int) -> None:
@@ -121,8 +121,8 @@ class _Check:
         self.leaves = leaves
         self.names = _names(f, self.args, self.moving)
         given = [np.asarray(leaves[i].array) for i in self.moving]
-        self.said = [leaves[i].dtype for i in self.moving]  # the dtypes of what `f` is given
-        self.wide = False  # whether differences are taken in float64 though `f` computes in less
+        self.said = [leaves[i].dtype for i in self.moving]  # the dtypes of the arguments passed to `f`
+        self.wide = False  # whether differences are in float64 although `f` computes in less
         self.arrays = [_widened(a) for a in given]
         computed = self._computed_in()
         if computed not in _EXACT:
@@ -136,24 +136,24 @@ class _Check:
             self.note += ", differences are in float64" if self.wide else ": differences are rough"
         self.step = 1e-6 if exact or self.wide else 1e-2
         self.rtol = rtol if rtol is not None else 1e-5 if exact else _ROUGH.get(computed, 5e-2) if self.wide else 5e-2
-        self.smallest = self.rtol * 1e-3  # what a derivative may be off, however small it is
+        self.smallest = self.rtol * 1e-3  # the absolute tolerance
         rng = np.random.default_rng(seed)
         with dispatch.recorded_by(()):
             results = [np.asarray(y.array) for y in self.outputs(self.tensors(self.arrays))]
-        alone = sum(y.size for y in results) == 1  # then its own derivative is shown, not that of a multiple
+        alone = sum(y.size for y in results) == 1  # then show its derivative, not that of a multiple
         self.weights = [np.ones_like(y) if alone else _noise(rng, y) for y in results]
         self.directions = [_noise(rng, a) for a in self.arrays]
         self.others = [_noise(rng, a) for a in self.arrays]
 
     def _computed_in(self) -> DType:
-        """The smallest dtype that `f` computes in; from now on it is given float64 if it can be."""
+        """Returns the narrowest dtype that `f` computes in; sets `said` to float64 if `f` accepts it."""
         given, self.said = self.said, [dtypes.of_numpy(a.dtype) for a in self.arrays]
         try:
             with dispatch.recorded_by(()):
                 results = self.outputs(self.tensors(self.arrays))
         except (TypeError, ValueError, errors.InvalidArgumentError):
             self.said = given
-            with dispatch.recorded_by(()):  # what is wrong with it beside the dtype is for the caller to see
+            with dispatch.recorded_by(()):  # errors unrelated to the dtype propagate to the caller
                 results = self.outputs(self.tensors(self.arrays))
         seen = {*self.said, *(y.dtype for y in results)}
         xs: list[Any] = widened(self.arrays, self.said)
@@ -169,7 +169,7 @@ class _Check:
         try:
             with dispatch.recorded_by(()):
                 results = self.outputs(widened(self.arrays, self.said), eagerly=True)
-        except Exception:  # it does with its arguments what only a plain tensor can
+        except Exception:  # it needs plain tensors
             return False
         return any(type(y) is WideTensor for y in results)
 
@@ -181,7 +181,7 @@ class _Check:
         for i, x in zip(self.moving, tensors, strict=True):
             leaves[i] = x
         before = settings.run_eagerly
-        settings.run_eagerly = before or eagerly  # a function that met a wide tensor would not be a graph any more
+        settings.run_eagerly = before or eagerly  # graphs cannot be traced with wide tensors
         try:
             result = self.f(*nest.pack_sequence_as(self.args, leaves))
         finally:
@@ -195,7 +195,7 @@ class _Check:
             return [known_array(y) for y in self.outputs(xs, eagerly=self.wide)]
 
     def total(self, arrays: list[Any]) -> float:
-        """Σ ⟨weight, output⟩: what is differentiated."""
+        """Returns Σ ⟨weight, output⟩, the differentiated function."""
         return sum(_inner(w, y) for w, y in zip(self.weights, self.values(arrays), strict=True))
 
     def gradients(self, arrays: list[Any], wide: bool = False) -> list[Any]:
@@ -216,7 +216,7 @@ class _Check:
         return GradientCheck(getattr(self.f, "__name__", repr(self.f)), rows, self.dtype)
 
     def along(self, k: int, function: Callable[[list[Any]], float], directions: list[Any] | None = None) -> float:
-        """The derivative of `function` along a direction in argument `k`, by differences."""
+        """Returns the derivative of `function` along a direction in argument `k`, by central differences."""
         step = self.step
         direction = (directions or self.directions)[k]
 
@@ -231,7 +231,7 @@ class _Check:
         return abs(got - expected) <= self.rtol * (abs(expected) + size * 1e-2) + self.smallest
 
     def close_in_float64(self, k: int, expected: float, wide: list[Any] | None) -> bool:
-        """Whether the same rules, run in float64, agree much better than the function's dtype lets them."""
+        """Whether the rules, run in float64, agree to more digits than the function's dtype allows."""
         if wide is None or wide[k] is None or not np.isfinite(wide[k]).all():
             return True
         got, size = _inner(wide[k], self.directions[k]), float(np.abs(wide[k] * self.directions[k]).sum())
@@ -239,7 +239,7 @@ class _Check:
 
     def wide_gradients(self) -> list[Any] | None:
         if self.wide:
-            with suppress(Exception):  # a rule of the user's may do what only plain tensors can
+            with suppress(Exception):  # a user's rule may need plain tensors
                 return self.gradients(self.arrays, wide=True)
         return None
 
@@ -261,7 +261,7 @@ class _Check:
         return rows
 
     def worst(self, k: int, g: Any) -> str:
-        """The entry of argument `k` whose derivative is most wrong."""
+        """Describes the entry of argument `k` whose derivative is most wrong."""
         x = self.arrays[k]
         if x.size > _MOST_ENTRIES or x.dtype.kind == "c":
             return f"too many entries ({x.size}) to look for the worst"
@@ -297,7 +297,7 @@ class _Check:
         return rows
 
     def second(self) -> list[CheckRow]:
-        """The derivative of ⟨gradient, direction⟩, along another direction."""
+        """Checks the derivative of ⟨gradient, direction⟩ along another direction."""
         xs = self.tensors(self.arrays)
         with GradientTape() as outer:
             outer.watch(xs)
@@ -330,7 +330,8 @@ class _Check:
 
 
 def _tensors(structure: Any) -> Any:
-    """An argument with its numbers as tensors: lists of numbers are one tensor, nests of tensors stay nests."""
+    """Converts the numbers of an argument to tensors: a list of numbers to one tensor, a nest of tensors leaf by
+    leaf."""
 
     def tensor(x: Any) -> Any:
         x = native(x)
@@ -345,7 +346,7 @@ def _tensors(structure: Any) -> Any:
 
 
 def _rounding(dtype: DType) -> float:
-    """How coarse a dtype is; those that NumPy does not know are coarser than the others."""
+    """Returns the unit of rounding; dtypes unknown to NumPy count as the coarsest."""
     return 1.0 if dtype.narrow else float(np.finfo(dtype.numpy).eps)
 
 

@@ -1,7 +1,7 @@
-"""Everything an op claims, checked against its samples: values, derivatives, batching, dtypes, shapes.
+"""Checks everything an op declares against its samples: values, derivatives, batching, dtypes, shapes.
 
-Each check takes an op and one of its samples and raises AssertionError. The suite runs all of them on all ops; for an
-op of your own, call `check_op(op)`.
+Each check takes an op and one of its samples and raises AssertionError. The test suite runs all checks on all ops; call
+`check_op(op)` for an op of your own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STEP = 1e-6
 
 
 def draw(op: Op, case: Sample, dtype: Any = np.float64, lead: int | None = None, seed: int = 0) -> list[Any]:
-    """Read-only input arrays for a sample; `lead` puts a batch axis of that size in front of each."""
+    """Draws read-only input arrays for a sample; `lead` adds a leading batch axis of that size."""
     rng = np.random.default_rng(seed)
     low, high = case.domain or op.domain
     arrays = []
@@ -106,7 +106,7 @@ class _Setting:
         self.parents = tuple(0 if t is not None else -1 for t in self.tangents)
 
     def _run(self) -> tuple[Any, Any]:
-        """The op as it would be recorded (for complex values it may be a twin), and its outputs."""
+        """Returns the op as it is recorded (for complex values perhaps its `complex_rules`), and its outputs."""
         tape = GradientTape(persistent=True)
         with tape:
             fresh = _tensors(self.arrays)
@@ -141,7 +141,7 @@ def _differentiable(op: Op) -> bool:
 
 
 def check_value(op: Op, case: Sample) -> None:
-    """The op on tensors is its kernel on arrays, leaves its inputs alone, and does not mind how they lie in memory."""
+    """The op on tensors equals its kernel on arrays, does not modify its inputs, and accepts any strides."""
     arrays = draw(op, case)
     with_strides = [np.repeat(np.asarray(a)[..., None], 2, axis=-1)[..., 0] if np.ndim(a) else a for a in arrays]
     expected = _tuple(op.numpy(*arrays, **case.attrs))
@@ -158,7 +158,7 @@ def check_value(op: Op, case: Sample) -> None:
 
 
 def check_forward(op: Op, case: Sample) -> None:
-    """The jvp is the numeric directional derivative."""
+    """The JVP equals the numeric directional derivative."""
     if not _differentiable(op) or op.random:
         return
     for dtype in _dtypes_of(op):
@@ -180,7 +180,7 @@ def check_forward(op: Op, case: Sample) -> None:
 
 
 def check_adjoint(op: Op, case: Sample) -> None:
-    """⟨vjp g, t⟩ = ⟨g, jvp t⟩, on arrays and on recorded tensors; cotangents have their input's shape and dtype."""
+    """⟨vjp g, t⟩ = ⟨g, jvp t⟩, on arrays and on tensors; cotangents have their input's shape and dtype."""
     if not _differentiable(op):
         return
     for dtype in _dtypes_of(op):
@@ -206,7 +206,7 @@ def check_adjoint(op: Op, case: Sample) -> None:
 
 
 def check_second_order(op: Op, case: Sample) -> None:
-    """The derivative of ⟨vjp g, t⟩ by a nested tape is its numeric derivative."""
+    """The gradient of ⟨vjp g, u⟩ by a nested tape equals its numeric derivative."""
     if not _differentiable(op) or op.random:
         return
     arrays = draw(op, case)
@@ -216,7 +216,7 @@ def check_second_order(op: Op, case: Sample) -> None:
     v = {i: _noise(arrays[i], 40 + i) for i in floats}
 
     def vjp_along_u(values: Sequence[Any], outer: GradientTape | None) -> tuple[Any, list[Tensor]]:
-        """Σ ⟨vjp g, u⟩ as a tensor, and the inputs it was computed from."""
+        """Returns Σ ⟨vjp g, u⟩ as a tensor, and the inputs it was computed from."""
         xs = _tensors(values)
         for i in floats:
             if outer is not None:
@@ -254,7 +254,7 @@ def check_second_order(op: Op, case: Sample) -> None:
 
 
 def check_batching(op: Op, case: Sample) -> None:
-    """One vectorised run is a stacked loop, whichever inputs are batched."""
+    """One vectorized run equals a stacked loop, whichever inputs are batched."""
     if op.random:
         return
     size = 3
@@ -284,7 +284,7 @@ def check_batching(op: Op, case: Sample) -> None:
 
 
 def check_jacobian(op: Op, case: Sample) -> None:
-    """`tape.jacobian`, which batches the vjp, is the stack of the gradients of each entry."""
+    """`tape.jacobian`, which batches the VJP, equals the stacked gradients of the entries."""
     if not _differentiable(op) or op.random:
         return
     xs = _tensors(draw(op, case))
@@ -311,14 +311,14 @@ def check_jacobian(op: Op, case: Sample) -> None:
 
 
 def check_examples(op: Op, case: Sample) -> None:
-    """The cotangents of all examples, sent back together, are those of each, sent back alone: see `Op.rows`."""
+    """Per-example cotangents computed together equal those computed one by one: see `Op.rows`."""
     if not _differentiable(op) or op.random or op.backward_may_raise:
         return
     setting = _Setting(op, case, np.float64)
     outputs = _tuple(setting.outputs)
     saved = setting.record_op.keep(setting.inputs, setting.outputs, setting.attrs)
     rows = {y.dims[0] if y.dims and y.dtype.is_floating else 0 for y in outputs}
-    for each in (1, 2):  # rows of an example
+    for each in (1, 2):  # rows per example
         if len(rows) != 1 or 0 in rows or max(rows) % each:
             continue
         count = max(rows) // each
@@ -339,7 +339,7 @@ def check_examples(op: Op, case: Sample) -> None:
 
 
 def check_dtypes(op: Op, case: Sample) -> None:
-    """Every floating dtype gives its own kind of result, near the float64 one, and so do the gradients."""
+    """Every floating dtype gives results of its own dtype, close to the float64 ones; so do the gradients."""
     if op.random:
         return
     exact = _tuple(op.numpy(*draw(op, case), **case.attrs))
@@ -370,7 +370,7 @@ def check_dtypes(op: Op, case: Sample) -> None:
 
 
 def check_shapes(op: Op, case: Sample) -> None:
-    """An elementwise op also works on scalars, on empty values and on every way of broadcasting."""
+    """An elementwise op also accepts scalars, empty tensors and every form of broadcasting."""
     if op.family != "elementwise" or not all(isinstance(i, tuple) for i in case.inputs):
         return
     count = len(case.inputs)
@@ -383,7 +383,7 @@ def check_shapes(op: Op, case: Sample) -> None:
 
 
 def check_traced(op: Op, case: Sample) -> None:
-    """The op in a graph, run with these values and with others, is its kernel; no value is looked at on the way."""
+    """The op in a graph, run with these and with other values, equals its kernel; tracing adds no value guards."""
     arrays = draw(op, case)
     trace = Trace(op.name)
     with trace.entered():
@@ -413,7 +413,7 @@ def _assert_same(op: Op, got: Sequence[Any], expected: Sequence[Any]) -> None:
 
 
 def check_traced_gradient(op: Op, case: Sample) -> None:
-    """The backward graph of the op, run with these values and with others, is its vjp; no value is looked at."""
+    """The backward graph of the op, run with these and other values, equals its VJP; tracing adds no value guards."""
     if not _differentiable(op) or op.random or op.backward_may_raise:
         return
     at = _Setting(op, case, np.float64)
@@ -450,7 +450,7 @@ CHECKS: tuple[Callable[[Op, Sample], None], ...] = (
 
 
 def check_op(op: Op) -> None:
-    """Runs every check on every sample of `op`; raises AssertionError with what is wrong.
+    """Runs every check on every sample of `op`; raises AssertionError for the first failure.
 
     >>> from gradtape.inspect import check_op
     >>> from gradtape.ops.elementwise.transcendental import tanh

@@ -1,8 +1,7 @@
-"""Where a step loses precision: forward and backward again in float64, and what differs, by source line.
+"""Finds where a step loses precision: repeats it in float64, and compares by source line.
 
-Errors are of whole tensors, the norm of the difference divided by that of the exact value, so that single entries near
-zero raise no alarm. What a line is blamed for is what it adds: the error of what it makes beyond that of what it was
-given.
+Errors are those of whole tensors, the norm of the difference divided by that of the exact value, so that single entries
+near zero do not dominate. A line is charged with the error it adds: that of its results beyond that of its inputs.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from ..records.reading import Reading, short, source_text
 from ..records.repetition import Key, RepeatedStep, Repetition, steps_of
 from ..records.tables import Printable, Table
 
-_MANY_ROUNDINGS = 64  # errors below that many roundings of the dtype are what everybody has
-_ROOM = 2.0  # a loss scale leaves that factor to the largest number
+_MANY_ROUNDINGS = 64  # errors below this many units of rounding are normal
+_ROOM = 2.0  # a loss scale leaves this factor to the largest number
 
 
 @dataclass
 class PrecisionRow:
-    """A line of the program.
+    """A source line.
 
-    `error` is the relative error of what it computed, `backward_error` that of the cotangents that went back through
-    it; `added` and `backward_added` are how much of that was not there before. `underflow` and `overflow` are the
-    shares of entries, of values or of cotangents, that became 0 or infinite here and should not have.
+    `error` is the relative error of its results, `backward_error` that of the cotangents of its inputs; `added` and
+    `backward_added` are the parts that originate here. `underflow` and `overflow` are the fractions of entries, of
+    values or cotangents, that wrongly become 0 or infinite here.
     """
 
     line: Line | None
@@ -46,7 +45,7 @@ class PrecisionRow:
 
     @property
     def severity(self) -> float:
-        """How much the line does harm: nothing is worse than overflow, and what comes of it is no harm of its own."""
+        """How harmful the line is: overflow is the worst, and its consequences are not counted separately."""
         return 2.0 if self.overflow else max(min(self.added, 1.0), min(self.backward_added, 1.0), self.underflow)
 
     @property
@@ -63,10 +62,11 @@ class PrecisionRow:
 
 @dataclass(frozen=True, repr=False)
 class PrecisionAudit(Printable):
-    """What `tape.audit_precision` found: `rows` with the worst line first.
+    """The result of `tape.audit_precision`: `rows` with the worst line first.
 
-    `lost` is the share of the entries of half-precision cotangents that are 0 or infinite and should not be,
-    `loss_scale` the power of two to multiply the target by that saves most of them, `lost_scaled` what is lost then.
+    `lost` is the fraction of entries of half-precision cotangents that are wrongly 0 or infinite, `loss_scale` the
+    power of two that preserves most of them when the target is multiplied by it, `lost_scaled` the fraction still lost
+    then.
     """
 
     rows: list[PrecisionRow]
@@ -76,11 +76,11 @@ class PrecisionAudit(Printable):
 
     @property
     def worst(self) -> PrecisionRow | None:
-        """The line that does most harm; None if there is none that does more than round."""
+        """The most harmful line; None if all lines merely round."""
         return self.rows[0] if self.rows and self.rows[0].remark else None
 
     def tables(self) -> list[Table]:
-        """The lines, the worst first."""
+        """Returns the lines, the worst first."""
         columns = ["line", "source", ">error", ">added", ">backward", ">added", ">underflow", ">overflow", "remark"]
         table = Table("Precision by line, against float64", columns)
         for r in self.rows:
@@ -97,7 +97,7 @@ class PrecisionAudit(Printable):
 
 
 def audit_precision(tape: Any, target: Any = None, sources: Any = None) -> PrecisionAudit:
-    """Where the step on `tape` loses precision; see `GradientTape.audit_precision`.
+    """Finds where the step on `tape` loses precision; see `GradientTape.audit_precision`.
 
     >>> import gradtape as tf
     >>> x = tf.Variable([0.01, 0.02], dtype=tf.float16)
@@ -120,7 +120,7 @@ def audit_precision(tape: Any, target: Any = None, sources: Any = None) -> Preci
 
 
 class _Difference:
-    """Numbers and what they should be, by key."""
+    """Compares computed with exact numbers, by key."""
 
     def __init__(self, narrow: dict[Key, Any], wide: dict[Key, Any]) -> None:
         pairs = {key: (np.asarray(narrow[key]), np.asarray(wide[key])) for key in narrow.keys() & wide.keys()}
@@ -129,7 +129,8 @@ class _Difference:
         self.infinite = {key: _share(~np.isfinite(_f64(x)) & np.isfinite(y)) for key, (x, y) in pairs.items()}
 
     def added(self, after: Iterable[Any], before: Iterable[Any]) -> Iterator[float]:
-        """How much worse the values `after` are than those `before`: error, share of zeros, share of infinities."""
+        """Yields how much worse the values `after` are than those `before`: error, share of zeros, share of
+        infinities."""
         after, before = list(after), list(before)
         for figures in (self.error, self.vanished):
             yield max(0.0, _most(figures, after) - _most(figures, before))
@@ -139,7 +140,7 @@ class _Difference:
 def _judge(
     row: PrecisionRow, step: RepeatedStep, forward: _Difference, backward: _Difference, narrow: Repetition
 ) -> None:
-    """Adds what a step does to what is known of its line."""
+    """Adds the effects of a step to the row of its line."""
     keys = [x for x in step.inputs if isinstance(x, int | tuple)]
     for name, names in ((step.op.name, row.ops), *((d, row.dtypes) for d in _dtypes(step, narrow))):
         if name not in names:
@@ -149,7 +150,7 @@ def _judge(
     row.backward_error = max(row.backward_error, _most(backward.error, keys))
     added, zeros, infinities = forward.added(step.outputs, keys)
     back_added, back_zeros, back_infinities = backward.added(keys, step.outputs)
-    # A rule computes with the values of the way forward: their errors are not its own.
+    # A rule uses forward values; their errors are not charged to it.
     back_added = min(back_added, row.backward_error - _most(forward.error, (*keys, *step.outputs)))
     row.added = max(row.added, added if added > _MANY_ROUNDINGS * roundings else 0.0)
     row.backward_added = max(row.backward_added, back_added if back_added > _MANY_ROUNDINGS * roundings else 0.0)
@@ -174,7 +175,7 @@ def _f64(x: Any) -> Any:
 
 
 def _error(x: Any, exact: Any) -> float:
-    """The norm of the difference divided by that of the exact value, of entries that are finite."""
+    """Returns the norm of the difference divided by that of the exact value, over finite entries."""
     x = _f64(x)
     finite = np.isfinite(x) & np.isfinite(exact)
     size = float(np.linalg.norm(exact[finite]))
@@ -183,7 +184,7 @@ def _error(x: Any, exact: Any) -> float:
 
 
 def _vanished(x: Any, exact: Any) -> Any:
-    """Which entries are 0 for being too small for the dtype; those that cancelled have lost their digits before."""
+    """Returns which entries underflow to 0; entries that cancel are counted as lost digits instead."""
     return (x == 0) & (exact != 0) & (np.abs(exact) < float(finfo(x.dtype).smallest_normal))
 
 
@@ -192,7 +193,8 @@ def _share(which: Any) -> float:
 
 
 def _loss_scale(narrow: Repetition, wide: Repetition) -> tuple[float, float, float]:
-    """The share of half-precision cotangents that is lost, the scale that would save them, and what is lost then."""
+    """Returns the lost fraction of half-precision cotangents, the scale that preserves them, and the fraction lost
+    then."""
     halves = [key for key in narrow.cotangents if narrow.dtypes[key] is dtypes.float16 and key in wide.cotangents]
     if not halves:
         return 0.0, 1.0, 0.0

@@ -1,8 +1,8 @@
-"""Every rule on a tape, at the values it was recorded with, against a difference of its op.
+"""Checks every gradient rule on a tape, at the recorded values, against finite differences of its op.
 
-For a record `y = f(x)`, a random cotangent g and a random tangent t: ⟨vjp g, t⟩ must be the difference
-⟨g, (f(x + ht) - f(x - ht)) / 2h⟩. The op runs again in float64; the rule runs as the tape would run it, on what the
-tape has kept. What cannot be checked is listed with the reason.
+For a record `y = f(x)`, a random cotangent g and a random tangent t, ⟨vjp g, t⟩ must equal the central difference ⟨g,
+(f(x + ht) - f(x - ht)) / 2h⟩. The op runs again in float64; the rule runs as the tape would run it, on the saved
+residuals. Records that cannot be checked are listed with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROUGH = 4e-2  # for float16 and bfloat16
 
 @dataclass(frozen=True)
 class RuleRow:
-    """One record: whether its rule is right (`ok` is None where that could not be told), and why."""
+    """The result for one record: whether its rule is correct (`ok` is None if that is unknown), and why."""
 
     position: int
     op: str
@@ -43,7 +43,7 @@ class RuleRow:
 
 @dataclass(frozen=True, repr=False)
 class RuleCheck(Printable):
-    """What `tape.check` found. `ok` says that no rule is wrong."""
+    """The result of `tape.check`. `ok` is True if no rule is wrong."""
 
     rows: list[RuleRow]
 
@@ -54,7 +54,7 @@ class RuleCheck(Printable):
 
     @property
     def wrong(self) -> list[RuleRow]:
-        """The records whose rule is wrong."""
+        """The records whose rules are wrong."""
         return [r for r in self.rows if r.ok is False]
 
     @property
@@ -68,7 +68,7 @@ class RuleCheck(Printable):
             raise AssertionError(str(self))
 
     def tables(self) -> list[Table]:
-        """The wrong ones, then how many of each op were right or could not be checked."""
+        """Returns the wrong rules, then the counts of each op."""
         right = Counter(r.op for r in self.rows if r.ok)
         title = f"{sum(right.values())} rules are right, {len(self.wrong)} wrong, {len(self.unchecked)} not checked"
         summary = Table(title, ["op", ">right", ">wrong", ">not checked", "why not"])
@@ -86,7 +86,7 @@ class RuleCheck(Printable):
 
 
 class _NotChecked(Exception):
-    """Why a record cannot be checked."""
+    """The reason why a record cannot be checked."""
 
 
 def check_rules(tape: Any, target: Any = None, sources: Any = None, seed: int = 0) -> RuleCheck:
@@ -124,7 +124,7 @@ def _ratio(computed: float, expected: float) -> str:
 
 
 def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]:
-    """⟨vjp g, t⟩, ⟨g, difference⟩, and how far they may be apart."""
+    """Returns ⟨vjp g, t⟩, ⟨g, difference⟩ and the tolerance of their difference."""
     op, parents, saved, described = reading.records[at]
     note = reading.log.notes.get(at)
     if note is None:
@@ -150,7 +150,7 @@ def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]
         ys = run([x if t is not None else _wide(x) for x, t in zip(xs, tangents, strict=True)])
         return sum(_inner(g, y) for g, y in zip(gs, ys, strict=True) if np.asarray(y).dtype.kind in "fcV")
 
-    # A custom gradient's function runs in the dtype it was given; a cast rounds, and is linear: any step will do.
+    # A custom gradient's function runs in its own dtype; a cast rounds but is linear, so that any step size will do.
     rough = op.family == "custom" or op.name == "cast"
     step = 1.0 if op.name == "cast" else 1e-3 if rough else _STEP
     plus, here, minus = along(1, step), along(0, step), along(-1, step)
@@ -169,7 +169,7 @@ def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]
 
 
 def _runner(op: Any, inputs: Any, attrs: dict[str, Any]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """Runs the op again on other arrays."""
+    """Returns a function that runs the op again on other arrays."""
     if getattr(op, "random", False):
         raise _NotChecked("it draws random numbers")
     if op.family == "call":
@@ -198,7 +198,7 @@ def _runner(op: Any, inputs: Any, attrs: dict[str, Any]) -> Callable[[list[Any]]
 
 
 def _tangents(arrays: list[Any], moved: list[int], rng: Any, inputs: Any) -> list[Any]:
-    """A direction for each input that is on the tape, in proportion to its entries; the same for the same tensor."""
+    """Returns a direction for each input on the tape, scaled by its entries; repeated tensors share theirs."""
     made: dict[int, Any] = {}
     found: list[Any] = []
     for i, (a, x) in enumerate(zip(arrays, inputs, strict=True)):
