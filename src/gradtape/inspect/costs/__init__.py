@@ -1,1 +1,1 @@
-"""What a step costs in memory and time, and how its gradients flow."""
+"""Measures the memory and time of a step, and the sizes of its gradients."""

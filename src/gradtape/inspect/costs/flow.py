@@ -1,4 +1,4 @@
-"""How gradients flow: their size, how much of them is zero, and which units have none, by variable or by layer."""
+"""Summarizes gradients by variable or layer: their sizes, the share of zeros, and units without a gradient."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from ...engine.run.source_lines import Line
 from ..records.reading import Reading, known_array, short
 from ..records.tables import Printable, Table
 
-_VANISHED, _EXPLODED = 1e-7, 1e3  # a gradient's norm divided by the variable's
+_VANISHED, _EXPLODED = 1e-7, 1e3  # limits of a gradient's norm divided by the variable's
 _RECTIFIERS = {"relu", "relu6", "where_positive", "masked"}
 
 
 @dataclass(frozen=True)
 class FlowRow:
-    """One variable, or all of a layer's.
+    """One variable, or all variables of a layer.
 
-    `norm` is None where there is no gradient; `ratio` is the gradient's norm divided by the value's; `zeros` the share
-    of entries that are 0; `dead` the share of units, along the last axis of a matrix or kernel, that get none at all.
+    `norm` is None without a gradient; `ratio` is the gradient's norm divided by the value's; `zeros` is the share of
+    entries that are 0; `dead` is the share of units, along the last axis of a matrix or kernel, with a gradient of
+    zero.
     """
 
     name: str
@@ -37,7 +38,7 @@ class FlowRow:
 
 @dataclass(frozen=True)
 class ActivationRow:
-    """The output of a rectifier: the share of its entries that are 0, and of its units that are so for all examples."""
+    """The output of a rectifier: the shares of entries that are 0, and of units that are 0 for all examples."""
 
     op: str
     line: Line | None
@@ -48,14 +49,14 @@ class ActivationRow:
 
 @dataclass(frozen=True, repr=False)
 class Flow(Printable):
-    """What `tape.flow` found."""
+    """The result of `tape.flow`."""
 
     rows: list[FlowRow]
     activations: list[ActivationRow]
     by: str
 
     def tables(self) -> list[Table]:
-        """Gradients, then activations."""
+        """Returns the gradients, then the activations."""
         columns = [self.by, "shape", ">gradient norm", ">/ value norm", ">largest", ">zeros", ">dead units", "remark"]
         gradients = Table(f"Gradients by {self.by}", columns)
         for r in self.rows:
@@ -71,7 +72,7 @@ class Flow(Printable):
 
 
 def flow(tape: Any, target: Any = None, sources: Any = None, by: str = "variable") -> Flow:
-    """The gradients of `target` with respect to `sources` as a table; see `GradientTape.flow`.
+    """Tabulates the gradients of `target` with respect to `sources`; see `GradientTape.flow`.
 
     >>> import gradtape as tf
     >>> v = tf.Variable([[1.0, -1.0]], name="v")

@@ -1,4 +1,4 @@
-"""What tapes keep alive: the arrays held for derivatives, by op and line; the tapes there are, and who holds them."""
+"""Measures what tapes keep alive: saved arrays by op and line; lists live tapes and their referrers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ...engine.tape.tape import GradientTape
 from ..records.reading import kept_log, known_array, short
 from ..records.tables import Printable, Table
 
-_OLD = 60.0  # seconds, after which a persistent tape is worth a word
-_MANY = 3  # so many tapes made at one line are one for each step: a leak
+_OLD = 60.0  # seconds after which a persistent tape is reported
+_MANY = 3  # this many tapes from one line are one per step: a leak
 _MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
 class RetainedArray:
-    """One array that a tape keeps, and the record it keeps it for."""
+    """One array that a tape keeps, and the record that needs it."""
 
     bytes: int
     shape: tuple[int, ...]
@@ -40,17 +40,17 @@ class RetainedArray:
     op: str
     position: int
     line: Line | None
-    for_derivative: bool = True  # else it is kept for explanations only, by a traced or checked tape
+    for_derivative: bool = True  # otherwise kept only for explanations, by a traced or checked tape
 
 
 @dataclass(frozen=True, repr=False)
 class Memory(Printable):
-    """What a tape keeps alive for its derivatives, and for explanations if it is traced or checked; no variables."""
+    """What a tape keeps alive for gradients and, if it is traced or checked, for explanations; excludes variables."""
 
     kept: list[RetainedArray]
     records: int
-    variables: int  # bytes of the watched variables' values, which are alive anyway
-    budget: Account | None = None  # of a tape with a memory budget: what it has done to keep within it
+    variables: int  # bytes of the watched variables, which are alive anyway
+    budget: Account | None = None  # what a tape with a memory budget did to stay within it
 
     @property
     def total(self) -> int:
@@ -59,21 +59,21 @@ class Memory(Printable):
 
     @property
     def by_op(self) -> dict[str, int]:
-        """The bytes kept for each op, most first."""
+        """The bytes kept for each op, the most first."""
         return _summed((k.op, k.bytes) for k in self.kept)
 
     @property
     def by_line(self) -> dict[Line | None, int]:
-        """The bytes kept for each line of the program, most first."""
+        """The bytes kept for each source line, the most first."""
         return _summed((k.line, k.bytes) for k in self.kept)
 
     @property
     def biggest(self) -> list[RetainedArray]:
-        """The arrays, biggest first."""
+        """The arrays, the biggest first."""
         return sorted(self.kept, key=lambda k: -k.bytes)
 
     def tables(self) -> list[Table]:
-        """The whole, by op, by line, and the biggest arrays."""
+        """Returns the totals, by op, by line, and the biggest arrays."""
         title = f"This tape keeps {readable_bytes(self.total)} in {len(self.kept)} arrays for {self.records} records"
         notes = [f"The variables it watches hold {readable_bytes(self.variables)} more, which are alive anyway."]
         if explaining := sum(k.bytes for k in self.kept if not k.for_derivative):
@@ -96,7 +96,7 @@ class Memory(Printable):
 
 
 def memory(tape: Any) -> Memory:
-    """What `tape` keeps alive; see `GradientTape.memory`.
+    """Measures what `tape` keeps alive; see `GradientTape.memory`.
 
     >>> import gradtape as tf
     >>> x = tf.Variable(tf.ones([1000]))
@@ -107,7 +107,7 @@ def memory(tape: Any) -> Memory:
     """
     log = kept_log(tape, "measure the memory of this tape")
     records = sum(op is not None for op in log.ops)
-    account = replace(log.store.account) if isinstance(log, BudgetedLog) else None  # as it is now
+    account = replace(log.store.account) if isinstance(log, BudgetedLog) else None  # a copy
     return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
 
 
@@ -119,7 +119,7 @@ def _kept_within(account: Account) -> str:
 
 
 def kept_arrays(log: Log) -> Iterator[RetainedArray]:
-    """The arrays that a tape keeps, each once, for the first record that needs it; those of variables are left out."""
+    """Yields each array that a tape keeps once, for the first record that needs it; excludes those of variables."""
     seen = set(_variables(log))
     line = getattr(log, "line", lambda at: None)
     for at, op, values, for_derivative in (*_held_for_derivatives(log), *_held_for_explanations(log)):
@@ -141,7 +141,7 @@ def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
 
 
 def _held_for_explanations(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
-    """What a traced log has noted of its records; a checked one keeps outputs, some of which are on no tape."""
+    """Yields the entries of a traced log and the outputs of a checked one, some of which are on no tape."""
     for at, (_, outputs, _, inputs, _) in log.notes.items():
         yield at, log.records[at][0].name, (outputs, tuple(inputs)), False
     for y in getattr(log, "outputs", ()):
@@ -162,12 +162,12 @@ def _arrays(value: Any) -> Iterator[Any]:
 
 
 def _array_of(x: Tensor) -> Any:
-    """The array that a tensor holds, on its device if it is on one."""
+    """Returns the array that a tensor holds, on its device if it has one."""
     return x.buffer if type(x) is DeviceTensor else known_array(x)
 
 
 def _owner(array: Any) -> Any:
-    """The array that holds the memory of a view."""
+    """Returns the array that owns the memory of a view."""
     while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -196,7 +196,7 @@ def _share(part: int, whole: int) -> str:
 
 @dataclass(frozen=True)
 class LiveTape:
-    """A tape that is alive: its age (None unless it was made persistent or traced), what it keeps, who holds it."""
+    """A live tape: its age (None unless it is persistent or traced), what it keeps, and its referrers."""
 
     age: float | None
     line: Line | None
@@ -208,13 +208,13 @@ class LiveTape:
 
 @dataclass(frozen=True, repr=False)
 class LiveTapes(Printable):
-    """The tapes that are alive and hold records, those that keep most first."""
+    """The live tapes that hold records, those that keep the most first."""
 
     rows: list[LiveTape]
 
     @property
     def warnings(self) -> list[str]:
-        """What looks like a leak."""
+        """Likely leaks."""
         found = []
         made = Counter(row.line for row in self.rows if row.line is not None)
         for line, count in made.items():
@@ -233,7 +233,7 @@ class LiveTapes(Printable):
         return found
 
     def tables(self) -> list[Table]:
-        """The tapes, and the warnings."""
+        """Returns the tapes, with the warnings."""
         table = Table(
             f"{len(self.rows)} tapes are alive", ["made at", ">age", "kind", ">records", ">keeps", "held by"],
             notes=[f"Warning: {text}" for text in self.warnings],
@@ -247,7 +247,7 @@ class LiveTapes(Printable):
 
 
 def live_tapes() -> LiveTapes:
-    """The tapes that are alive and hold records: how old they are, what they keep, who holds them.
+    """Lists the live tapes that hold records: their ages, what they keep, and their referrers.
 
     >>> import gradtape as tf
     >>> x = tf.Variable(tf.ones([1000]))
@@ -272,7 +272,7 @@ def live_tapes() -> LiveTapes:
 
 
 def _holders(tape: Any, tapes: list[Any]) -> Iterator[str]:
-    """Who refers to a tape, as far as the garbage collector can tell."""
+    """Yields the referrers of a tape that the garbage collector knows."""
     for referrer in gc.get_referrers(tape):
         if referrer is tapes or isinstance(referrer, FrameType):
             continue

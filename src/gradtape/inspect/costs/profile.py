@@ -1,9 +1,9 @@
-"""What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
+"""Profiles a step: time and saved bytes, forward and backward, by op, by layer and by source line.
 
-A traced tape notes when each record was made. The op of a record is run once more, on what it was given, to measure
-how much of the time since the record before is the op's; the rest is Python's, a row of its own. Backward times are
-those of a second sweep, which keeps everything. What the process has waited for others since the tape began is a row
-of its own too.
+A traced tape records the time of every record. The op of a record is run again on its inputs to measure its part of the
+time since the previous record; the rest is Python overhead, a row of its own. Backward times are those of a second
+sweep, which keeps everything. The time the process has waited for other processes since the tape began is a separate
+row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_ROWS = 15
 
 @dataclass
 class Cost:
-    """What some records cost: seconds forward (None if the tape was not traced) and backward, bytes kept."""
+    """The cost of records: seconds forward (None if the tape was not traced) and backward, bytes saved."""
 
     records: int = 0
     forward: float | None = None
@@ -41,11 +41,11 @@ class Cost:
 
     @property
     def time(self) -> float:
-        """Forward and backward together."""
+        """Forward plus backward time."""
         return (self.forward or 0.0) + self.backward
 
     def add(self, other: Cost) -> None:
-        """Takes the cost of further records in."""
+        """Adds the cost of further records."""
         self.records += other.records
         if other.forward is not None:
             self.forward = (self.forward or 0.0) + other.forward
@@ -61,12 +61,12 @@ class Profile(Printable):
     ops: dict[int, str] = field(default_factory=dict)
     lines: dict[int, Line | None] = field(default_factory=dict)
     layers: dict[int, str] = field(default_factory=dict)
-    collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
-    python: Cost | None = None  # between the ops; None if the tape was not traced
+    collectives: Cost | None = None  # one record per call; None if there were none, or the tape was not traced
+    python: Cost | None = None  # between ops; None if the tape was not traced
 
     @property
     def total(self) -> Cost:
-        """Everything together, but for what was waited for."""
+        """The total, excluding collectives."""
         total = _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
         if self.python is not None:
             total.add(self.python)
@@ -74,23 +74,23 @@ class Profile(Printable):
 
     @property
     def by_op(self) -> dict[str, Cost]:
-        """The cost of each op, the dearest first."""
+        """The cost of each op, the most expensive first."""
         return _gathered((self.ops[at], cost) for at, cost in self.of_records.items())
 
     @property
     def by_line(self) -> dict[Line, Cost]:
-        """The cost of each line of the program, the dearest first."""
+        """The cost of each source line, the most expensive first."""
         known = ((self.lines[at], cost) for at, cost in self.of_records.items())
         return _gathered((line, cost) for line, cost in known if line is not None)
 
     @property
     def by_layer(self) -> dict[str, Cost]:
-        """The cost of each layer, the dearest first: name scopes, Keras layers, or calls of the program's functions."""
+        """The cost of each layer (name scope, Keras layer or user function call), the most expensive first."""
         known = ((self.layers.get(at, ""), cost) for at, cost in self.of_records.items())
         return _gathered((layer, cost) for layer, cost in known if layer)
 
     def tables(self) -> list[Table]:
-        """By op, by layer, then by line."""
+        """Returns the costs by op, by layer, then by line."""
         total = self.total
         traced = total.forward is not None
         spent = readable_time(total.time) if total.records else "nothing"
@@ -132,7 +132,7 @@ def _gathered(pairs: Any) -> dict[Any, Cost]:
 
 
 def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
-    """The costs of the records on `tape`; see `GradientTape.profile`.
+    """Measures the costs of the records on `tape`; see `GradientTape.profile`.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(tf.ones([100, 100]))
@@ -168,7 +168,7 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
 
 
 def _own_seconds(op: Any, note: Any, otherwise: float) -> float:
-    """How long an op takes on what it was given; `otherwise` if running it again would call Python or do something."""
+    """Measures an op on its recorded inputs; returns `otherwise` if a replay would call Python or have side effects."""
     if getattr(op, "family", None) in ("call", "custom") or getattr(op, "effect", False) or not hasattr(op, "numpy"):
         return otherwise
     if any(type(x) is not Tensor for x in note[3]):
@@ -177,13 +177,13 @@ def _own_seconds(op: Any, note: Any, otherwise: float) -> float:
         began = perf_counter_ns()
         try:
             dispatch.run(op, note[3], note[4])
-        except Exception:  # of a value that was overwritten since: what is known is the time it took together
+        except Exception:  # a value was overwritten since: only the total time is known
             return otherwise
         return (perf_counter_ns() - began) * 1e-9
 
 
 def _collectives(log: TracingLog) -> Cost | None:
-    """The time that was waited for other processes: forward, until the last record was made, and after it."""
+    """Returns the time spent waiting for other processes: before the last record, and after it."""
     waits = waits_since(log.started)
     forward_ends = max([note[2] for note in log.notes.values()], default=log.started)
     forward, after = (
@@ -194,9 +194,10 @@ def _collectives(log: TracingLog) -> Cost | None:
 
 
 class _Clock:
-    """The hooks of a sweep, which asks for a position's when its cotangent is complete: then its rule's time begins.
+    """Hooks that time rules: the sweep tests membership of a position when its cotangent is complete, which starts its
+    rule.
 
-    Products that wait to be multiplied out belong to the time of the position they are the cotangent of.
+    Pending products are evaluated in the time of the position whose cotangent they are.
     """
 
     def __init__(self, grads: SparseCotangents) -> None:
@@ -216,7 +217,7 @@ class _Clock:
 
 
 def backward_times(reading: Reading) -> dict[int, float]:
-    """Seconds that the rule of each record took in a sweep."""
+    """Returns the seconds that the rule of each record takes in a sweep."""
     plain = reading.namespace is raw
     grads = SparseCotangents({at: g.array if plain else g for at, g in reading.seeds.items()})
     clock: Any = _Clock(grads)
@@ -230,7 +231,7 @@ def backward_times(reading: Reading) -> dict[int, float]:
     found: dict[int, float] = {}
     for (at, start), end in zip(clock.started, ends, strict=True):
         record = reading.records[at]
-        if record is None:  # what is done at a leaf is what the rules of its users have left to be done
+        if record is None:  # work at a leaf is deferred work of the rules of its users
             owners = [i for i in path if type(reading.records[i]) is tuple and at in reading.records[i][1]]
         else:
             owners = [record if type(record) is int else at]
