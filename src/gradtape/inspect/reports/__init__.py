@@ -1,1 +1,1 @@
-"""The report: a recording as one page of HTML."""
+"""Writes a recording as one HTML page."""

@@ -1,4 +1,4 @@
-"""What the page shows of a traced function: its graph, with the graphs of branches and loops inside their nodes."""
+"""The page data of a traced function: its graph, with the graphs of branches and loops inside their nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .grouping import in_pieces
 
 
 class _Gatherer:
-    """Numbers the values and nodes of a graph and of those inside it, from `first` on."""
+    """Numbers the values and nodes of a graph and of its subgraphs, from `first` on."""
 
     def __init__(self, first: int = 0) -> None:
         self.nodes: list[dict[str, Any]] = []
@@ -40,14 +40,14 @@ class _Gatherer:
         return at
 
     def inputs(self, graph: Graph) -> list[Any]:
-        """Boxes for what a function is given."""
+        """Adds nodes for the inputs of a function."""
         children = [self.add(f"argument {i}", "input", [], (value,)) for i, value in enumerate(graph.inputs)]
         for variable, value in graph.variables:
             children.append(self.add(variable.name.partition(":")[0], "variable", [], (value,)))
         return children
 
     def body(self, graph: Graph) -> list[Any]:
-        """The tree of a graph's nodes: ids, and groups for the graphs inside its nodes."""
+        """Returns the tree of a graph's nodes: ids, and groups for the subgraphs of its nodes."""
         children = [self.node(node) for node in graph.nodes]
         for variable, value in graph.updates:
             children.append(self.add(f"{variable.name.partition(':')[0]} becomes", "variable", [value], ()))
@@ -64,7 +64,7 @@ class _Gatherer:
         return {"name": node.op.name, "children": [*inner, at]} if inner else at
 
     def _given(self, graph: Graph, node: Node) -> list[Any]:
-        """Boxes for the arguments of a branch or a loop's body, each computed from what the node is given for it."""
+        """Adds nodes for the arguments of a branch or loop body, each fed by the corresponding input of the node."""
         given = node.inputs[len(node.inputs) - len(graph.inputs) :] if len(graph.inputs) <= len(node.inputs) else ()
         return [
             self.add(f"argument {i}", "input", [given[i]] if given else [], (value,))
@@ -73,7 +73,7 @@ class _Gatherer:
 
 
 def kind_of(op: Any) -> str:
-    """Which colour an op has."""
+    """Returns the color class of an op."""
     if op.family in ("custom", "call"):
         return "call"
     if op.family == "bilinear":
@@ -84,12 +84,12 @@ def kind_of(op: Any) -> str:
 
 
 def kind_of_node(node: Node) -> str:
-    """Which colour a node has."""
+    """Returns the color class of a node."""
     return "call" if node.effect else kind_of(node.op)
 
 
 def graph_data(graph: Graph) -> dict[str, Any]:
-    """Everything the page shows of a traced function."""
+    """Returns the page data of a traced function."""
     gatherer = _Gatherer()
     children = [*gatherer.inputs(graph), *gatherer.body(graph)]
     results = {gatherer.made[value] for value in graph.outputs if value in gatherer.made}
@@ -112,9 +112,9 @@ def graph_data(graph: Graph) -> dict[str, Any]:
 def call_data(
     graph: Graph, outside: list[int | None], call: dict[str, Any], count: int, first: int
 ) -> tuple[list[Any], list[dict[str, Any]]]:
-    """The tree and the nodes of what a call on a tape computed; `outside` has the ids of the call's arguments.
+    """Returns the tree and the nodes inside a call on a tape; `outside` has the ids of the call's arguments.
 
-    The call itself is computed from the results, the first `count` outputs: the others are kept for the way back.
+    The call node takes the results, the first `count` outputs, as inputs; the other outputs are residuals.
     """
     gatherer = _Gatherer(first)
     for value, at in zip(graph.all_inputs, outside, strict=False):

@@ -1,6 +1,6 @@
-"""The tree a graph is shown as: scopes within scopes, cut into pieces that fit on a screen.
+"""The tree that a graph is displayed as: nested scopes, split into pieces that fit on a screen.
 
-A group is a run of records one after the other, so that values only ever flow forward between groups.
+A group is a contiguous run of records, so that values only flow forward between groups.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ _MOST_CHILDREN = 40
 
 
 def tree(paths: Sequence[tuple[int, tuple[str, ...]]]) -> list[Any]:
-    """Nested groups `{"name": ..., "children": [...]}` from (id, path) pairs in order of execution; leaves are ids.
+    """Builds nested groups `{"name": ..., "children": [...]}` from (id, path) pairs in order of execution; leaves are
+    ids.
 
     >>> tree([(0, ("a",)), (1, ("a", "b")), (2, ("a", "b")), (3, ())])
     [{'name': 'a', 'children': [0, {'name': 'b', 'children': [1, 2]}]}, 3]
@@ -33,7 +34,7 @@ def _level(paths: Sequence[tuple[int, tuple[str, ...]]], depth: int) -> list[Any
 
 
 def in_pieces(children: list[Any]) -> list[Any]:
-    """The same children, those of a long list in groups of their own."""
+    """Splits a long list of children into groups."""
     while len(children) > _MOST_CHILDREN:
         size = max(8, -(-len(children) // _MOST_CHILDREN))
         pieces = [children[i : i + size] for i in range(0, len(children), size)]
@@ -42,7 +43,7 @@ def in_pieces(children: list[Any]) -> list[Any]:
 
 
 def opened(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
-    """The same tree, with groups of what is inside some of its leaves around these.
+    """Replaces leaves that have contents by groups of their contents and the leaf.
 
     >>> opened([0, {"name": "a", "children": [1]}], {1: {"name": "f", "children": [2, 3]}})[1]["children"]
     [{'name': 'f', 'children': [2, 3, 1]}]

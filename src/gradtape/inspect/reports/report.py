@@ -1,6 +1,6 @@
-"""A step as a page to look at: the graph of a tape or of a traced function, in one file that needs no server.
+"""Writes the graph of a tape or of a traced function as an HTML page, in one file that needs no server.
 
-This module gathers what the page shows; the page itself is `viewer/`: a template, a style sheet and scripts.
+This module collects the page data; the page itself is `viewer/`: a template, a style sheet and scripts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}
 
 
 def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None) -> Path:
-    """Writes a page about a tape, the steps of a run, a traced function or its graph to `path`, and returns the path.
+    """Writes a page about a tape, recorded steps, a traced function or its graph to `path`, and returns the path.
 
     >>> import gradtape as tf, os, tempfile
     >>> @tf.function
@@ -65,17 +65,17 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
 
 
 def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Writes the page that shows `data`; what was at `path` before stays if that fails."""
+    """Writes the page that shows `data`, atomically: on failure, an existing file at `path` is unchanged."""
     page = Path(path)
-    text = render(data).encode("utf-8", "xmlcharrefreplace")  # file names may hold what is no character
+    text = render(data).encode("utf-8", "xmlcharrefreplace")  # file names may contain lone surrogates
     try:
-        if page.exists() and not page.is_file():  # a pipe or a device, which is written to, not replaced; or a folder
+        if page.exists() and not page.is_file():  # a pipe or device is written to, not replaced; a folder raises
             page.write_bytes(text)
         else:
             with replacing(page.resolve()) as file:
                 file.write(text)
     except (OSError, OpError) as failure:
-        error = failure if isinstance(failure, OSError) else failure.__cause__  # of a file, the system's error
+        error = failure if isinstance(failure, OSError) else failure.__cause__  # `replacing` wraps the system's error
         if not isinstance(error, OSError):
             raise
         raise type(error)(
@@ -87,17 +87,17 @@ def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> Path:
 
 
 def render(data: dict[str, Any]) -> str:
-    """The page that shows `data`."""
+    """Renders the page that shows `data`."""
     viewer = files(__package__).joinpath("viewer")
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {name: viewer.joinpath(name).read_text("utf-8") for name in _VIEWER}
     parts |= {"title": html.escape(str(data["title"])), "data": text}
     template = viewer.joinpath("template.html").read_text("utf-8")
-    return re.sub(r"\{\{(.+?)\}\}", lambda found: parts[found[1]], template)  # at once: no part can name another
+    return re.sub(r"\{\{(.+?)\}\}", lambda found: parts[found[1]], template)  # in one pass: no part can name another
 
 
 def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, Any]:
-    """Everything the page shows of a tape."""
+    """Returns the page data of a tape."""
     reading = Reading(tape, target, sources, "draw this tape")
     costs = profile(tape, target, sources)
     cotangents = reading.cotangents
@@ -163,7 +163,7 @@ def _node(reading: Reading, at: int, cotangents: dict[int, Any], cost: Any) -> d
 
 
 def _opened_calls(reading: Reading, nodes: dict[int, Any]) -> dict[int, dict[str, Any]]:
-    """Adds what calls of functions have computed to `nodes`; the groups of that, by the position of the call."""
+    """Adds the nodes inside function calls to `nodes`; returns their groups, by the position of the call."""
     found = {}
     for at in [at for at in nodes if getattr(reading.operation(at), "family", None) == "call"]:
         op, parents, _, outputs = reading.records[at]
@@ -187,7 +187,7 @@ def _first(reading: Reading, at: int) -> int:
 
 
 def _numbers(array: Any) -> dict[str, Any] | None:
-    """A histogram, and what else describes the numbers of an array."""
+    """Returns a histogram and other statistics of an array."""
     if array.dtype.kind not in "fcV" or not array.size:
         return None
     x = np.abs(array) if array.dtype.kind == "c" else array
@@ -224,7 +224,7 @@ def _mark_exits(reading: Reading, nodes: dict[int, Any]) -> None:
 
 
 def _missing(tape: Any, reading: Reading, target: Any, nodes: dict[int, Any]) -> list[dict[str, Any]]:
-    """The sources without a gradient, or with one of zeros, and why."""
+    """Explains the sources without a gradient, or with one of zeros."""
     targets = target if target is not None else (reading.log.question or [None])[0]
     flat = [source for _, source, _ in reading.sources]
     if (not isinstance(targets, Tensor) and not targets) or any(source is None for source in flat):

@@ -1,4 +1,4 @@
-"""Several steps of a training run on one page, with a slider over them: `record_steps`."""
+"""Records several steps of a training run for one page with a slider: `record_steps`."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _EMPTY = (
 
 @dataclass(frozen=True)
 class Step:
-    """One step that was kept: its number, its loss, and the norms of the gradients by the names of the sources.
+    """One step that was kept: its number, its loss, and the gradient norms by source name.
 
-    The loss is None if the target is no single number, a norm where there is no gradient.
+    The loss is None if the target is not a single number; a norm is None if there is no gradient.
     """
 
     number: int
     loss: float | None
     norms: dict[str, float | None]
-    graph: int = field(repr=False)  # which of the graphs the steps have
-    packed: bytes = field(repr=False)  # what the page shows of it, as compressed JSON
+    graph: int = field(repr=False)  # index of its graph in `Steps`
+    packed: bytes = field(repr=False)  # its page data, as compressed JSON
 
 
 class Steps(Printable):
-    """The steps that `record_steps` kept; iterate over it, index it, print it, or make a page of it.
+    """The steps kept by `record_steps`; supports iteration, indexing, printing and a page.
 
-    It holds no arrays: of each step the numbers that the page shows, compressed.
+    Holds no arrays, only the numbers that the page shows for each step, compressed.
     """
 
     def __init__(self, every: int = 1, keep: int = 50) -> None:
@@ -60,7 +60,7 @@ class Steps(Printable):
         self.seen = 0  # steps so far, kept or not
         self._keep = keep
         self._kept: list[Step] = []
-        self._graphs: dict[str, int] = {}  # nodes and tree without what differs between steps, as JSON
+        self._graphs: dict[str, int] = {}  # the constant part of nodes and tree, as JSON
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self._kept)
@@ -72,7 +72,7 @@ class Steps(Printable):
         return self._kept[i]
 
     def add(self, tape: GradientTape, target: Any = None, sources: Any = None, number: int | None = None) -> Step:
-        """Keeps a step that is on `tape`, made with `trace=True`; `record_steps` does it for those it chooses.
+        """Keeps a step from a `tape` made with `trace=True`; `record_steps` calls it for the steps it selects.
 
         >>> import gradtape as tf
         >>> w, steps = tf.Variable(2.0, name="w"), tf.inspect.Steps()
@@ -95,11 +95,11 @@ class Steps(Printable):
         return step
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes a page with a slider over the steps, which begins at the last, to `path`, and returns the path."""
+        """Writes a page with a slider over the steps, initially at the last, to `path`, and returns the path."""
         return write_page(self.page_data(), path)
 
     def page_data(self) -> dict[str, Any]:
-        """Everything the page shows."""
+        """Returns the page data."""
         if not self._kept:
             raise ValueError(_EMPTY)
         graphs = [json.loads(text) for text in self._graphs]
@@ -113,7 +113,7 @@ class Steps(Printable):
         return {"kind": "tape", "title": title, "traced": last["traced"], "graphs": graphs, "steps": steps}
 
     def tables(self) -> list[Table]:
-        """Loss and gradients, step by step."""
+        """Returns losses and gradients, step by step."""
         table = Table(f"{len(self)} of {self.seen} steps", [">step", ">loss", ">gradient norm", "largest", "without"])
         for step in self:
             known = {name: norm for name, norm in step.norms.items() if norm is not None}
@@ -129,7 +129,7 @@ class Steps(Printable):
         return self._graphs.setdefault(json.dumps(graph), len(self._graphs))
 
     def _thin(self) -> None:
-        """Lets every second step go, so that those that stay are spread over the run."""
+        """Drops every second step, so that the remaining ones are spread over the run."""
         self.every *= 2
         spread = [step for step in self._kept if step.number % self.every == 0]
         self._kept = spread if 1 < len(spread) < len(self._kept) else self._kept[::2]
@@ -150,11 +150,12 @@ def _changing(data: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
-    """Inside the block, every so many steps of a training run are kept: `steps.report(path)` has a slider over them.
+    """Keeps every n-th step of a training run inside the block; `steps.report(path)` shows them with a slider.
 
-    A step is a gradient that a tape is asked for, in this thread, and not inside another tape. Those that are kept are
-    traced; the others run as ever. Of a function, as that of Keras' `fit`, each run is a step. When there are more than
-    `keep`, every second one is let go and `every` doubles, so that the steps of a run of any length are spread over it.
+    A step is a gradient computed in this thread and not inside another tape. The steps that are kept are traced; the
+    others run as usual. Each run of a traced function, such as that of Keras' `fit`, is a step. When there are more
+    than `keep` steps, every second one is dropped and `every` doubles, so that the steps of a run of any length are
+    spread over it.
 
     >>> import gradtape as tf, os, tempfile
     >>> w = tf.Variable(4.0, name="w")
@@ -210,14 +211,14 @@ def _keep(steps: Steps, tape: GradientTape) -> None:
 
 @never_raises()
 def _keep_in_graph(steps: Steps, tape: GradientTape, lasts: Callable[[], bool]) -> None:
-    """Adds a node to the graph that is being traced, which keeps steps as long as the block `lasts`."""
+    """Adds an observer node to the graph being traced that keeps steps while `lasts()` is true."""
     log = tape._log
     if not isinstance(log, TracingLog) or log.question is None:
         return
     targets, _, sources = log.question
     try:
         question = Question(tape, targets, sources)
-    except RuntimeError:  # it would run code of the user's again
+    except RuntimeError:  # a replay would call user code
         return
 
     def wanted() -> bool:
