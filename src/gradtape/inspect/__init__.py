@@ -1,7 +1,7 @@
-"""Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks.
+"""Inspects computations: why a gradient is None or NaN, what a step costs, whether it is correct, how it looks.
 
-Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.inspection`, and so it does the logs
-that note what explanations need. `records` reads tapes again, the other folders answer one kind of question each.
+Depends on `graph`, the tape and the layers below; a tape finds this package, and the logs that explanations need,
+through `engine.tape.inspection`. `records` reads tapes back; each other folder answers one kind of question.
 """
 
 from .causes.explain import explain
