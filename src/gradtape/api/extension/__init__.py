@@ -1,1 +1,1 @@
-"""Types of the user's own that TensorFlow's functions take, and how functions are made to take them."""
+"""User-defined types that TensorFlow's functions accept, and dispatch of functions on them."""

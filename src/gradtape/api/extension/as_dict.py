@@ -1,4 +1,4 @@
-"""The fields of an extension type's value."""
+"""`as_dict`: the fields of an extension type as a dictionary."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["as_dict"]
 
 
 def as_dict(value: ExtensionType) -> dict[str, Any]:
-    """The fields of an extension type by name; those that are extension types themselves as they are.
+    """Returns the fields of an extension type by name; nested extension types are not converted.
 
     >>> import gradtape as tf
     >>> class Pair(tf.experimental.ExtensionType):

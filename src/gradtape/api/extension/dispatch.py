@@ -1,7 +1,8 @@
-"""Functions of the api that call the user's own implementation for the user's own types.
+"""Type-based dispatch: API functions call the user's implementation for the user's types.
 
-A function nobody has registered for is what it always was. Where somebody does, its code is exchanged for a call that
-looks at the arguments first, in place: whoever has the function, by whatever name, has the new one.
+A function without registrations is unchanged. The first registration replaces its code object in place with one that
+checks the arguments first, so that every existing reference to the function dispatches; removing the last registration
+restores the original code.
 """
 
 import functools
@@ -29,19 +30,19 @@ __all__ = [
     "unregister_dispatch_for",
 ]
 
-_Check = Callable[[Any], tuple[bool, bool]]  # whether a value is of a type, and whether it is one to look for
+_Check = Callable[[Any], tuple[bool, bool]]  # whether a value is of a type, and whether it triggers dispatch
 
 
 class _Target:
-    """The user's implementation of a function, and the arguments that it is for."""
+    """A user's implementation of a function, and the signatures it accepts."""
 
     def __init__(self, function: Callable[..., Any], checks: list[list[tuple[str, _Check]]], owner: Any) -> None:
         self.function = function
-        self.owner = owner  # what the user knows it by
+        self.owner = owner  # the object the user registered
         self._signatures = checks
 
     def takes(self, arguments: dict[str, Any]) -> bool:
-        """Whether a call with these arguments is for it: they fit, and there is more than tensors among them."""
+        """Whether it accepts these arguments: they fit a signature, and one of them triggers dispatch."""
         for checks in self._signatures:
             found = [check(arguments[name]) if name in arguments else (False, False) for name, check in checks]
             if all(fits for fits, _ in found) and any(own for _, own in found):
@@ -50,7 +51,7 @@ class _Target:
 
 
 class Dispatcher:
-    """An api function's way to the implementations that are registered for it."""
+    """Dispatches calls of an API function to the implementations registered for it."""
 
     def __init__(self, api: types.FunctionType) -> None:
         self.api = api
@@ -65,19 +66,19 @@ class Dispatcher:
         self._original.__kwdefaults__ = api.__kwdefaults__
 
     def install(self) -> None:
-        """From now on calls of the function come here."""
+        """Redirects calls of the function to this dispatcher."""
         self.api.__kwdefaults__ = {**(self._keywords or {}), "_dispatcher": self}
         self.api.__code__ = _code_for(len(self._code.co_freevars))
         self.api.__signature__ = self.signature  # type: ignore[attr-defined]
 
     def remove(self) -> None:
-        """The function is what it was."""
+        """Restores the original function."""
         self.api.__code__ = self._code
         self.api.__kwdefaults__ = self._keywords
         del self.api.__signature__  # type: ignore[attr-defined]
 
     def exchange(self, change: Callable[[Any], None]) -> None:
-        """Has `change` give the function itself other code, below what is registered for it."""
+        """Lets `change` replace the code of the original function, below the dispatcher."""
         change(self._original)
         self._code = self._original.__code__
 
@@ -103,12 +104,12 @@ class Dispatcher:
 
 
 _dispatchers: dict[Any, Dispatcher] = {}
-_handlers: dict[Any, Any] = {}  # of all elementwise functions, by the types they are for
+_handlers: dict[Any, Any] = {}  # handlers of all elementwise functions, by kind and types
 
 
 @functools.cache
 def _code_for(free: int) -> types.CodeType:
-    """The code of a function that asks its dispatcher; a function's code must have as many free variables as before."""
+    """Returns the code of a forwarding function; its number of free variables must match the replaced code."""
 
     def ask(*args: Any, _dispatcher: Any, **kwargs: Any) -> Any:
         return _dispatcher(args, kwargs)
@@ -117,7 +118,7 @@ def _code_for(free: int) -> types.CodeType:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether a value is of a type that functions are registered for, or a list with such a value in it."""
+    """Whether a value triggers dispatch: it is of a composite or registered type, or a list that contains one."""
     if isinstance(value, list | tuple):
         return any(map(_is_own, value))
     return isinstance(value, CompositeTensor) or type(value) in _dispatchable
@@ -127,13 +128,13 @@ _dispatchable: set[type] = set()
 
 
 def register_dispatchable_type(cls: type) -> type:
-    """A class decorator: values of a class that is no composite are looked for too."""
+    """Class decorator: values of this class trigger dispatch although it is not a composite tensor."""
     _dispatchable.add(cls)
     return cls
 
 
 def _check_for(annotation: Any) -> _Check:
-    """A check of an annotation: a type, a union, or a list of what another annotation says."""
+    """Compiles an annotation to a check: a type, a union, or a list of another annotation."""
     if annotation is None:
         annotation = type(None)
     if is_union(annotation):
@@ -173,7 +174,7 @@ def _dispatcher_of(api: Any) -> Dispatcher:
 
 
 def exchange_below(api: Any, change: Callable[[Any], None]) -> None:
-    """Has `change` give a function other code, below what users have registered for it."""
+    """Lets `change` replace the code of a function, below the user's registrations if there are any."""
     if api in _dispatchers:
         _dispatchers[api].exchange(change)
     else:
@@ -203,10 +204,10 @@ def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[
 
 
 def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: the function is what `api` calls for arguments of the types in a signature.
+    """Decorator: `api` calls the function for arguments of the types in a signature.
 
-    A signature is a dict from parameters of `api` to types, `Union`s or `List`s of types; without one, the annotations
-    of the function are taken.
+    A signature is a dict from parameters of `api` to types, `Union`s or `List`s of types; without one, the function's
+    annotations are used.
 
     >>> import gradtape as tf
     >>> class Mirrored(tf.experimental.ExtensionType):
@@ -249,7 +250,7 @@ def _annotated(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _check_parameters(parameters: Any, function: Callable[..., Any], named: bool) -> None:
-    """Raises if a function does not have the parameters of the api, but for the name, which it may lack."""
+    """Raises if a function does not have the parameters of the API; it may omit `name` if `named`."""
     signature = inspect.signature(function)
     kinds = {p.kind for p in signature.parameters.values()}
     if kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
@@ -263,7 +264,7 @@ def _check_parameters(parameters: Any, function: Callable[..., Any], named: bool
 
 
 def _without_name(names: list[str], args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any], str | None]:
-    """A call without its name, and the name."""
+    """Splits `name` off the arguments of a call."""
     at = names.index("name") if "name" in names else len(args)
     if at < len(args):
         return (*args[:at], *args[at + 1 :]), kwargs, args[at]
@@ -271,7 +272,7 @@ def _without_name(names: list[str], args: Any, kwargs: Any) -> tuple[tuple[Any, 
 
 
 def _scoped(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """The function with a parameter `name`, a scope around it."""
+    """Adds a parameter `name` to a function, which opens a name scope around the call."""
 
     def scoped(*args: Any, **kwargs: Any) -> Any:
         args, kwargs, name = _without_name(names, args, kwargs)
@@ -302,7 +303,7 @@ def _for_elementwise(apis: list[str], kinds: tuple[Any, ...], tag: str) -> Calla
 def _register_handler(api: Any, kinds: tuple[Any, ...], handler: Callable[..., Any]) -> None:
     names = list(inspect.signature(api).parameters)
     count = len(kinds)
-    bare = len(names) == count + ("name" in names)  # nothing to be passed on beside the operands
+    bare = len(names) == count + ("name" in names)  # no arguments besides the operands
 
     def target(*args: Any, **kwargs: Any) -> Any:
         args, kwargs, name = _without_name(names, args, kwargs)
@@ -316,7 +317,7 @@ def _register_handler(api: Any, kinds: tuple[Any, ...], handler: Callable[..., A
 
 
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
-    """A decorator: `handler(function, x)` is what all elementwise functions of one argument call for `x_type`.
+    """Decorator: all unary elementwise functions call `handler(function, x)` for an `x` of type `x_type`.
 
     >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
@@ -333,7 +334,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
 
 
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
-    """A decorator: `handler(function, x, y)` is what all elementwise functions of two arguments call for these types.
+    """Decorator: all binary elementwise functions call `handler(function, x, y)` for arguments of these types.
 
     >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
@@ -350,7 +351,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
 
 
 def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
-    """A decorator: `handler(assertion, x, y)` is what `tf.debugging.assert_equal` and its like call for these types.
+    """Decorator: `tf.debugging.assert_equal` and similar functions call `handler(assertion, x, y)` for these types.
 
     >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
@@ -367,7 +368,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
 
 
 def unregister_dispatch_for(dispatch_target: Any) -> None:
-    """What was registered by one of the decorators is not called any more.
+    """Removes what one of the decorators registered.
 
     >>> import gradtape as tf
     >>> class Celsius(tf.experimental.ExtensionType):
@@ -403,6 +404,6 @@ _OPERATORS = {
 
 
 def _operator(reflected: str, x: Tensor, y: Any) -> Any:
-    """What `x + y` and its like are for a type of the user's, by the function of that operator."""
+    """Evaluates `x + y` and other operators for a `y` of a user's type, by the function of the operator."""
     dispatcher = _dispatchers.get(resolve(_OPERATORS[reflected])) if reflected in _OPERATORS else None
     return NotImplemented if dispatcher is None or not _is_own(y) else dispatcher((x, y), {})

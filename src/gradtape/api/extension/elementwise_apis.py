@@ -1,10 +1,10 @@
-"""Which of TensorFlow's functions are elementwise, so that one handler serves them all."""
+"""Lists the elementwise functions, for which one registered handler serves all."""
 
 from __future__ import annotations
 
 from ..names import NAMES
 
-# TensorFlow has no mark on these functions that could be asked: the lists are those of its registry.
+# TensorFlow has no attribute that identifies these functions: the lists are copied from its registry.
 _UNARY = """
 bitwise.invert cast clip_by_value debugging.check_numerics dtypes.saturate_cast image.adjust_brightness
 image.adjust_gamma image.convert_image_dtype image.random_brightness image.stateless_random_brightness

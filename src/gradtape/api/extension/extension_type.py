@@ -1,4 +1,4 @@
-"""`ExtensionType`: classes of the user's own, made of annotated fields, that are used like tensors."""
+"""`ExtensionType`: user-defined classes with annotated fields that can be used like tensors."""
 
 import abc
 import functools
@@ -26,7 +26,7 @@ _CHANGEABLE = ("_keras_mask",)  # Keras sets it
 
 
 class _Fields:
-    """What values and specs of an extension type have in common: fields that only the constructor sets."""
+    """Common base of values and specs of an extension type: fields that only the constructor sets."""
 
     _role = Role.VALUE
 
@@ -42,7 +42,7 @@ class _Fields:
         convert_fields(self._tf_extension_type_fields(), self.__dict__, self._role)
 
     def __validate__(self) -> None:
-        """Overridden by types that have more to check than their annotations."""
+        """Validates the fields beyond their annotations; subclasses override it."""
 
     def _check_changeable(self, name: str) -> None:
         made = _BEING_MADE in self.__dict__ and self._tf_extension_type_has_field(name)
@@ -65,14 +65,14 @@ class _Fields:
 
 
 def _made(cls: Any, fields: Any) -> Any:
-    """An object with these fields, without its constructor."""
+    """Creates an object with these fields without calling its constructor."""
     value = object.__new__(cls)
     value.__dict__.update(fields)
     return value
 
 
 class _ExtensionTypeMeta(abc.ABCMeta):
-    """Gives a class of annotated fields its constructor and its `Spec`."""
+    """Adds a constructor and a nested `Spec` to a class with annotated fields."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         if not namespace.get("_tf_extension_type_do_not_transform_this_class", False):
@@ -87,8 +87,8 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
 
     Fields are annotated as tensors, composites of tensors and other extension types, numbers, bools, strings, bytes,
     None, `tf.DType` and `tf.TensorShape`, and tuples, `Mapping`s, `Union`s and `Optional`s of these. Values are
-    checked, converted and then final. A class gets a constructor unless it has one, `__validate__` is called after it;
-    its nested class `Spec` is a `tf.TypeSpec` with the same fields, specs in place of tensors.
+    checked, converted and then immutable. A class without a constructor gets one; `__validate__` is called after the
+    constructor. The nested class `Spec` is a `tf.TypeSpec` with the same fields, with specs in place of tensors.
 
     >>> import gradtape as tf
     >>> class MaskedTensor(tf.experimental.ExtensionType):
@@ -112,7 +112,8 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
 
     @classmethod
     def _tf_extension_type_fields(cls) -> tuple[Field, ...]:
-        """The fields, those of base classes first. Names that are not defined yet are looked for again next time."""
+        """Returns the fields, those of base classes first; not cached while an annotation refers to an undefined
+        name."""
         if "_tf_extension_type_cached_fields" in cls.__dict__:
             return cls.__dict__["_tf_extension_type_cached_fields"]  # type: ignore[no-any-return]
         own = [base for base in reversed(cls.__mro__) if isinstance(base, _ExtensionTypeMeta)]
@@ -131,7 +132,7 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
 
     @classmethod
     def _parameters(cls) -> list[inspect.Parameter]:
-        """Those of the constructor; after a field with a default, those without one are keywords."""
+        """Returns the constructor's parameters; after a field with a default, fields without one are keyword-only."""
         parameters = []
         kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         optional = False
@@ -196,7 +197,7 @@ class ExtensionTypeSpec(_Fields, TypeSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> Any:
-        """The spec of a value."""
+        """Returns the spec of a value."""
         own = {each.name: getattr(value, each.name) for each in value._tf_extension_type_fields()}
         return _made(cls, nest.map_structure(_with_specs, own))
 
@@ -238,10 +239,10 @@ class ExtensionTypeSpec(_Fields, TypeSpec):
 
 
 class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
-    """How values of a `BatchableExtensionType` are stacked and taken apart by rows: by stacking all their tensors.
+    """Stacks and unstacks values of a `BatchableExtensionType`, by default by stacking all of their tensors.
 
-    A type for which that is not it has an encoder with `batch`, `unbatch`, `encode`, `decode` and `encoding_specs` of
-    its own as `__batch_encoder__`.
+    A type that batches differently sets `__batch_encoder__` to an encoder with its own `batch`, `unbatch`, `encode`,
+    `decode` and `encoding_specs`.
 
     >>> import gradtape as tf
     >>> class Point(tf.experimental.BatchableExtensionType):
@@ -251,7 +252,7 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
     """
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
-        """The spec with one axis more in front of all shapes in it."""
+        """Returns the spec with a leading axis added to all of its shapes."""
 
         def one(x: Any) -> Any:
             if isinstance(x, BatchableTypeSpec):
@@ -261,7 +262,7 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
         return _made(type(spec), nest.map_structure(one, spec.__dict__))
 
     def unbatch(self, spec: Any) -> Any:
-        """The spec without the first axis of all shapes in it."""
+        """Returns the spec without the first axis of all of its shapes."""
 
         def one(x: Any) -> Any:
             if isinstance(x, BatchableTypeSpec):
@@ -271,15 +272,15 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
         return _made(type(spec), nest.map_structure(one, spec.__dict__))
 
     def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
-        """The components."""
+        """Returns the components."""
         return spec._to_components(value)
 
     def decode(self, spec: Any, encoded_value: Any) -> Any:
-        """The value of these components."""
+        """Returns the value with these components."""
         return spec._from_components(encoded_value)
 
     def encoding_specs(self, spec: Any) -> Any:
-        """The specs of the components."""
+        """Returns the specs of the components."""
         return spec._component_specs
 
 
@@ -309,7 +310,7 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchableTypeSpec):
 
 
 class BatchableExtensionType(ExtensionType):
-    """An extension type whose values can be stacked and taken apart by rows: by `tf.data`, `tf.map_fn`, Keras.
+    """An extension type whose values can be batched and unbatched: by `tf.data`, `tf.map_fn`, Keras.
 
     >>> import gradtape as tf
     >>> class Vehicle(tf.experimental.BatchableExtensionType):
@@ -328,7 +329,7 @@ def _with_specs(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A field with dicts for its mappings."""
+    """Returns a field with dicts for its mappings."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
@@ -364,7 +365,7 @@ def _check_class(cls: Any) -> None:
 
 
 def _add_constructor(cls: Any, parameters: list[inspect.Parameter]) -> None:
-    """A constructor that takes the fields, or the user's own, with its result checked."""
+    """Adds a constructor that takes the fields, or wraps the user's, so that the fields are checked afterwards."""
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if "__init__" in cls.__dict__:
         cls.__init__ = _checked(cls.__init__)
@@ -384,7 +385,7 @@ def _add_constructor(cls: Any, parameters: list[inspect.Parameter]) -> None:
 def _checked(constructor: Callable[..., None]) -> Any:
     @functools.wraps(constructor)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        if _BEING_MADE in self.__dict__:  # by the constructor of a subclass, which checks everything at its end
+        if _BEING_MADE in self.__dict__:  # called by a subclass's constructor, which checks everything at its end
             constructor(self, *args, **kwargs)
             return
         self.__dict__[_BEING_MADE] = True
@@ -399,7 +400,7 @@ def _checked(constructor: Callable[..., None]) -> Any:
 
 
 def _add_spec(cls: Any) -> None:
-    """The nested class `Spec`, with what the user's own has in it."""
+    """Adds the nested class `Spec`, with the members of the user's own."""
     name = f"{cls.__qualname__}.Spec"
     members: dict[str, Any] = {"value_type": cls, "__module__": cls.__module__}
     for key, value in vars(cls.__dict__.get("Spec", object())).items() if "Spec" in cls.__dict__ else ():

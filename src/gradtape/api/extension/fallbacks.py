@@ -1,9 +1,9 @@
-"""Functions of the API that gradtape's own kinds of values beside tensors can answer.
+"""Fallbacks of API functions for gradtape's own non-tensor values.
 
-Nobody asks on a call whether an argument is of such a kind. Once there are values of it, the functions that can be
-answered get new code: it runs what they were, and if that fails it lets others answer. The objects stay the same ones,
-whoever has imported them; in a program without such values nothing is ever exchanged. Other than `dispatch`, which is
-for the user's types and must ask first, it costs a call that does not fail next to nothing.
+Calls do not check for such values. When the first value of a kind is created, the functions that support it get new
+code objects in place, which run the original code and, if that raises, try the registered fallbacks. All existing
+references to the functions remain valid, and a program without such values is unaffected. Unlike `dispatch`, which
+serves user types and must check arguments first, this adds almost nothing to a call that succeeds.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from .dispatch import exchange_below
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of a code object
-_answers: dict[Any, list[Callable[..., Any]]] = {}  # who may answer a function, in order
+_answers: dict[Any, list[Callable[..., Any]]] = {}  # the fallbacks of each function, in order
 
 
 def answer(function: Any, answered: Callable[..., Any]) -> None:
-    """From now on, where `function` fails, `answered(plain, args, kwargs)` is asked; it may return NotImplemented.
+    """Registers a fallback: where `function` raises, `answered(plain, args, kwargs)` is called.
 
-    `plain` is the function without those who answer for it.
+    It may return NotImplemented. `plain` is the function without fallbacks.
     """
     if function not in _answers:
         _answers[function] = []
@@ -33,7 +33,7 @@ def answer(function: Any, answered: Callable[..., Any]) -> None:
 
 
 def _exchange(function: Any, below: Any) -> None:
-    """Gives `below`, that `function` runs or is, code that runs its own, and asks the others where that fails."""
+    """Replaces the code of `below`, the function itself or the original under a dispatcher."""
     own = below.__code__
     if own.co_freevars:
         raise TypeError(f"{function.__name__} is a closure: its code cannot be exchanged")
@@ -51,7 +51,8 @@ def _exchange(function: Any, below: Any) -> None:
 
 
 def _code_like(own: Any, plain: Any, failed: Any) -> Any:
-    """The code of a function with the parameters of `own`, which hands them to `plain`, and to `failed` if it fails."""
+    """Compiles a function with the parameters of `own` that calls `plain` and, if it raises, `failed`; returns its
+    code."""
     count, only = own.co_argcount, own.co_kwonlyargcount
     names = list(own.co_varnames)
     positional, by_name = names[:count], names[count : count + only]
@@ -77,12 +78,12 @@ def _code_like(own: Any, plain: Any, failed: Any) -> Any:
         f"    return '<failed>'(failure, {tuple_}, dict({pairs}))\n"
     )
     tree = ast.parse(text)
-    for node in ast.walk(tree):  # a traceback shows the line of the function's `def`
+    for node in ast.walk(tree):  # tracebacks show the line of the function's `def`
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
     made: dict[str, Any] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of the texts that stand for functions and are called
+        warnings.simplefilter("ignore", SyntaxWarning)  # the strings that are called stand in for functions
         exec(compile(tree, own.co_filename, "exec", dont_inherit=True), made)
     code = made[own.co_name].__code__
     constants = tuple({"<plain>": plain, "<failed>": failed}.get(c, c) if type(c) is str else c for c in code.co_consts)

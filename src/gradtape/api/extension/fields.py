@@ -1,4 +1,4 @@
-"""The fields of an extension type: which annotations there are, and values made to fit them."""
+"""The fields of an extension type: checks of annotations, and conversion of values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_DEFAULT = _NoDefault()
 
 
 class Role(enum.Enum):
-    """What a value is for: a field of a value, a field of a spec, a default."""
+    """What is converted: a field of a value, a field of a spec, or a default."""
 
     VALUE = 1
     SPEC = 2
@@ -43,7 +43,7 @@ class Role(enum.Enum):
 
 
 class ImmutableDict(Mapping[Any, Any]):
-    """A mapping that cannot be changed, the form of fields that are mappings."""
+    """An immutable mapping, the type of fields that are mappings."""
 
     __slots__ = ("_items",)
 
@@ -72,7 +72,7 @@ class Field(NamedTuple):
 
 
 def field(name: str, annotation: Any, default: Any = NO_DEFAULT) -> Field:
-    """A field, with its annotation and its default checked."""
+    """Creates a field after checking its annotation and default."""
     try:
         check_annotation(annotation)
     except TypeError as error:
@@ -83,7 +83,7 @@ def field(name: str, annotation: Any, default: Any = NO_DEFAULT) -> Field:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a field may not have this name."""
+    """Whether a name is not allowed for fields."""
     return name in _RESERVED or name.lower().startswith("_tf_extension_type")
 
 
@@ -103,7 +103,7 @@ def is_mapping(annotation: Any) -> bool:
 
 
 def is_forward(annotation: Any) -> bool:
-    """Whether an annotation is the name of something that may not be there yet."""
+    """Whether an annotation is a forward reference."""
     return isinstance(annotation, str | typing.ForwardRef)
 
 
@@ -112,7 +112,7 @@ def _is_composite(annotation: Any) -> bool:
 
 
 def check_annotation(annotation: Any, is_key: bool = False) -> None:
-    """Raises `TypeError` for an annotation that no field may have."""
+    """Raises `TypeError` for an unsupported annotation."""
     if is_forward(annotation) or annotation is None or annotation in (*_PLAIN, DType):
         return
     if annotation in (Tensor, TensorShape) or _is_composite(annotation):
@@ -135,7 +135,7 @@ def check_annotation(annotation: Any, is_key: bool = False) -> None:
 
 
 def convert_fields(fields: Sequence[Field], values: dict[str, Any], role: Role) -> None:
-    """The values of all fields, each made to fit its annotation, in place; nothing is changed if one does not."""
+    """Converts the values of all fields to their annotated types in place; changes nothing if one fails."""
     expected = {field.name for field in fields}
     if values.keys() - expected:
         raise ValueError(f"Got unexpected fields: {values.keys() - expected}")
@@ -147,7 +147,7 @@ def convert_fields(fields: Sequence[Field], values: dict[str, Any], role: Role) 
 
 
 def converted(value: Any, annotation: Any, path: str, role: Role) -> Any:
-    """The value as the annotation asks for it; `TypeError` if it cannot be had."""
+    """Converts a value to its annotated type; raises `TypeError` if that is not possible."""
     kind = type(value).__name__
     if annotation is Tensor:
         return _tensor(value, path, role)
