@@ -1,10 +1,11 @@
-"""AutoGraph: Python's `if`, `while` and `for` on tensors become part of the graph of a traced function.
+"""AutoGraph: stages Python's `if`, `while` and `for` on tensors into the graph of a traced function.
 
-A function is rewritten (by diastatic-malt, which is imported when it is first needed) so that every statement whose
-meaning may depend on a tensor is a call of an operator of this package. While a function is traced, a tensor's operator
-is `tf.cond` or `tf.while_loop`; everything else, and everything in eager code, is plain Python.
+diastatic-malt, imported on first use, rewrites a function so that every statement whose meaning may depend on a tensor
+calls an operator of this package. While tracing, an operator on a tensor becomes `tf.cond` or `tf.while_loop`;
+everything else, and all eager code, runs as plain Python.
 
-Uses api and what is below; what traces knows it only as the converter registered in `graph.trace.conversion_status`.
+Depends on `api` and the layers below; the tracer knows it only as the converter registered in
+`graph.trace.conversion_status`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from ..graph.trace import conversion_status
 from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, register_converter, waiting
 from .error_messages import of_the_user
 
-_GENERATOR = 0x20  # the flag of a code object, `inspect.CO_GENERATOR`
+_GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
 
 
 def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[Any] | Any | None = None) -> Any:
-    """`f` with its control flow on tensors, and that of the functions it calls, made of operators.
+    """Converts the control flow on tensors in `f`, and in the functions it calls, to operators.
 
-    Errors raised inside keep their class, and their message says where in the user's code they come from. Without
-    diastatic-malt, `f` itself.
+    Errors raised inside keep their class, and their messages include the user's source lines. Without diastatic-malt,
+    returns `f` itself.
     """
     if not available():
         return f
@@ -35,9 +36,9 @@ def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[An
 
 
 def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | None = None) -> Any:
-    """`f` as it is written, until it needs to be converted: that call raises `ConversionNeeded`, later ones run.
+    """Runs `f` unconverted until it needs conversion: that call raises `ConversionNeeded`, later ones run converted.
 
-    A function with conditions of its own, or with features asked for, is converted at once.
+    A function that contains conditions, or for which features are requested, is converted immediately.
     """
     if hasattr(f, "autograph_info__"):
         return f
@@ -61,7 +62,7 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
             told_by_tensors = isinstance(error, InvalidArgumentError) and conversion_status.thread.looks > looks
             if told_by_tensors and dispatch.thread.trace is not None and available():
                 again = convert(f, features=features)
-                raise ConversionNeeded from error  # converted, the op that fails is left out if nobody uses its result
+                raise ConversionNeeded from error  # after conversion, a failing op whose result is unused is removed
             explained = of_the_user(error)
             if explained is error:
                 raise

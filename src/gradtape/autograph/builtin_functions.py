@@ -1,4 +1,4 @@
-"""Python's builtin functions of tensors: `range(n)`, `len(x)`, `int(x)`, ... in converted code."""
+"""Python's built-in functions on tensors in converted code: `range(n)`, `len(x)`, `int(x)`, ..."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .staging import is_tensor, staging
 
 
 class LoopSteps(NamedTuple):
-    """A range that is not laid out: what a loop needs of it. `start`, `limit` and `delta` are scalars of one dtype."""
+    """A range that is not materialized, for loops. `start`, `limit` and `delta` are scalars of one dtype."""
 
     start: Any
     limit: Any
@@ -24,7 +24,7 @@ class LoopSteps(NamedTuple):
 
     @classmethod
     def between(cls, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> LoopSteps:
-        """The steps of `tf.range`, of which only the dtype is asked."""
+        """Creates the steps of `tf.range`, which is called only to infer the dtype."""
         if limit is None:
             start, limit = 0, start
         bounds = [to_tensor(x, dtype=None if is_tensor(x) else dtype) for x in (start, limit, delta)]
@@ -33,11 +33,11 @@ class LoopSteps(NamedTuple):
 
     @classmethod
     def of_rows(cls, x: Any) -> LoopSteps:
-        """The indices of the rows of a tensor."""
+        """Creates the indices of a tensor's rows."""
         return cls(*map(to_tensor, (0, len_(x), 1)))
 
     def is_empty(self) -> bool:
-        """Whether it is known already that there are no steps."""
+        """Whether there are known to be no steps."""
         if any(type(bound) is not Tensor for bound in self):
             return False
         start, limit, delta = self
@@ -45,7 +45,7 @@ class LoopSteps(NamedTuple):
 
 
 def iterated(f: Any) -> Any:
-    """`f`, called for what a `for` goes over: a range of tensors need not be laid out."""
+    """Replaces `f` where a `for` iterates over its result: a range of tensors need not be materialized."""
     if f is range:
         return _steps_of_python_range
     return _steps_of_range if f is tf.range else f
@@ -63,7 +63,7 @@ def _steps_of_python_range(*args: Any) -> Any:
 
 
 def range_(*args: Any) -> Any:
-    """`range`: of tensors, a tensor."""
+    """`range`; of tensors, a tensor."""
     if not any(map(is_tensor, args)):
         return range(*args)
     if len(args) == 1:
@@ -74,7 +74,7 @@ def range_(*args: Any) -> Any:
 
 
 def len_(s: Any) -> Any:
-    """`len`: of a tensor, the number of its rows."""
+    """`len`; of a tensor, the number of its rows."""
     if isinstance(s, TensorArray):
         return s.size()
     if not is_tensor(s):
@@ -90,14 +90,14 @@ def abs_(x: Any) -> Any:
 
 
 def float_(x: Any = 0) -> Any:
-    """`float`: of a tensor, a float32 tensor."""
+    """`float`; of a tensor, a float32 tensor."""
     if not is_tensor(x):
         return float(x)
     return _parsed(x, tf.float32) if x.dtype is tf.string else tf.cast(x, tf.float32)
 
 
 def int_(x: Any = 0, *base: Any, **named: Any) -> Any:
-    """`int`: of a tensor, an int32 tensor."""
+    """`int`; of a tensor, an int32 tensor."""
     if not is_tensor(x):
         return int(x, *base, **named)
     if (*base, *named.values()) not in ((), (10,)):
@@ -110,7 +110,7 @@ def _parsed(x: Any, dtype: Any) -> Any:
 
 
 def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    """`sorted`: of a tensor, a tensor."""
+    """`sorted`; of a tensor, a tensor."""
     if not is_tensor(iterable):
         return sorted(iterable, key=key, reverse=reverse)
     if key is not None:
@@ -121,7 +121,7 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 
 def print_(*objects: Any, **kwargs: Any) -> None:
-    """`print`: of a traced tensor, its value in every run of the graph."""
+    """`print`; of a traced tensor, prints its value in every run of the graph."""
     if not (staging() and any(map(is_tensor, objects))):
         print(*objects, **kwargs)
         return
@@ -154,49 +154,49 @@ max_ = _extreme(max, tf.reduce_max, tf.maximum)
 
 
 def sum_(iterable: Any, /, start: Any = 0) -> Any:
-    """`sum`: of a traced tensor, that of its rows."""
+    """`sum`; of a traced tensor, the sum of its rows."""
     if not (staging() and is_tensor(iterable)):
         return sum(iterable, start)
     return tf.reduce_sum(iterable, axis=0) + start
 
 
 def any_(iterable: Any) -> Any:
-    """`any`: of a traced tensor, a tensor."""
+    """`any`; of a traced tensor, a tensor."""
     return tf.reduce_any(iterable) if staging() and is_tensor(iterable) else any(iterable)
 
 
 def all_(iterable: Any) -> Any:
-    """`all`: of a traced tensor, a tensor."""
+    """`all`; of a traced tensor, a tensor."""
     return tf.reduce_all(iterable) if staging() and is_tensor(iterable) else all(iterable)
 
 
 def _rows(iterable: Any) -> Iterable[Any]:
-    """What to iterate over: a traced tensor's rows, of which there are as many as its shape says."""
+    """Returns what to iterate over: for a traced tensor, its rows, whose number is static."""
     return tf.unstack(iterable) if staging() and is_tensor(iterable) else iterable
 
 
 def enumerate_(iterable: Any, start: Any = 0) -> Iterator[Any]:
-    """`enumerate`, of tensors too."""
+    """`enumerate`, also of tensors."""
     return enumerate(_rows(iterable), start)
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Iterator[Any]:
-    """`zip`, of tensors too."""
+    """`zip`, also of tensors."""
     return zip(*map(_rows, iterables), strict=strict)
 
 
 def map_(function: Any, *iterables: Any) -> Iterator[Any]:
-    """`map`, of tensors too."""
+    """`map`, also of tensors."""
     return map(function, *map(_rows, iterables))
 
 
 def filter_(function: Any, iterable: Any) -> Iterator[Any]:
-    """`filter`, of tensors too."""
+    """`filter`, also of tensors."""
     return filter(function, _rows(iterable))
 
 
 def next_(iterator: Any, *default: Any) -> Any:
-    """`next`: the end of a dataset is an error of the function, not of Python's protocol of iteration."""
+    """`next`; the end of a dataset raises the function's error rather than `StopIteration`."""
     is_of_dataset = isinstance(iterator, tf.data.Iterator) and not default
     return iterator.get_next() if is_of_dataset else next(iterator, *default)
 

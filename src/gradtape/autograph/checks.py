@@ -1,6 +1,6 @@
-"""What must hold for variables that go through staged control flow, and what is said when it does not.
+"""Checks of the variables of staged control flow.
 
-The messages are TensorFlow's: they name the variable, the branch or the loop, and what was found there.
+The messages are TensorFlow's: they name the variable, the branch or loop, and what was found.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LOOP_TYPES = "Tensor, int, float, bool or a list, tuple or dict thereof"
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a variable has no value that a graph can hold: it is None or not defined."""
+    """Whether a variable has no value that a graph can hold: it is None or undefined."""
     return value is None or isinstance(value, Undefined | UndefinedReturnValue)
 
 
 def condition(value: Any, statement: str) -> Tensor:
-    """The scalar bool that decides in `statement`."""
+    """Returns the condition of `statement` as a scalar bool tensor."""
     predicate = to_tensor(value)
     hint = "to check for None, use `is not None`"
     expected = f"condition of {statement} expected to be `tf.bool` scalar, got {predicate}"
@@ -38,7 +38,7 @@ def condition(value: Any, statement: str) -> Tensor:
 
 
 def branch(values: Sequence[Any], names: Sequence[str], which: str) -> None:
-    """Every variable that a conditional sets is set in this branch."""
+    """Checks that this branch sets every variable that the conditional sets."""
     for name, value in zip(names, values, strict=False):
         if isinstance(value, Undefined):
             raise ValueError(f"'{name}' must also be initialized in the {which} branch")
@@ -47,7 +47,7 @@ def branch(values: Sequence[Any], names: Sequence[str], which: str) -> None:
 
 
 def branches(main: Sequence[Any], other: Sequence[Any], names: Sequence[str]) -> None:
-    """Every variable is of one kind in both branches."""
+    """Checks that every variable has the same structure and dtypes in both branches."""
     for name, a, b in zip(names, main, other, strict=False):
         try:
             nest.assert_same_structure(a, b)
@@ -60,7 +60,7 @@ def branches(main: Sequence[Any], other: Sequence[Any], names: Sequence[str]) ->
 
 
 def both_branches(name: str, main: Any, other: Any) -> None:
-    """One value is of one dtype in both branches."""
+    """Checks that a value has the same dtype in both branches."""
     for value, which in ((main, "main"), (other, "else")):
         if value is None:
             raise ValueError(f"'{name}' is None at the end of the {which} branch.")
@@ -72,7 +72,7 @@ def both_branches(name: str, main: Any, other: Any) -> None:
 
 
 def before_loop(values: Sequence[Any], names: Sequence[str], after: Sequence[Any] | None, note: str) -> None:
-    """Every variable of a loop has a value before it; `after` has those after one iteration, if that is known."""
+    """Checks that every loop variable has a value before the loop; `after` are those after one iteration, if known."""
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
         if isinstance(value, UndefinedReturnValue):
             found = None if after is None else after[i]
@@ -97,7 +97,7 @@ def iteration(
     names: Sequence[str],
     invariants: Sequence[Any] | None,
 ) -> None:
-    """Every variable of a loop is after one iteration what it was before: structure, dtype, shape."""
+    """Checks that an iteration preserves structure, dtype and shape of every loop variable."""
     for i, name in enumerate(names):
         invariant = None if invariants is None else invariants[i]
         try:
@@ -142,7 +142,7 @@ def _one_value(name: str, first: Any, before: Any, after: Any, invariant: Any) -
 
 
 def _fits(shape: TensorShape, allowed: TensorShape) -> bool:
-    """Whether `shape` is one of those that `allowed` stands for."""
+    """Whether `shape` is compatible with `allowed`."""
     if allowed.rank is None:
         return True
     return shape.rank == allowed.rank and all(b is None or a == b for a, b in zip(shape, allowed, strict=True))

@@ -1,7 +1,8 @@
 """`if`, `while`, `for` and the conditional expression as functions of their parts.
 
-The parts of a statement share the variables that it sets: `get_state()` is a tuple of their values and `set_state`
-gives them others. Plain Python runs the parts as they are. Staged, the values go through `tf.cond` or `tf.while_loop`.
+The parts of a statement share the variables it assigns: `get_state()` returns a tuple of their values and `set_state`
+assigns them. Plain Python runs the parts directly; staged statements pass the values through `tf.cond` or
+`tf.while_loop`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def if_stmt(
     symbol_names: Sequence[str],
     nouts: int,
 ) -> None:
-    """`if cond: body() else: orelse()`; the first `nouts` variables are used afterwards."""
+    """`if cond: body() else: orelse()`; the first `nouts` variables are live afterwards."""
     if not (staging() and is_tensor(cond)):
         body() if cond else orelse()
         return
@@ -114,7 +115,7 @@ def for_stmt(
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:
-    """`for element in iter_: body(element)`, as long as `extra_test()` is true: a `break` makes it false."""
+    """`for element in iter_: body(element)`, while `extra_test()` is true: a `break` makes it false."""
     over_tensor = is_tensor(iter_) or isinstance(iter_, LoopSteps)
     if staging():
         if over_tensor:
@@ -152,12 +153,12 @@ def _staged_for(
     symbol_names: Sequence[str],
     opts: dict[str, Any],
 ) -> None:
-    """A loop over the rows of a tensor, or over a range: a `while` whose first variable counts."""
+    """Stages a loop over the rows of a tensor or over a range as a `while` whose first variable is a counter."""
     steps = iter_ if isinstance(iter_, LoopSteps) else LoopSteps.of_rows(iter_)
     counter: Any = steps.start
 
     def all_state() -> State:
-        # A range's own variable need not be defined before the loop: it is the counter.
+        # The iteration variable of a range need not be defined before the loop: it is the counter.
         named = zip(symbol_names, get_state(), strict=True)
         own = opts["iterate_names"] if steps is iter_ else None
         return (counter, *[counter if n == own and isinstance(v, Undefined) else v for n, v in named])
@@ -177,7 +178,7 @@ def _staged_for(
 
     def test() -> Tensor:
         going_on = _within(counter, steps)
-        # What a `break` sets is tested without being lazy: it is a flag that always has a value.
+        # The flag set by `break` is tested eagerly (no short-circuit): it always has a value.
         return going_on if extra_test is None else tf.logical_and(going_on, extra_test())
 
     _staged_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)
@@ -199,7 +200,7 @@ def _reduced(
     set_state: Set,
     symbol_names: Sequence[str],
 ) -> None:
-    """A loop over a dataset: `dataset.reduce(state, step)`, in which a `break` leaves the state as it is."""
+    """Stages a loop over a dataset as `dataset.reduce(state, step)`; after a `break`, steps keep the state."""
     first = get_state()
     checks.before_loop(first, symbol_names, None, "")
 
@@ -234,7 +235,7 @@ def _staged_while(
     if must_run:
         first = _with_placeholders(body, get_state, set_state, given, missing, symbol_names)
         known = (None,) * len(given) if invariants is None else invariants
-        # What the loop itself defines may have another shape in each iteration.
+        # Variables that the loop itself defines may change shape in each iteration.
         invariants = tuple(
             [nest.map_structure(_any_shape, x) if new and shape is None else shape
              for x, shape, new in zip(first, known, missing, strict=True)]
@@ -243,7 +244,7 @@ def _staged_while(
         key: opts[key] for key in ("maximum_iterations", "parallel_iterations", "swap_memory") if key in opts
     }
     count = len(given)
-    # Whether the loop has run is a variable too, where it matters, and where there is no other.
+    # A flag records whether the loop has run, if that matters or if there are no other variables.
     flagged = must_run or not given
     has_not_run, has_run = ((tf.constant(False),), (tf.constant(True),)) if flagged else ((), ())
     if invariants is not None:
@@ -277,7 +278,7 @@ def _any_shape(_: Any) -> Any:
 
 
 def _invariants(opts: dict[str, Any], state: State) -> tuple[Any, ...] | None:
-    """The shape each variable keeps, from the pairs (value, shape) the user gave; None where nothing was said."""
+    """Returns the shape invariant of each variable, from the user's (value, shape) pairs; None if unspecified."""
     if "shape_invariants" not in opts:
         return None
     given = {id(value): shape for value, shape in opts["shape_invariants"]}
@@ -292,7 +293,7 @@ def _with_placeholders(
     missing: Sequence[bool],
     symbol_names: Sequence[str],
 ) -> State:
-    """The variables before a loop, with zeros for those that its first iteration defines."""
+    """Returns the variables before a loop, with zeros for those that its first iteration defines."""
     note, after = "", None
     filled = given
 
@@ -315,7 +316,7 @@ def _with_placeholders(
 
 
 def _zero(like: Any, otherwise: Any) -> Any:
-    """Zeros of the kind of `like`; `otherwise`, where that has no value either."""
+    """Returns zeros like `like`, or `otherwise` if it has no value either."""
     if checks.is_missing(like):
         return otherwise
     if isinstance(like, bool | int | float):

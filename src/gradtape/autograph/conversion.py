@@ -1,7 +1,8 @@
-"""From a Python function to the same function made of operators, and the calls between such functions.
+"""Converts Python functions to functions made of operators, and the calls between them.
 
-The source is rewritten once for each code object. A call in converted code is `converted_call`: it converts what is
-called, unless that is a library's, a class, a generator, or marked; a function that cannot be converted runs as it is.
+Each function without a closure is rewritten once. A call in converted code goes through `converted_call`, which
+converts the callee unless it is a library function, a class, a generator or marked as an artifact; a function that
+cannot be converted runs as it is.
 """
 
 from __future__ import annotations
@@ -54,16 +55,16 @@ from .loop_options import set_loop_options
 
 NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-# Functions of gradtape that call a function they are given as part of the graph.
+# Functions of gradtape that stage the functions they are given.
 HIGHER_ORDER = frozenset("case cond foldl foldr map_fn scan switch_case vectorized_map while_loop".split())
 
 
 class ConversionError(errors.PyCTError):
-    """A function could not be converted."""
+    """Raised when a function cannot be converted."""
 
 
 class _Directives(directives.DirectivesTransformer):
-    """Knows `tf.autograph.experimental.set_loop_options` for what it is."""
+    """Makes malt recognize `tf.autograph.experimental.set_loop_options` as its directive."""
 
     def visit_Attribute(self, node: Any) -> Any:
         return self._named(super().visit_Attribute(node))
@@ -78,7 +79,7 @@ class _Directives(directives.DirectivesTransformer):
 
 
 class _Ranges(converter.Base):
-    """`for i in f(...)` becomes `for i in ag__.iterated(f)(...)`, which lays no range out."""
+    """Turns `for i in f(...)` into `for i in ag__.iterated(f)(...)`, which does not materialize ranges."""
 
     def visit_For(self, node: Any) -> Any:
         node = self.generic_visit(node)
@@ -89,10 +90,11 @@ class _Ranges(converter.Base):
 
 
 class _Plainer(ast.NodeTransformer):
-    """Writes down by other means what malt's analysis has no eyes for.
+    """Rewrites syntax that malt's static analysis does not understand.
 
-    `except E as name:` becomes `except E:` with `name = ag__.caught()` as its first statement: what is a string in the
-    syntax tree is no name to the analysis. `name: T`, which does nothing, goes: it would pass for an assignment.
+    `except E as name:` becomes `except E:` with `name = ag__.caught()` as its first statement: the name is a string in
+    the syntax tree, which the analysis does not treat as a symbol. `name: T`, which does nothing, is removed: it would
+    count as an assignment.
     """
 
     def visit_ExceptHandler(self, node: Any) -> Any:
@@ -117,23 +119,23 @@ class _Plainer(ast.NodeTransformer):
 
 
 def _caught() -> BaseException | None:
-    """The exception that is being handled."""
+    """Returns the exception being handled."""
     return sys.exc_info()[1]
 
 
 class Transpiler(malt_api.PyToPy):
-    """Rewrites functions, and keeps what it has made of each code object."""
+    """Rewrites functions, and caches the result for each code object."""
 
     def get_transformed_name(self, node: Any) -> str:
-        """What the converted function is called."""
+        """Returns the name of the converted function."""
         return "tf__" + transpiler.PyToPy.get_transformed_name(self, node)
 
     def get_extra_locals(self) -> dict[str, Any]:
-        """What converted code sees beside the user's names."""
+        """Returns the names visible to converted code besides the user's."""
         return {"ag__": NAMESPACE}
 
     def transform_ast(self, node: Any, ctx: Any) -> Any:
-        """The converted function's syntax tree."""
+        """Converts the syntax tree of a function."""
         unsupported_features_checker.verify(node)
         node = _Plainer().visit(node)
         node = self.initial_analysis(node, ctx)
@@ -152,7 +154,7 @@ class Transpiler(malt_api.PyToPy):
 
 
 class FunctionScope:
-    """The body of a converted function; how the calls in it are converted."""
+    """The scope of a converted function's body, which determines how calls in it are converted."""
 
     def __init__(self, function_name: str, scope_name: str, options: Any) -> None:
         self.name = scope_name
@@ -169,18 +171,18 @@ class FunctionScope:
             self._switch.__exit__(*error)
 
     def ret(self, value: Any, did_return: Any) -> Any:
-        """What the function returns."""
+        """Returns the function's result; an undefined one is None."""
         return None if isinstance(value, operators.UndefinedReturnValue) else value
 
 
 def with_function_scope(thunk: Callable[[FunctionScope], Any], scope_name: str, options: Any) -> Any:
-    """The body of a converted lambda."""
+    """Runs the body of a converted lambda."""
     with FunctionScope("lambda_", scope_name, options) as scope:
         return thunk(scope)
 
 
 def options_of(recursive: bool, features: Iterable[Any] | Any | None) -> Any:
-    """How a function that the user asks for is converted. `features` are members of `Feature`."""
+    """Returns the options for converting a function at the user's request. `features` are members of `Feature`."""
     given = () if features is None else features if isinstance(features, Iterable) else (features,)
     names = {feature.name for feature in given}
     chosen = [converter.Feature[name] for name in names]
@@ -188,7 +190,7 @@ def options_of(recursive: bool, features: Iterable[Any] | Any | None) -> Any:
 
 
 def converted(f: Callable[..., Any], recursive: bool, features: Iterable[Any] | Any | None) -> Callable[..., Any]:
-    """`f`, made of operators when it is called."""
+    """Wraps `f` in a function that converts it when it is called."""
     if is_artifact(f):
         return f
     options = options_of(recursive, features)
@@ -208,7 +210,7 @@ def converted(f: Callable[..., Any], recursive: bool, features: Iterable[Any] | 
 
 
 def to_graph(entity: Any, recursive: bool, features: Any) -> Callable[..., Any]:
-    """The function that `entity` is converted to."""
+    """Returns the converted function of `entity`."""
     try:
         return conversion_status.autograph_artifact(_transformed(entity, options_of(recursive, features)))
     except (ValueError, AttributeError, KeyError, NameError, AssertionError) as error:
@@ -216,7 +218,7 @@ def to_graph(entity: Any, recursive: bool, features: Any) -> Callable[..., Any]:
 
 
 def is_artifact(f: Any) -> bool:
-    """Whether `f` needs no conversion: it is a result of one, or marked."""
+    """Whether `f` needs no conversion: it is converted already, or marked."""
     return hasattr(f, "autograph_info__")
 
 
@@ -226,7 +228,7 @@ def _transformed(entity: Any, options: Any) -> Any:
             "Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a @tf.function, "
             "try passing f.python_function instead."
         )
-    # What has no closure is made once; what has one refers to itself through it if it is recursive, and is not kept.
+    # Functions without a closure are cached; a recursive closure refers to itself, so caching it would keep it alive.
     made: dict[Any, Any] = {} if entity.__closure__ else _MADE.setdefault(getattr(entity, "__func__", entity), {})
     key = options.as_tuple()
     if key not in made:
@@ -247,7 +249,7 @@ def converted_call(
     caller_fn_scope: FunctionScope | None = None,
     options: Any = None,
 ) -> Any:
-    """`f(*args, **kwargs)` with `f` converted, if it is the user's function."""
+    """Calls `f(*args, **kwargs)`, with `f` converted if it is a user function."""
     if options is None:
         assert caller_fn_scope is not None
         options = caller_fn_scope.callopts
@@ -277,18 +279,18 @@ def converted_call(
     try:
         return again(*before, *args, **kwargs)
     except Exception as error:
-        if not isinstance(error, Changed | Untraceable):  # which the tracer raises to itself
+        if not isinstance(error, Changed | Untraceable):  # signals internal to the tracer
             left(error, again.ag_source_map)
         raise
 
 
-# Where the functions are that do nothing but compute: one whose result nobody uses need not be called.
+# Packages of pure functions: a call whose result is unused may be dropped.
 _FOLDERS = "arrays image linalg math nn ragged random signal sparse text".split()
 _OPS = tuple(f"gradtape.api.{folder}." for folder in _FOLDERS)
 
 
 def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`f(*args, **kwargs)`; where a tensor, by its value, tells it to do what it cannot, a tensor that has failed."""
+    """Calls an op; if it fails because of a traced tensor's value, returns a poison tensor that carries the error."""
     trace, looks = dispatch.thread.trace, conversion_status.thread.looks
     try:
         return f(*args, **kwargs)
@@ -301,7 +303,7 @@ def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The Python function that a call of `f` runs, and what comes before the arguments; None if there is no source."""
+    """Returns the Python function that a call of `f` runs, and its bound arguments; None if it has no usable source."""
     function: Any = f
     before: tuple[Any, ...] = ()
     if isinstance(f, types.MethodType):
@@ -315,14 +317,14 @@ def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_users(function: types.FunctionType, f: Any) -> bool:
-    """Whether the function is not part of a library. Decorators lend theirs the user's name, but not the globals."""
+    """Whether a function is not a library's. Decorators copy the user's `__name__`, but their globals reveal them."""
     if function.__globals__.get("__name__", "").partition(".")[0] in conversion_status.LIBRARIES:
-        return function.__code__.co_filename.startswith("<doctest ")  # an example, in the globals of what it is about
+        return function.__code__.co_filename.startswith("<doctest ")  # an example, which runs in the globals of the module it documents
     return not (isinstance(f, types.MethodType) and isinstance(f.__self__, unittest.TestCase))
 
 
 def _as_part(x: Any, options: Any) -> Any:
-    """A function given to `tf.map_fn` and its like, converted."""
+    """Converts a function passed to `tf.map_fn` or a similar function."""
     if not isinstance(x, types.FunctionType | types.MethodType | functools.partial) or is_artifact(x):
         return x
     return conversion_status.autograph_artifact(

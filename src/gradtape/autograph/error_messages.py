@@ -1,7 +1,7 @@
-"""Errors raised in functions that are traced: their message begins with where in the user's code they come from.
+"""Adds the user's source lines to the messages of errors raised in traced functions.
 
-An error passes through the converted functions that called one another; each adds its line of the user's source. The
-outermost makes of it an error of the same class with all of these lines before the message.
+An error propagates through the converted functions that called one another; each adds its line of the user's source.
+The outermost raises an error of the same class with all of these lines before the message.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ GENERATED = "__autograph_generated_file"
 
 
 def _frames(error: BaseException) -> Any:
-    """Where the error came through, outermost first."""
-    import traceback  # loads much that most programs never need
+    """Returns the frames of the error's traceback, outermost first."""
+    import traceback  # deferred: a large import that most programs never need
 
     return traceback.extract_tb(error.__traceback__)
 
 
 
 class Origin:
-    """Where an error comes from: the user's lines, innermost first, and what the error itself said."""
+    """The origin of an error: the user's lines, innermost first, and the original message."""
 
     def __init__(self, error: Exception) -> None:
         self.lines: list[str] = []
         self.message = f"{type(error).__name__}: {error}"
 
     def passed(self, error: Exception, source_map: dict[Any, Any]) -> None:
-        """The error left a converted function, whose lines `source_map` leads back to the user's."""
+        """Adds the line of a converted function that the error left, mapped to the user's source by `source_map`."""
         from malt.pyct.origin_info import LineLocation
 
         innermost = not self.lines
@@ -45,7 +45,7 @@ class Origin:
                 self.lines.append(_shown(frame.filename, frame.lineno, frame.name, frame.line))
 
     def explained(self, error: Exception) -> Exception:
-        """The error again, of the same class, with the user's lines in its message."""
+        """Returns an error of the same class with the user's lines in its message."""
         indented = "\n".join(f"    {line}" for line in self.message.split("\n"))
         message = "\n".join(["in user code:", "", *reversed(self.lines), "", indented, ""])
         again = _with_message(error, message)
@@ -63,7 +63,7 @@ def _shown(filename: str, line: int | None, function: str, code: str | None) -> 
 
 def _with_message(error: Exception, message: str) -> Exception:
     kind = type(error)
-    if kind is KeyError:  # whose own message would be shown as a literal, on one line
+    if kind is KeyError:  # whose message would be shown as a literal, on one line
         from malt.pyct.error_utils import MultilineMessageKeyError
 
         again: Exception = MultilineMessageKeyError(message, error.args[0] if error.args else None)
@@ -73,14 +73,14 @@ def _with_message(error: Exception, message: str) -> Exception:
     vars(again).update(vars(error))
     if isinstance(again, OpError):
         again.message = message
-    if message not in str(again):  # a class with a message of its own making
+    if message not in str(again):  # a class that composes its own message
         error.add_note(message)
         return error
     return again
 
 
 def left(error: Exception, source_map: dict[Any, Any]) -> None:
-    """Notes that `error` has left a converted function."""
+    """Records that `error` propagates out of a converted function."""
     origin = getattr(error, "autograph_origin", None)
     if origin is None:
         origin = error.autograph_origin = Origin(error)  # type: ignore[attr-defined]
@@ -88,15 +88,15 @@ def left(error: Exception, source_map: dict[Any, Any]) -> None:
 
 
 def explained(error: Exception) -> Exception:
-    """The error to raise to the caller of a converted function."""
+    """Returns the error to raise to the caller of a converted function."""
     origin = getattr(error, "autograph_origin", None)
     return error if origin is None else origin.explained(error)
 
 
 def of_the_user(error: Exception) -> Exception:
-    """An error raised in a function that is run as it is written, with the user's lines in its message.
+    """Adds the user's lines to the message of an error raised in an unconverted function.
 
-    What the tracer raises to itself, and what has its lines already, is left alone.
+    Signals internal to the tracer, and errors that have their lines already, are returned unchanged.
     """
     if getattr(error, "is_signal", False) or hasattr(error, "autograph_origin"):
         return error

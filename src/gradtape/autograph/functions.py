@@ -1,4 +1,4 @@
-"""`tf.autograph`: the conversion of Python control flow, by hand."""
+"""`tf.autograph`: explicit conversion of Python control flow."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Feature(enum.Enum):
 
     @classmethod
     def all(cls) -> tuple[Feature, ...]:
-        """Every feature."""
+        """Returns every feature."""
         return tuple(cls)
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
-        """Every feature except these."""
+        """Returns every feature except these."""
         left_out = exclude if isinstance(exclude, list | tuple | set) else (exclude,)
         return tuple(feature for feature in cls if feature not in (*left_out, cls.ALL))
 
 
 def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Callable[..., Any]:
-    """The function `entity` with its control flow on tensors converted.
+    """Converts the control flow on tensors of the function `entity`.
 
     >>> import gradtape as tf
     >>> def f(x):
@@ -69,7 +69,7 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of what `to_graph` makes of the function `entity`.
+    """Returns the source code that `to_graph` generates for the function `entity`.
 
     >>> import gradtape as tf
     >>> def f(x):
@@ -83,7 +83,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """How much is logged about conversions: 0 is nothing, 10 everything; `alsologtostdout` prints it too.
+    """Sets how much is logged about conversions: 0 is nothing, 10 everything; `alsologtostdout` prints it too.
 
     >>> import gradtape as tf
     >>> tf.autograph.set_verbosity(0)
@@ -96,7 +96,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 
 def trace(*args: Any) -> None:
-    """Prints `args` now: while a function is traced, once.
+    """Prints `args` immediately; in a traced function, once, while tracing.
 
     >>> import gradtape as tf
     >>> tf.autograph.trace("here", 1)

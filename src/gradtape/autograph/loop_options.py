@@ -1,4 +1,4 @@
-"""`set_loop_options`: a mark in a loop's first line, which converted code reads and plain Python passes over."""
+"""`set_loop_options`: a directive in a loop's first line for converted code; a no-op in plain Python."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def set_loop_options(
     maximum_iterations: Any = UNSPECIFIED,
     shape_invariants: Any = UNSPECIFIED,
 ) -> None:
-    """Says how the loop that this is the first statement of is to be staged, with the options of `tf.while_loop`.
+    """Sets the `tf.while_loop` options of the loop whose first statement this is.
 
-    `shape_invariants` is a list of pairs (variable, shape). It has no effect on loops that are not staged.
+    `shape_invariants` is a list of pairs (variable, shape). Has no effect on loops that are not staged.
 
     >>> import gradtape as tf
     >>> @tf.function

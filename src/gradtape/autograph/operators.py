@@ -1,4 +1,4 @@
-"""What converted code is made of, under the names that diastatic-malt gives the operators."""
+"""The operators that converted code calls, under the names that diastatic-malt uses."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def or_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
 
 
 def eq(a: Any, b: Any) -> Any:
-    """`a == b`; of tensors, element by element."""
+    """`a == b`; of tensors, elementwise."""
     return tf.equal(a, b) if is_tensor(a) or is_tensor(b) else a == b
 
 
@@ -69,7 +69,7 @@ def assert_stmt(expression1: Any, expression2: Callable[[], Any]) -> None:
 
 
 def set_item(target: Any, i: Any, x: Any) -> Any:
-    """`target[i] = x`; a tensor is not changed, the variable gets a new one."""
+    """`target[i] = x`; for a tensor, returns a new one."""
     if is_tensor(target):
         return tf.tensor_scatter_nd_update(target, [[i]], [x])
     target[i] = x

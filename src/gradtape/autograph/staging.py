@@ -1,4 +1,4 @@
-"""When the operators of converted code stage: a trace is being made and the value that decides is a tensor."""
+"""Decides when operators of converted code stage: a function is being traced and the deciding value is a tensor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..state.variable import Variable
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor, or a variable, which stands for one."""
+    """Whether `value` is a tensor or a variable."""
     return isinstance(value, Tensor | Variable)
 
 
@@ -28,18 +28,18 @@ def staging() -> bool:
 
 
 def as_tensors(structure: Any) -> Any:
-    """The structure as it comes out of a graph: numbers, strings, arrays and variables are tensors."""
+    """Converts a structure to graph results: numbers, strings, arrays and variables become tensors."""
     return nest.map_structure(returned_value, structure)
 
 
 def as_tensor(value: Any) -> Any:
-    """A number, string, array or variable as a tensor; anything else as it is."""
+    """Converts a number, string, array or variable to a tensor; returns anything else unchanged."""
     known = isinstance(value, bool | int | float | complex | str | bytes | np.ndarray | np.generic | Variable)
     return to_tensor(value) if known else value
 
 
 def rehearsed(body: Callable[[], Any]) -> Any:
-    """What `body()` gives, run for that alone: nothing it does becomes part of the graph."""
+    """Runs `body()` for its result only, in a trace that is discarded (abstract evaluation)."""
     trace = Trace("rehearsal", nested=True)
     try:
         with imagining(), trace.entered():
