@@ -178,7 +178,7 @@ def _staged_for(
 
     def test() -> Tensor:
         going_on = _within(counter, steps)
-        # The flag set by `break` is tested eagerly (no short-circuit): it always has a value.
+        # No short-circuit here: the flag that `break` sets always has a value.
         return going_on if extra_test is None else tf.logical_and(going_on, extra_test())
 
     _staged_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)

@@ -1,8 +1,8 @@
 """Converts Python functions to functions made of operators, and the calls between them.
 
-Each function without a closure is rewritten once. A call in converted code goes through `converted_call`, which
-converts the callee unless it is a library function, a class, a generator or marked as an artifact; a function that
-cannot be converted runs as it is.
+The source of each code object is rewritten once. A call in converted code goes through `converted_call`, which converts
+the callee unless it is a library function, a class, a generator or marked as an artifact; a function that cannot be
+converted runs as it is.
 """
 
 from __future__ import annotations
@@ -319,7 +319,7 @@ def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
 def _is_users(function: types.FunctionType, f: Any) -> bool:
     """Whether a function is not a library's. Decorators copy the user's `__name__`, but their globals reveal them."""
     if function.__globals__.get("__name__", "").partition(".")[0] in conversion_status.LIBRARIES:
-        return function.__code__.co_filename.startswith("<doctest ")  # an example, which runs in the globals of the module it documents
+        return function.__code__.co_filename.startswith("<doctest ")  # an example in its module's globals
     return not (isinstance(f, types.MethodType) and isinstance(f.__self__, unittest.TestCase))
 
 

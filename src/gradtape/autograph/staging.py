@@ -39,7 +39,7 @@ def as_tensor(value: Any) -> Any:
 
 
 def rehearsed(body: Callable[[], Any]) -> Any:
-    """Runs `body()` for its result only, in a trace that is discarded (abstract evaluation)."""
+    """Runs `body()` for its result only, in a trace that is discarded."""
     trace = Trace("rehearsal", nested=True)
     try:
         with imagining(), trace.entered():

@@ -112,8 +112,7 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
 
     @classmethod
     def _tf_extension_type_fields(cls) -> tuple[Field, ...]:
-        """Returns the fields, those of base classes first; not cached while an annotation refers to an undefined
-        name."""
+        """Returns the fields, those of base classes first; not cached while an annotation is unresolved."""
         if "_tf_extension_type_cached_fields" in cls.__dict__:
             return cls.__dict__["_tf_extension_type_cached_fields"]  # type: ignore[no-any-return]
         own = [base for base in reversed(cls.__mro__) if isinstance(base, _ExtensionTypeMeta)]

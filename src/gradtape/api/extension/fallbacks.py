@@ -51,8 +51,7 @@ def _exchange(function: Any, below: Any) -> None:
 
 
 def _code_like(own: Any, plain: Any, failed: Any) -> Any:
-    """Compiles a function with the parameters of `own` that calls `plain` and, if it raises, `failed`; returns its
-    code."""
+    """Returns the code of a function with the parameters of `own` that calls `plain` and, if it raises, `failed`."""
     count, only = own.co_argcount, own.co_kwonlyargcount
     names = list(own.co_varnames)
     positional, by_name = names[:count], names[count : count + only]

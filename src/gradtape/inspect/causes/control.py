@@ -35,6 +35,6 @@ def _is_used(log: ReplayLog, control: Control, below: set[int]) -> bool:
 
 
 def _ran_zero_times(control: Control) -> bool:
-    """Whether a loop returned its inputs, scalars or empty tensors only."""
+    """Whether a loop returned its inputs unchanged; scalar outputs are not distinguished."""
     given = {id(x) for x in control.inputs}
     return all(id(y) in given or not y.dims or not y.dims[0] for y in control.outputs)

@@ -47,7 +47,7 @@ from .zeros import ASSIGNED, why_zero
 
 
 def explain(tape: Any, target: Any, sources: Any) -> Explanation:
-    """Explains the state of each of the gradients `tape.gradient(target, sources)`.
+    """Explains each of the gradients `tape.gradient(target, sources)`.
 
     >>> import gradtape as tf
     >>> w = tf.Variable(2.0, name="w")
@@ -78,7 +78,10 @@ def reasons_for(
 
 
 class _Question:
-    """Explains the gradient of one source."""
+    """Explains the gradient of one source.
+
+    Each `_by_*` method tests one hypothesis, which its docstring states, and returns a reason if it holds.
+    """
 
     def __init__(
         self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str, frame: Any, of_layer: bool
@@ -619,8 +622,9 @@ class _Question:
         return None
 
     def _may_return(self, i: int, by: Any, reached: set[int]) -> bool:
-        """Whether a value that left the tape at exit `i` may have returned on the path to the targets; a logged number
-        does not.
+        """Whether a value that left the tape at exit `i` may have returned on the path to the targets.
+
+        It does not if it was merely logged.
 
         For ops, the event log has found no path to the targets. A result of NumPy appears as a constant input of a
         later op on the path that no earlier op has used and that is not a literal in that op's line.

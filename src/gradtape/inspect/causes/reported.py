@@ -288,8 +288,7 @@ class _Zeros:
 
 
 def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
-    """Whether a target is a loss times a large power of two, as loss-scaling optimizers, which skip overflows,
-    produce."""
+    """Whether a target is a loss times a large power of two, as in loss scaling, which skips overflowing steps."""
     log = tape._log or tape._past
     noted = log.note_at(log.position(targets[0])) if len(targets) == 1 else None
     if noted is None or len(noted[3]) != 2:

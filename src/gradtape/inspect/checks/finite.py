@@ -1,5 +1,4 @@
-"""The mode behind `tf.debugging.enable_check_numerics`: checks every op output and cotangent for infinities and
-NaNs."""
+"""The check-numerics mode (`tf.debugging.enable_check_numerics`): no op output or cotangent may be infinite or NaN."""
 
 from __future__ import annotations
 

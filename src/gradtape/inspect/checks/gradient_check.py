@@ -330,8 +330,7 @@ class _Check:
 
 
 def _tensors(structure: Any) -> Any:
-    """Converts the numbers of an argument to tensors: a list of numbers to one tensor, a nest of tensors leaf by
-    leaf."""
+    """Converts an argument to tensors: a list of numbers to one tensor, a nest of tensors leaf by leaf."""
 
     def tensor(x: Any) -> Any:
         x = native(x)

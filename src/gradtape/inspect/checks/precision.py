@@ -129,8 +129,7 @@ class _Difference:
         self.infinite = {key: _share(~np.isfinite(_f64(x)) & np.isfinite(y)) for key, (x, y) in pairs.items()}
 
     def added(self, after: Iterable[Any], before: Iterable[Any]) -> Iterator[float]:
-        """Yields how much worse the values `after` are than those `before`: error, share of zeros, share of
-        infinities."""
+        """Yields how much worse `after` is than `before`: error, share of zeros, share of infinities."""
         after, before = list(after), list(before)
         for figures in (self.error, self.vanished):
             yield max(0.0, _most(figures, after) - _most(figures, before))
@@ -193,8 +192,7 @@ def _share(which: Any) -> float:
 
 
 def _loss_scale(narrow: Repetition, wide: Repetition) -> tuple[float, float, float]:
-    """Returns the lost fraction of half-precision cotangents, the scale that preserves them, and the fraction lost
-    then."""
+    """Returns the fraction of half-precision cotangents lost, the best loss scale, and the fraction lost with it."""
     halves = [key for key in narrow.cotangents if narrow.dtypes[key] is dtypes.float16 and key in wide.cotangents]
     if not halves:
         return 0.0, 1.0, 0.0

@@ -194,8 +194,9 @@ def _collectives(log: TracingLog) -> Cost | None:
 
 
 class _Clock:
-    """Hooks that time rules: the sweep tests membership of a position when its cotangent is complete, which starts its
-    rule.
+    """Hooks that time rules: the sweep tests a position's membership when its cotangent is complete.
+
+    That is when the rule of the position starts.
 
     Pending products are evaluated in the time of the position whose cotangent they are.
     """

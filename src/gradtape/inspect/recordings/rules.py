@@ -38,8 +38,7 @@ def with_graph(step: RepeatedStep, reading: Reading) -> list[RepeatedStep]:
 
 
 def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tuple[list[RepeatedStep], list[Any]]:
-    """Returns the function's forward computation as steps, if the tape lacks them and it can be traced, and its
-    results."""
+    """Returns the forward computation as steps, if the tape lacks it and it can be traced, and its results."""
     op = step.op
     known = [x if op.results is None else _reference(x, reading) for x in op.results or outputs]
     if op.again is None or not any(isinstance(x, Tensor) for x in known):

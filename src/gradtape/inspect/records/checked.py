@@ -27,7 +27,7 @@ _LATER = (
 
 
 class CheckedLog(NotingLog):
-    """A log that also keeps every output, at the index that equals its position."""
+    """A log that also keeps every output; an output's tracer gives its position."""
 
     retain = True
 
@@ -53,8 +53,7 @@ class CheckedLog(NotingLog):
 
 
 def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
-    """Returns the gradients if they and the targets are finite; while tracing, adds ops that check when the graph
-    runs."""
+    """Returns the gradients if they and the targets are finite; while tracing, adds ops that check at run time."""
     if not all(map(_is_finite, (*targets, *gradients))):
         raise errors.InvalidArgumentError(_where_not_finite(tape))
     unknown = [x for x in targets if isinstance(x, Tensor) and type(x) not in REAL and x.dtype.is_floating]

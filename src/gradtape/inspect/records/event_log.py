@@ -318,7 +318,7 @@ def _note_from(where: Any, instruction: int | None, outputs: Any, clock: int, fi
 class Unrecorded(NamedTuple):
     """An op on values of a tape that is not recorded because it has no derivative: a comparison, `stop_gradient`."""
 
-    position: int  # the number of records before it
+    position: int  # the length of the log before it
     op: Any
     inputs: tuple[Tensor, ...]
     attrs: dict[str, Any]
@@ -333,7 +333,7 @@ class InlinedCall(NamedTuple):
     It is an item of `unrecorded` and comes after the `first` items that preceded the call.
     """
 
-    position: int  # the number of records before it
+    position: int  # the length of the log before it
     stop: int  # and after it
     first: int
     call: Any
@@ -373,7 +373,7 @@ class TracingLog(NotingLog):
         # Entries not yet unpacked, flat: seven items per op, so that there are no containers for the garbage collector.
         self._pending: list[Any] = []
         self.exit_lines: dict[int, LineReference | Line] = {}  # of `disconnections`, by index
-        self.exit_positions: dict[int, int] = {}  # of the same, by index: the number of records before it
+        self.exit_positions: dict[int, int] = {}  # of the same, by index: the length of the log then
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors, by position
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
@@ -462,8 +462,7 @@ class TracingLog(NotingLog):
             if not found:
                 continue
             name = self.records[at][0].name
-            # Prefer the op of the same name (the gradient of a product is a product), then the op that produced the
-            # tensor.
+            # Prefer the op of the same name (a product's gradient is a product), then the op that produced the tensor.
             alike = [f for _, f in found if inner.records[f][0].name == name]
             own = [f for x, f in found if inner.position(x) == f]
             last = max(alike or own or [f for _, f in found])
@@ -473,8 +472,7 @@ class TracingLog(NotingLog):
                 self.forward_ops[at] = ForwardOp(inner.records[last][0], where, tuple(saved_by))
 
     def blamed(self, at: int) -> LineReference | Line | None:
-        """Returns the line to report for a record: for one made by an inner tape's sweep, the line of the forward
-        op."""
+        """Returns the line to report for a record; for one made by an inner tape's sweep, that of the forward op."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
         return self.forward_ops[first].reference if first in self.forward_ops else self.reference(at)
 

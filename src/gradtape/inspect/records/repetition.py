@@ -258,8 +258,7 @@ def _key_in(keys: Mapping[Any, Any], v: Any) -> Any:
 def steps_inside(
     graph: Graph, keys: dict[Any, Any], at: Key, line: Line | None, named: Mapping[Any, Key] = MappingProxyType({})
 ) -> list[RepeatedStep]:
-    """Returns a step for each node; `keys` holds the keys of the graph's inputs and receives those of its other
-    values."""
+    """Returns a step for each node; `keys` maps the graph's inputs to their keys, and receives its other values."""
     found = []
     for node in graph.nodes:
         given = tuple(_key_in(keys, v) for v in node.inputs)

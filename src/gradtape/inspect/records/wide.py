@@ -44,8 +44,7 @@ class WideTensor(Tensor):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` in float64. Recorders entered before this level record that; those entered after record the op
-        itself."""
+        """Runs `op` in float64. Recorders below this level record that run; those above record the op itself."""
         level = self.level
         recorders = dispatch.thread.recorders
         self.seen.update(x.dtype for x in inputs if x.dtype.differentiable)

@@ -13,8 +13,7 @@ _MOST_CHILDREN = 40
 
 
 def tree(paths: Sequence[tuple[int, tuple[str, ...]]]) -> list[Any]:
-    """Builds nested groups `{"name": ..., "children": [...]}` from (id, path) pairs in order of execution; leaves are
-    ids.
+    """Builds nested groups `{"name": ..., "children": [...]}` from (id, path) pairs in execution order; leaves are ids.
 
     >>> tree([(0, ("a",)), (1, ("a", "b")), (2, ("a", "b")), (3, ())])
     [{'name': 'a', 'children': [0, {'name': 'b', 'children': [1, 2]}]}, 3]
