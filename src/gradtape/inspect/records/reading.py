@@ -96,8 +96,7 @@ class Reading:
 
     @cached_property
     def _variables(self) -> dict[int, Any]:
-        """The variables of a traced tape by position; empty if it tracks assignments, as it then reads assigned
-        values."""
+        """The variables of a traced tape by position; empty if the tape tracks assignments."""
         if not isinstance(self.log, TracingLog) or self.log.tracks:
             return {}
         return {at: variable for variable, at in self.log.variable_positions() if at >= 0}
