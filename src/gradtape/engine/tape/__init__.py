@@ -1,1 +1,1 @@
-"""How ops are remembered and differentiated: the log, the sweep, forward mode, Jacobians. Uses registry and run."""
+"""Records and differentiates ops: the log, the reverse sweep, forward mode, Jacobians. Uses `registry` and `run`."""

@@ -1,7 +1,8 @@
-"""The reverse sweep: cotangents flow from the targets back to the sources, record by record.
+"""The reverse sweep: propagates cotangents from the targets back to the sources, record by record.
 
-A log is in order of execution, so going through it backwards meets every value after all its uses. At each position it
-has an op, the positions of the op's inputs (-1 for one that is not there), and what the op's `vjp` needs; see `Log`.
+A log is in order of execution, so a backward pass over it visits every value after all its uses. Each position holds an
+op, the positions of the op's inputs (-1 for an input that is not on the tape), and the residuals of the op's `vjp`; see
+`Log`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from .log import Log
 
-_OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
+_OTHER_OUTPUT = object()  # placeholder cotangent of an unused first output when another output has a cotangent
 
 
 class SparseCotangents(dict[int, Any]):
-    """Cotangents by position, where they are few in a long tape: at any other position stands None, as in a list."""
+    """Cotangents by position, for sweeps that visit few records of a long tape: a missing position reads as None."""
 
     def __missing__(self, position: int) -> None:
         return None
@@ -41,13 +42,13 @@ def sweep(
     release: bool,
     hooks: Mapping[int, list[Callable[[Any], Any]]],
 ) -> None:
-    """Turns the targets' cotangents in `grads` (by position) into those of the `wanted` positions.
+    """Propagates the targets' cotangents in `grads` (by position) to the `wanted` positions, in place.
 
-    `order` goes down the tape; `need`, if given, holds the positions worth computing. With `release`, what each record
-    keeps is let go when it has been passed.
+    `order` yields positions from high to low; `need`, if given, holds the only positions worth computing. With
+    `release`, the residuals of each record are freed as soon as the sweep has passed it.
     """
     log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
-    owned: set[int] = set()  # for `joined`
+    owned: set[int] = set()  # see `joined`
     arrays, there = m is raw, type(m) is DeviceOps
     for i in order:
         g = grads[i]
@@ -67,15 +68,15 @@ def sweep(
             g = of_all_outputs(m, _taken(grads, i, len(several[i]), wanted), several[i], op.takes_none)
         else:
             kind = type(g)
-            if kind is PendingProduct or kind is IndexedSlices:  # `in UNFINISHED`, in less time
+            if kind is PendingProduct or kind is IndexedSlices:  # `in UNFINISHED`, but faster
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None
-        saved = None  # what the last record kept goes before this one's may be made again: see `budgets`
+        saved = None  # free the last record's residuals before this one's may be rematerialized: see `budgets`
         saved = kept[i]
         if release:
             kept[i] = None
-        if type(parents) is int:  # the op as a function of one argument
+        if type(parents) is int:  # a `SingleInputRule`
             if need is not None and parents not in need:
                 continue
             vjp = op.vjp_raw if arrays else op.vjp_device if there else op.vjp
@@ -89,7 +90,7 @@ def sweep(
                 parents = tuple(p if p in need else -1 for p in parents)
             cotangents = (op.vjp_raw if arrays else op.vjp_device if there else op.vjp)(m, g, saved, parents)
         nth = 0
-        for p in parents:  # `zip` takes longer to be made than the rest of the loop
+        for p in parents:  # creating a `zip` costs more than the rest of the loop
             gp = cotangents[nth]
             nth += 1
             if gp is None or p < 0:
@@ -103,9 +104,9 @@ def sweep(
 
 
 def joined(m: Any, before: Any, gp: Any, position: int, owned: set[int]) -> Any:
-    """The sum of two cotangents of one position, each of which may be None.
+    """Adds two cotangents of one position, each of which may be None.
 
-    In `owned` are the positions whose cotangent is a sum made here, which may be added to in place.
+    `owned` holds the positions whose cotangent is a sum allocated here, which may be accumulated in place.
     """
     if before is None or gp is None:
         return gp if before is None else before
@@ -157,7 +158,7 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
 
 
 def _taken(grads: list[Any] | SparseCotangents, first: int, count: int, wanted: set[int]) -> list[Any]:
-    """The cotangents of an op's outputs, which stay in `grads` only if they are wanted."""
+    """Removes and returns the cotangents of an op's outputs; wanted ones stay in `grads` too."""
     found = []
     for i in range(first, first + count):
         g = grads[i]
@@ -168,7 +169,7 @@ def _taken(grads: list[Any] | SparseCotangents, first: int, count: int, wanted: 
 
 
 def of_all_outputs(m: Any, cotangents: Iterable[Any], outputs: Any, takes_none: bool) -> tuple[Any, ...]:
-    """The cotangents of all outputs of an op, as its rule takes them; those nobody used are zeros, or None."""
+    """The cotangents of all outputs of an op, as its rule takes them; unused outputs get zeros, or None."""
     found = []
     for g, (shape, dtype) in zip(cotangents, outputs, strict=True):
         if g is None:

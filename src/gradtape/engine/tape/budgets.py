@@ -1,10 +1,12 @@
-"""Tapes with a memory budget: what rules keep is let go when it does not fit, and made again for the sweep.
+"""Logs with a memory budget: residuals that do not fit are evicted, and recomputed for the sweep.
 
-Nothing else knows of it. The log of such a tape is told of ops like any other, and notes in its `Store` how each value
-came about. Its list of what rules need has numbers of the store in place of tensors, and gives tensors when it is read.
+The rest of the tape is unaware of it. The log sees ops like any other and registers in its `Store` how each value was
+produced. Its list of residuals holds value numbers of the store in place of tensors, and returns tensors when it is
+read.
 
-As long as all that ops have taken and given fits the budget, nothing can have to go: the log only lists the ops, and
-notes them when that changes, or when somebody asks. A tape whose budget is never exceeded does next to no work.
+While everything that ops have read and produced fits the budget, nothing can be evicted: the log only queues the ops,
+and registers them once that changes or the store is accessed. So a tape that never exceeds its budget has almost no
+overhead.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ from .spilling import SpillFolder, memory_of
 logger = logging.getLogger("gradtape")
 
 _NO_ATTRS: dict[str, Any] = {}
-_LATELY = 64  # values back to which a copy that nobody was told of is looked for
+_LATELY = 64  # how many values back an unreported copy is searched for
 
 
 class ValueRef:
-    """The place of a value in what a rule needs."""
+    """A reference, inside residuals, to a value in the store."""
 
     __slots__ = ("number",)
 
@@ -42,7 +44,7 @@ class ValueRef:
 
 
 class SavedRef:
-    """What one rule needs, with slots for the values that may be let go."""
+    """The residuals of one rule, with references in place of the evictable values."""
 
     __slots__ = ("form", "numbers")
 
@@ -52,17 +54,17 @@ class SavedRef:
 
 
 class BorrowedTensors:
-    """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
+    """Tensors that a call would otherwise hold itself: they are fetched from the store when the call uses them."""
 
     def __init__(
         self, store: Store, name: str, numbers: tuple[int, ...], arrays: bool, instead_of: BorrowedTensors | None = None
     ) -> None:
         self._store = store
         self.name = name  # of the function
-        self._instead_of = instead_of  # what is not used if this is
+        self._instead_of = instead_of  # the alternative that stays unused if this one is used
         self.numbers = numbers
         self._arrays = arrays  # whether the op takes arrays
-        self.ready: dict[int, Tensor] | None = None  # from when the sweep comes to the op until it runs
+        self.ready: dict[int, Tensor] | None = None  # prefetched, from when the sweep reaches the op until it runs
 
     def __iter__(self) -> Iterator[Any]:
         found, self.ready = self.ready, None
@@ -75,7 +77,7 @@ class BorrowedTensors:
 
 
 class CallProducer(Producer):
-    """How the outputs of a call came about, and what it keeps."""
+    """The producer of a call's outputs and residuals."""
 
     __slots__ = ("dtypes", "repeat")
 
@@ -85,23 +87,23 @@ class CallProducer(Producer):
         self.dtypes = dtypes
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Runs the compiled graph again; what it assigns to variables is not assigned."""
+        """Reruns the compiled graph without its assignments to variables."""
         results = self.repeat(*[x.array for x in inputs])
         return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=False)]
 
 
 class AliasProducer(Producer):
-    """How the result of a custom gradient's function came about: it is what the function has computed."""
+    """The producer of a custom-gradient function's result: an alias of a value that the function has computed."""
 
     __slots__ = ()
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """The same array in a tensor of its own."""
+        """Returns the same array in a new tensor."""
         return (inputs[0].own_read(),)
 
 
 class SavedList(list[Any]):
-    """What rules need, by position: read, the values are there; set to None, they may go."""
+    """The residuals of a log by position: reading an entry fetches its values, setting it to None releases them."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -120,7 +122,7 @@ class SavedList(list[Any]):
         return _filled(entry.form, found)
 
     def held(self, at: int) -> list[Any]:
-        """What is there for the record at a position, without making anything."""
+        """What is in memory for the record at a position, without recomputing anything."""
         entry = super().__getitem__(at)
         if type(entry) is not SavedRef:
             return [entry]
@@ -147,27 +149,27 @@ def _filled(form: Any, found: dict[int, Tensor]) -> Any:
 
 
 class BudgetedLog(Log):
-    """A log that keeps within a budget."""
+    """A log that enforces a memory budget."""
 
     saved: Any
     repeats_calls = True
     _store: Store
-    _pending: list[tuple[Any, ...]] | None = None  # ops that are not noted yet, while all of them fit the budget
-    _pending_bytes = 0  # that they have taken and given
+    _pending: list[tuple[Any, ...]] | None = None  # ops that are not registered yet, while all of them fit the budget
+    _pending_bytes = 0  # the bytes that they have read and produced
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self._numbers = new_key(self)  # under which a tensor's marks have its number in the store
-        self._given: dict[int, int] = {}  # by the `id` of an array that no op made: its number, where it is held
-        self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: what was read, and its bytes
+        self._numbers = new_key(self)  # the key under which a tensor's tracers hold its number in the store
+        self._given: dict[int, int] = {}  # by the `id` of an array that no op produced: its number, if held
+        self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: the values read, and their bytes
         self._told = 0
-        self._pending_memory: set[int] = set()  # the ids of the arrays that those bytes belong to, which are all alive
-        self._fixed_calls: dict[str, int] = {}  # by name: the bytes that calls keep which cannot be run again
+        self._pending_memory: set[int] = set()  # the ids of the arrays counted in these bytes, all of them alive
+        self._fixed_calls: dict[str, int] = {}  # by name: the residual bytes of calls that cannot be rerun
         self._inside = False
-        self._since = perf_counter()  # when what ran last had been told
+        self._since = perf_counter()  # when the last op had been recorded
 
     def set_budget(self, budget: int | float, spill: Any) -> None:
-        """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
+        """Sets the budget, and the directory that values beyond it may be spilled to, or None."""
         self._store = Store(budget, None if spill is None else SpillFolder(spill))
         if type(budget) is int:
             self.call_budget = self._store.certain_bytes
@@ -176,17 +178,17 @@ class BudgetedLog(Log):
 
     @property
     def store(self) -> Store:
-        """How values came about, and those that are held."""
+        """The store, with all queued ops registered."""
         if self._pending is not None:
             self._note_pending()
         return self._store
 
     def resumes(self) -> None:
-        """Recording begins, or goes on."""
+        """Restarts the timer of op costs."""
         self._since = perf_counter()
 
     def pauses(self) -> None:
-        """Recording ends, perhaps for a while."""
+        """Warns if calls that cannot be rerun put the budget out of reach."""
         super().pauses()
         store = self._store
         if self._fixed_calls and not store.is_within_reach:
@@ -220,20 +222,20 @@ class BudgetedLog(Log):
             self._note(op, inputs, outputs if type(outputs) is tuple else (outputs,), attrs, at)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
         super().constant(op, inputs, outputs)
         if not self._inside:
             self._note(op, inputs, outputs if type(outputs) is tuple else (outputs,), {}, len(self.ops))
 
     def drawn(self, state: Tensor) -> None:
-        """Notes the state of a random draw: whatever is drawn from it can be drawn again."""
+        """Registers the state of a random draw, so that the draw can be repeated."""
         if self._pending is not None:
             self._pending.append((None, state))
         else:
             self._marked(state, self._number(state))
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """Notes that a variable's old value is kept for this tape alone."""
+        """Counts a variable's old value, which is now kept alive by this tape alone."""
         if self._pending is not None:
             self._note_pending()
         for number, size in self._read.pop(self.variable_index.get(id(variable), -1), ()):
@@ -241,26 +243,26 @@ class BudgetedLog(Log):
         super().assigned(variable, value)
 
     def held(self) -> Iterator[tuple[int, Any, list[Any]]]:
-        """By position, the op that was recorded and what is kept for its rule now."""
+        """Yields each record's position, its op, and what is in memory for its rule now."""
         for at, op in enumerate(self.ops):
             if op is not None:
                 kept = getattr(op, "_kept", ())
                 yield at, op, [*self.saved.held(at), None if type(kept) is BorrowedTensors else kept]
 
     def forget(self) -> None:
-        """Lets go of what was kept for derivatives."""
+        """Releases the residuals."""
         super().forget()
         self._pending = None
         self._store = Store(self._store.budget)
 
     def truncate(self, bookmark: tuple[int, int]) -> None:
-        """Takes away all that was written down since the bookmark was made."""
+        """Removes everything recorded since `bookmark` was taken."""
         if self._pending is not None:
             self._note_pending()
         super().truncate(bookmark)
 
     def _note_plain(self, op: Any, inputs: tuple[Tensor, ...], y: Tensor, at: int) -> None:
-        """Does what `_note` does for an op on plain tensors without attributes, which most ops are, in less time."""
+        """A faster `_note` for ops on plain tensors without attributes, the most common case."""
         if self._pending is not None or type(op) is not Op or op.name == "identity":
             self._note(op, inputs, (y,), _NO_ATTRS, at)
             return
@@ -293,7 +295,7 @@ class BudgetedLog(Log):
     def _note(
         self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], attrs: dict[str, Any], at: int
     ) -> None:
-        """Notes how values came about; if the op was recorded, at `at`, what its rule needs."""
+        """Registers how values were produced and, if the op was recorded at `at`, the residuals of its rule."""
         cost = perf_counter() - self._since
         recorded = len(self.ops) > at
         if self._pending is None or not self._postponed(op, inputs, outputs, attrs, at, recorded, cost):
@@ -303,7 +305,7 @@ class BudgetedLog(Log):
     def _postponed(
         self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], *further: Any
     ) -> bool:
-        """Lists an op, if all that ops have taken and given fits the budget; else it notes those that are listed."""
+        """Queues an op if everything that ops have read and produced fits the budget; otherwise registers the queue."""
         assert self._pending is not None
         counted = self._pending_memory
         plain = op.family != "call"
@@ -322,7 +324,7 @@ class BudgetedLog(Log):
         return True
 
     def _note_pending(self) -> None:
-        """Notes the ops that are listed, in their order; from now on, ops are noted at once."""
+        """Registers the queued ops in order; later ops are registered immediately."""
         pending, self._pending = self._pending or [], None
         self._pending_memory.clear()
         pending.reverse()
@@ -358,7 +360,7 @@ class BudgetedLog(Log):
             self._keep_within()
 
     def _keep_within(self) -> None:
-        """Lets go of what is beyond the limit, if need be of the values of the op that has run."""
+        """Evicts what is beyond the limit, if necessary values of the op that has just run."""
         store = self._store
         store.keep_within(())
         if type(store.budget) is int and not store.is_within_reach:
@@ -373,7 +375,7 @@ class BudgetedLog(Log):
         cost: float,
         at: int,
     ) -> None:
-        """Notes a call of a function, which is one op: what it keeps may go too, if it can be called again."""
+        """Registers a call of a function, which is one op: its residuals are evictable if the call can be rerun."""
         store = self._store
 
         def lend(given: Iterable[Tensor], kept: list[Tensor], dtypes: list[DType], repeat: Any) -> tuple[Any, Any]:
@@ -401,7 +403,7 @@ class BudgetedLog(Log):
         call.lend(lend)
 
     def _made(self, y: Tensor, maker: Producer | None, cost: float) -> int:
-        """The number of an op's output."""
+        """Registers an op's output; returns its number."""
         copy = None
         if maker is None and (original := self._copied(y)) is not None:
             maker = copy = AliasProducer(self._told, None, (original,), {})
@@ -413,7 +415,7 @@ class BudgetedLog(Log):
         return number
 
     def _copied(self, y: Tensor) -> int | None:
-        """The number of a value with the same array, as the result of a custom gradient's function is."""
+        """The number of a recent value with the same array, as for the result of a custom-gradient function."""
         values = self._store.values
         for i in range(len(values) - 1, max(-1, len(values) - _LATELY), -1):
             x = values[i].at_hand()
@@ -425,16 +427,16 @@ class BudgetedLog(Log):
         y.tracer = self._store.values[number].tracers = (self._numbers, number, y.tracers)
 
     def _number(self, x: Tensor) -> int:
-        """The number of an op's input. One that no op made that this tape was told of is held from now on."""
+        """The number of an op's input. An input that no recorded op produced is held from now on."""
         store = self._store
         number: int | None = entry(x.tracers, self._numbers)
         if number is not None and store.values[number].module is not getattr(x, "module", None):
-            number = None  # a copy on another device, which has the marks too
+            number = None  # a copy on another device, which has the tracers too
         if number is None:
             number = self._given.get(id(x.buffer))
             if number is not None:
                 known = store.values[number].at_hand()
-                if known is None or known.buffer is not x.buffer:  # it is on disk, and its place in memory another's
+                if known is None or known.buffer is not x.buffer:  # it was spilled, and its address was reused
                     number = None
             if number is None:
                 number = self._given[id(x.buffer)] = store.add(x, None, (), 0.0)
@@ -452,7 +454,7 @@ class BudgetedLog(Log):
         return self.variable_index.values()
 
     def _keep(self, at: int, numbers: dict[int, int]) -> None:
-        """Puts slots into what a rule needs, where there are values that may be let go."""
+        """Replaces the evictable values in a rule's residuals with references."""
         saved = list.__getitem__(self.saved, at)
         found: list[int] = []
         if type(saved) is tuple:
@@ -469,7 +471,7 @@ class BudgetedLog(Log):
             if type(part) is tuple:
                 result.append(self._with_slots(part, numbers, found) if part else part)
                 continue
-            number = numbers.get(id(part))  # by the ids of the op's tensors, which exist
+            number = numbers.get(id(part))  # by the ids of the op's tensors, which are alive
             if number is not None:
                 store.need(number, part)
                 if not store.stays(number, part):
@@ -479,11 +481,11 @@ class BudgetedLog(Log):
         return tuple(result)
 
 
-_warned: set[Any] = set()  # budgets and functions of which it was said that they cannot be kept
+_warned: set[Any] = set()  # the budgets and functions that were already warned about
 
 
 def _warn_of_call(name: str, size: int, store: Store) -> None:
-    """Says, once for a function, that one call of it keeps more than the budget."""
+    """Warns, once per function, that the residuals of a single call exceed the budget."""
     if name not in _warned:
         _warned.add(name)
         logger.warning(
@@ -495,7 +497,7 @@ def _warn_of_call(name: str, size: int, store: Store) -> None:
 
 
 def _warn_of_fixed_call(name: str, size: int, store: Store) -> None:
-    """Says, once for a function, that what its calls keep cannot be let go, and takes more than the budget."""
+    """Warns, once per function, that the residuals of its calls cannot be evicted and exceed the budget."""
     if name not in _warned:
         _warned.add(name)
         logger.warning(
@@ -518,12 +520,12 @@ def _warn_out_of_reach(budget: int | float, fixed: int) -> None:
 
 
 def _moves(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
-    """Whether a record of `identity` stands for a copy to another device."""
+    """Whether a record of `identity` is a copy to another device."""
     return op.name == "identity" and getattr(inputs[0], "module", None) is not getattr(outputs[0], "module", None)
 
 
 def checked_budget(budget: Any, spill: Any, traced: bool) -> tuple[int | float, Any]:
-    """What the user has given as a tape's budget, and the folder to spill to."""
+    """Validates the user's budget of a tape and the directory to spill to."""
     if budget is None:
         raise ValueError(f"spill={spill!r} needs a memory_budget: without one, everything is kept in memory")
     found = parse_budget(budget)

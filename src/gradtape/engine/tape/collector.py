@@ -1,9 +1,9 @@
-"""What the process is asked for when tapes record: rarer collections, and to keep the memory that steps free.
+"""Tunes the process while tapes record: raises the garbage collector's thresholds and keeps freed memory for reuse.
 
-A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
-the price of a long tape, so when a first collection has come while one records, the next are made rarer, those of older
-objects most of all. And steps make and free large arrays all the time: from the first recording on, malloc keeps them
-for reuse.
+A tape's records are many small objects, none of them garbage, and scanning them repeatedly would double the cost of a
+long tape. So after the first collection during a recording, collections become rarer, those of older generations most
+of all. Training steps allocate and free large arrays all the time: from the first recording on, malloc keeps freed
+memory.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ...backends.numpy.memory import keep_freed_memory
 Thresholds = tuple[int, int, int]
 
 _recording: set[object] = set()  # the keys of the tapes that record
-_usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes, and
-_raised: Thresholds | None = None  # while collections are rarer
-_delayed: Thresholds | None = None  # after a long tape until it is gone
-_first = True  # whether nothing has recorded yet
+_usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes
+_raised: Thresholds | None = None  # the thresholds while collections are rarer
+_delayed: Thresholds | None = None  # the thresholds after a long tape, until its records are released
+_first = True  # whether no tape has recorded yet
 _LATER = 10
 _RARER = 100
 
 
 def recording_starts(key: object, at_once: bool = False) -> None:
-    """The tape with this key records; `at_once` says that not even a first collection is to come."""
+    """Called when the tape with this key starts recording; `at_once` raises the thresholds before any collection."""
     global _first
     if _first:
         _first = False
@@ -41,13 +41,13 @@ def recording_starts(key: object, at_once: bool = False) -> None:
 
 
 def recording_stops(key: object) -> None:
-    """The tape with this key records no more; after the last, the collector is as it was, if nobody has set it.
+    """Called when the tape with this key stops; after the last one, restores thresholds that no other code has changed.
 
-    A long tape is not followed by a collection at once, which would look through all of it just before it is let go. It
-    comes after as many further objects as it usually takes.
+    A collection right after a long tape would scan all of it just before it is released. So it is delayed by as many
+    new objects as usually trigger one.
     """
     global _raised, _delayed
-    _recording.discard(key)  # an interrupt may have come when it was done before
+    _recording.discard(key)  # may already be done, if an interrupt made `_end` run twice
     if _recording or _raised is None:
         return
     if gc.get_threshold() == _raised:
@@ -60,7 +60,7 @@ def recording_stops(key: object) -> None:
 
 
 def records_gone() -> None:
-    """The records of a tape have been let go, or the next one begins: there is no reason to wait any longer."""
+    """Ends the delay, because a tape's records were released or the next tape starts."""
     global _delayed
     if _delayed is not None:
         if gc.get_threshold() == _delayed:
@@ -79,9 +79,9 @@ def _raise() -> None:
 
 
 def _collection_begins(phase: str, found: dict[str, Any]) -> None:
-    """What the collector calls, once: it would call it at the collection's end too.
+    """The collector's callback, which removes itself on its first call, before the call at the collection's end.
 
-    An interrupt that has come meanwhile would be raised there, and the collector lets no exception out.
+    An interrupt that arrived during the collection would be raised there, and the collector swallows exceptions.
     """
     gc.callbacks.remove(_collection_begins)
     if _recording and _raised is None:

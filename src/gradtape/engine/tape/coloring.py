@@ -1,9 +1,9 @@
-"""Rows of a sparse matrix that share no column get one colour: their sum can be taken apart again.
+"""Compresses sparse matrices by graph coloring: rows of one color share no column, so their sum can be decompressed.
 
-Of a symmetric matrix every entry is there twice, so fewer colours will do: it is enough that one of the two can be read
-off. Rows and columns are the vertices of a graph then, its edges the entries beside the diagonal, and the colouring is
-a star colouring: neighbours differ, and so do at least three of any four vertices on a path. See Gebremedhin, Manne and
-Pothen, "What color is your Jacobian?", SIAM Review 47, 2005.
+In a symmetric matrix every off-diagonal entry appears twice, and it is enough to recover one of the two, so fewer
+colors are needed. Rows and columns are then the vertices of a graph, whose edges are the off-diagonal entries, and the
+coloring is a star coloring: neighbors differ, and every path of four vertices has at least three colors. See
+Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM Review 47, 2005.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 
 def coloring(pattern: Any) -> Any:
-    """A colour for each row, by greedy choice: first the rows that meet most others."""
+    """Assigns a color to each row, greedily, starting with the rows that overlap most others."""
     rows_in = np.bincount(pattern.indices, minlength=pattern.shape[1])
     meets = np.diff(np.append(0, np.cumsum(rows_in[pattern.indices]))[pattern.indptr])
-    # Lists and integers, not arrays: a row has few entries, and single numbers of a list are faster.
+    # Lists and Python integers, not arrays: rows have few entries, and access to single numbers is faster.
     columns, ends = pattern.indices.tolist(), pattern.indptr.tolist()
-    used = [0] * pattern.shape[1]  # for each column the colours of its rows, a bit for each
+    used = [0] * pattern.shape[1]  # for each column, a bit mask of the colors of its rows
     colors = [0] * pattern.shape[0]
     for row in np.argsort(-meets, kind="stable").tolist():
         own = columns[ends[row] : ends[row + 1]]
@@ -35,12 +35,12 @@ def coloring(pattern: Any) -> Any:
 
 
 def symmetric_coloring(pattern: Any) -> Any:
-    """A colour for each row of a symmetric matrix: a star colouring, greedy, first of the rows with most entries."""
+    """Assigns a color to each row of a symmetric matrix: a greedy star coloring, starting with the longest rows."""
     neighbours = _slices(pattern.indices.tolist(), pattern.indptr.tolist())
     neighbours = [[other for other in own if other != row] for row, own in enumerate(neighbours)]
     colors = [-1] * len(neighbours)
-    # For each vertex the neighbours it has by colour, and the colours that a neighbour of it must not get, lest a path
-    # of two colours have four vertices.
+    # For each vertex, its colored neighbors by color, and the colors that would close a two-colored path of four
+    # vertices if a neighbor of the vertex got them.
     by_color: list[dict[int, list[int]]] = [{} for _ in neighbours]
     would_close: list[set[int]] = [set() for _ in neighbours]
     for vertex in sorted(range(len(neighbours)), key=lambda v: len(neighbours[v]), reverse=True):
@@ -69,12 +69,12 @@ def _slices(values: list[int], ends: list[int]) -> list[list[int]]:
 
 
 def count(colors: Any) -> int:
-    """How many colours there are."""
+    """The number of colors."""
     return int(colors.max(initial=-1)) + 1
 
 
 def taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
-    """The matrix of that pattern, from the sums of all its rows of one colour."""
+    """Decompresses a matrix with this pattern from the sums of its rows by color."""
     from scipy import sparse
 
     rows, columns = pattern.nonzero()
@@ -83,12 +83,12 @@ def taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
 
 
 def symmetric_taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
-    """The symmetric matrix of that pattern, from the sums of all its rows of one colour of `symmetric_coloring`."""
+    """Decompresses a symmetric matrix with this pattern from the sums of its rows by color of `symmetric_coloring`."""
     from scipy import sparse
 
     rows, columns = pattern.nonzero()
     number = count(colors)
-    # An entry can be read off in its column if it is the only one there whose row has that colour. Else its twin can.
+    # An entry can be read off in its column if no other row there has its row's color. Otherwise its mirror entry can.
     met, times = np.unique(columns * number + colors[rows], return_counts=True)
     first, second = np.minimum(rows, columns), np.maximum(rows, columns)
     alone = times[np.searchsorted(met, second * number + colors[first])] == 1
@@ -98,5 +98,5 @@ def symmetric_taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
 
 
 def known_to_scipy(dtype: Any) -> Any:
-    """The dtype of a sparse matrix for numbers of `dtype`: SciPy has no half precision."""
+    """The dtype of a sparse matrix of numbers of `dtype`: SciPy does not support half precision."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)

@@ -1,7 +1,7 @@
-"""Sweeps over tapes whose structure comes again and again, as that of a training loop's steps does.
+"""Compiles reverse sweeps for tape structures that recur, as those of the steps of a training loop do.
 
-Such a sweep is straight-line code, made once: each position's cotangent and what its record keeps are local variables,
-and what `backprop.sweep` decides for every record anew, by looking at the tape, is decided when the code is made.
+A compiled sweep is straight-line Python code, generated once: each position's cotangent and residuals are local
+variables, and what `backprop.sweep` decides for every record is decided at code generation.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ..run.source_lines import RULES
 from .backprop import joined, of_all_outputs
 from .log import Log
 
-# Times a structure must have come. To make the code takes as long as it saves in one to three hundred sweeps, but a
-# loop that has come so far will mostly go on.
+# How often a structure must occur first. Code generation takes as long as it saves in 100 to 300 sweeps, but a loop
+# that has come this far usually continues.
 _TIMES = 30
 _LONGEST = 2048  # records
 _MOST_KNOWN = 64  # structures
 
 Sweep = Callable[[Log, Any], dict[int, Any]]
-_times: dict[Any, int] = {}  # by structure: how often it has come
+_times: dict[Any, int] = {}  # by structure: how often it has occurred
 _made: dict[Any, Sweep] = {}
 
 
 def repeated_sweep(log: Log, target: int) -> Sweep | None:
-    """What takes the log, which keeps nothing afterwards, and the target's cotangent to those of the leaves.
+    """Returns a compiled sweep from the target's cotangent to those of the leaves; it releases the log's residuals.
 
-    None if such a tape has not come often enough.
+    Returns None if the structure has not occurred often enough.
     """
-    if len(log.ops) > _LONGEST or type(log.saved) is not list:  # of another kind: what it keeps must be asked for
+    if len(log.ops) > _LONGEST or type(log.saved) is not list:  # a subclass that fetches residuals on access
         return None
     structure = target, tuple(log.ops), tuple(log.parents), tuple(log.several)
     found = _made.get(structure)
@@ -40,7 +40,7 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
         return found
     times = _times.get(structure, 0) + 1
     if times <= _TIMES:
-        # Other ops belong to one call of a function or of a user's rule, and must not be kept alive.
+        # Other ops belong to a single call of a function or of a user's rule, and must not be kept alive.
         if all(op is None or type(op) is SingleInputRule or type(op) is Op for op in log.ops):
             if len(_times) >= _MOST_KNOWN:
                 _times.clear()
@@ -54,8 +54,8 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
 
 
 def _straight_line(log: Log, target: int) -> Sweep:
-    """The code, as a function."""
-    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    """Generates and compiles the function."""
+    # The module name makes NumPy attribute warnings to gradtape, which filters them.
     names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "finished": finished}
     names |= {"UNFINISHED": UNFINISHED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
     names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
@@ -64,12 +64,12 @@ def _straight_line(log: Log, target: int) -> Sweep:
 
 
 def _lines(log: Log, target: int) -> Iterator[str]:
-    """The code's lines: `g7` is the cotangent at position 7, `s7` is what was kept there."""
+    """Yields the lines of code: `g7` is the cotangent at position 7, `s7` are its residuals."""
     yield f"def sweep(log, g{target}):"
     every = range(len(log.ops))
     yield "".join(f"s{i}, " for i in every) + "= log.saved"
     yield "log.saved.clear()"
-    yield "owned = set()"  # for `joined`
+    yield "owned = set()"  # see `joined`
     yield "".join(f"g{i} = " for i in every if i != target) + "None"
     reached = {target}
     for i in reversed(range(target + 1)):
@@ -80,7 +80,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
             if parents is None:
                 yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value()"
             else:
-                reached.add(parents[0])  # the op's first output, where its rule is
+                reached.add(parents[0])  # the op's first output, whose record has the rule
             continue
         count = len(log.several[i]) if i in log.several else 1
         outputs = [f"g{at}" for at in range(i, i + count)]
@@ -92,7 +92,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         if type(parents) is int:
             yield f"    {_taken(parents, reached, f'vjp{i}(m, g{i}, s{i})')}"
         else:
-            # A rule that is not made by its family may give more than it is asked for, which the sweep does not mind.
+            # A rule that its family did not generate may return more cotangents than requested, which `sweep` ignores.
             exact = op.family != "opaque"
             for line in _all_taken(parents, reached, f"vjp{i}(m, g{i}, s{i}, {parents})", exact):
                 yield f"    {line}"
@@ -102,7 +102,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
 
 
 def _taken(position: int, reached: set[int], cotangent: str) -> str:
-    """What becomes of the cotangent that a rule gives for one argument."""
+    """The line that stores or accumulates the cotangent of one argument."""
     if position in reached:
         return f"g{position} = joined(m, g{position}, {cotangent}, {position}, owned)"
     reached.add(position)
@@ -110,9 +110,9 @@ def _taken(position: int, reached: set[int], cotangent: str) -> str:
 
 
 def _all_taken(parents: tuple[int, ...], reached: set[int], cotangents: str, exact: bool) -> Iterator[str]:
-    """What becomes of the cotangents that a rule gives for all arguments, of which -1 are not on the tape.
+    """The lines that store or accumulate the cotangents of all arguments; an argument at -1 is not on the tape.
 
-    There is one for each argument if they are `exact`.
+    With `exact`, the rule returns exactly one cotangent for each argument.
     """
     new = [p for p in parents if p >= 0]
     if exact and len(set(new)) == len(new) and reached.isdisjoint(new):

@@ -1,7 +1,7 @@
-"""Functions with a gradient of their own: a call is one record, and the rule of that record is the user's code.
+"""Functions with custom gradients: a call is one record, whose rule is the user's code.
 
-What the function computes inside is recorded as well, but leads nowhere: its result is a new tensor, whose record is
-the call. It is there for the second derivative, where the user's rule uses an intermediate value.
+The ops inside the function are recorded as well, but no path leads to them, because the result is a new tensor whose
+record is the call. They are needed for second derivatives, where the user's rule uses intermediate values.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _in_graph: Callable[..., tuple[tuple[Tensor, ...], _Node]]  # see `register_in_g
 
 
 def register_in_graph(with_rule: Callable[..., tuple[tuple[Tensor, ...], _Node]]) -> None:
-    """`with_rule(trace, inputs, outputs, rule)` is how a call becomes part of the graph that is being traced.
+    """Sets `with_rule(trace, inputs, outputs, rule)`, which adds a call to the graph being traced.
 
-    It gives the outputs, from which gradients go to the inputs by the rule, and the node that it has added.
+    It returns the outputs, whose gradients reach the inputs through the rule, and the node that it added.
     """
     global _in_graph
     _in_graph = with_rule
 
 
 class VariableWatcher(dispatch.Recorder):
-    """A recorder that only notes which trainable variables are read."""
+    """A recorder that only collects the trainable variables that are read."""
 
     def __init__(self) -> None:
         self.level = dispatch.next_level()
@@ -47,7 +47,7 @@ class VariableWatcher(dispatch.Recorder):
         self.found: dict[int, Any] = {}
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """Notes the variable; its value gets no mark."""
+        """Collects the variable; its value gets no tracer."""
         if variable.trainable:
             self.found.setdefault(id(variable), variable)
         return rest
@@ -72,17 +72,17 @@ class OneCall(Unregistered):
     ) -> None:
         self.name = self.title = name
         self.rule = rule
-        self.again = again  # runs the function on other inputs, where that is possible
-        self.results = results  # what the function computed, of which the outputs are copies
-        self.node = node  # what it is in the graph that is being traced
+        self.again = again  # reruns the function on other inputs, where possible
+        self.results = results  # the function's results, of which the outputs are copies
+        self.node = node  # the node of the call in the graph being traced
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
-        """The cotangents of the inputs, from tensors to tensors."""
+        """Computes the cotangents of the inputs, from tensors to tensors."""
         return tuple(self.rule(g if type(g) is tuple else (g,)))
 
 
 def record(op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...]) -> None:
-    """Tells the recorders of a call; one that is outside a batch is told what happens to the whole batch."""
+    """Reports a call to the recorders; recorders outside a batch see the call on the whole batch."""
     for recorder in sorted(dispatch.thread.recorders, key=lambda r: -r.level):
         while (level := _innermost((*inputs, *outputs))) is not None and level > recorder.level:
             op, inputs, outputs = _of_whole_batch(op, inputs, outputs, level)
@@ -96,7 +96,7 @@ def _innermost(tensors: Sequence[Tensor]) -> int | None:
 def _of_whole_batch(
     op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], level: int
 ) -> tuple[OneCall, list[Tensor], tuple[Tensor, ...]]:
-    """The call as it looks from outside the batch of `level`: on tensors with the batch as their first axis."""
+    """Lifts the call out of the batch of `level`: to tensors with the batch as their first axis."""
     flags = [type(x) is BatchedTensor and x.level == level for x in inputs]
     size = next(x.size for x in (*inputs, *outputs) if type(x) is BatchedTensor and x.level == level)
 
@@ -119,7 +119,7 @@ def _of_whole_batch(
 
 @contextmanager
 def _seen_from_outside(level: int) -> Iterator[None]:
-    """Makes whoever records now count as entered before the batch of `level`: it knows nothing of its members."""
+    """Moves the active recorders outside the batch of `level`, so that they do not see its members."""
     later = [(r, r.level) for r in dispatch.thread.recorders if r.level > level]
     for recorder, own in later:
         recorder.level = level - 1 / (1 + own)
@@ -131,7 +131,7 @@ def _seen_from_outside(level: int) -> Iterator[None]:
 
 
 def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`f(*args, **kwargs)`, which returns its result and the rule for the gradient, as one record."""
+    """Calls `f(*args, **kwargs)`, which returns its result and its gradient rule, and records it as one op."""
     watcher = VariableWatcher()
     with dispatch.recorded_by((*dispatch.thread.recorders, watcher)):
         returned = f(*args, **kwargs)
@@ -203,7 +203,7 @@ class _Arguments:
         self.tensors = [i for i, x in enumerate(self.leaves) if _is_tensor(x)]
 
     def gradients(self, given: list[Any]) -> list[Any]:
-        """Those of `given` that belong to tensors: there is one for each leaf, or for each passed by position."""
+        """Selects the gradients of tensors from `given`, which has one for each leaf or for each positional one."""
         if len(given) != len(self.leaves):
             if len(given) != self.positional or not self.positional:
                 raise ValueError(
@@ -224,7 +224,7 @@ def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:
 
 
 def _user_rule(grad_fn: Any, gs: Sequence[Any], arguments: _Arguments, variables: list[Any]) -> list[Any]:
-    """Calls the user's rule and takes what it returns apart."""
+    """Calls the user's rule and splits its result into gradients of arguments and of variables."""
     if not variables:
         return arguments.gradients(_leaves(grad_fn(*gs)))
     returned = grad_fn(*gs, variables=variables)
@@ -244,7 +244,7 @@ def _leaves(values: Any) -> list[Any]:
 
 
 def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]]) -> list[Any]:
-    """`ask(gs)`; if the user's code needs values that a batch of cotangents does not have, once for each member."""
+    """Calls `ask(gs)`; if the user's code reads values of a batch of cotangents, once for each member."""
     try:
         return ask(gs)
     except NeedsValue:
@@ -264,7 +264,7 @@ def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]
 
 
 def _checked(cotangent: Any, x: Tensor, position: int, name: str) -> Any:
-    """The gradient the user's rule returned for `x`, if it fits."""
+    """Validates the gradient that the user's rule returned for `x`."""
     if cotangent is None:
         return None
     if type(cotangent) is IndexedSlices:
@@ -283,7 +283,10 @@ def _checked(cotangent: Any, x: Tensor, position: int, name: str) -> Any:
 
 
 def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` in the form `custom_call` takes: it keeps its inputs only, and runs again when its gradient is asked for."""
+    """Converts `f` to the form that `custom_call` takes, with rematerialization (gradient checkpointing).
+
+    Only the inputs are saved; `f` runs again when its gradient is computed.
+    """
 
     def pair(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
         watchers = tuple(r for r in dispatch.thread.recorders if isinstance(r, VariableWatcher))
@@ -293,7 +296,7 @@ def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
         def grad(*gs: Any, variables: Sequence[Any] = ()) -> Any:
             cotangents = _leaves(gs)
             whole = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
-            # A tensor passed twice has two gradients, so each leaf is a tensor of its own.
+            # A tensor passed twice has two gradients, so each leaf is copied.
             copies = [ops.after(x, cotangents[0]) if isinstance(x, Tensor) else x for x in tensors_for_gradients(whole)]
             with GradientTape() as tape, replaying_seeds(seeds):
                 tape.watch([x for x in copies if _is_tensor(x) and x.dtype.differentiable])
@@ -315,7 +318,7 @@ registered: dict[str, Any] = {}
 
 
 def register_gradient(op_type: Any, function: Any) -> None:
-    """Notes the gradient function of a type of op, once; None says that it has no gradient."""
+    """Registers the gradient function of an op type, once; None means that it has no gradient."""
     if not isinstance(op_type, str):
         raise TypeError(f"op_type must be a string, got {op_type!r}")
     if op_type in registered:

@@ -1,4 +1,4 @@
-"""Forward mode: a tangent travels beside every value that depends on a primal, and nothing is kept."""
+"""Forward mode: every value that depends on a primal carries a tangent in its tracer, and no residuals are saved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .validation import UnconnectedGradients, native, ones, unconnected_mode, wa
 
 
 class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
-    """Computes Jacobian-vector products while the computation runs.
+    """Computes Jacobian-vector products ("JVP"s) in forward mode, while the computation runs.
 
     >>> import gradtape as tf
     >>> x = tf.constant([1.0, 2.0])
@@ -28,8 +28,8 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
     [2.0, 0.0]
 
     Args:
-      primals: a tensor, a variable or a nest of them.
-      tangents: the direction: tensors of the same structure, shapes and dtypes.
+      primals: a tensor, a variable, or a nested structure of them, to watch.
+      tangents: the directions: tensors with the structure, shapes and dtypes of `primals`.
     """
 
     _STILL = "Accumulator is already recording."
@@ -52,11 +52,11 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
 
     @classmethod
     def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
-        """One of many tangents at once: each has one more axis than its primal, in front."""
+        """Returns an accumulator for a batch of tangents: each tangent has one more leading axis than its primal."""
         return _BatchAccumulator(primals, tangents)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
-        """Gives a primal its tangent, or adds to the one that it has."""
+        """Sets the tangent of a primal, or adds to the one that it has."""
         primal = native(primal)
         if not is_tensor_like(primal):
             raise AttributeError(
@@ -69,7 +69,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
         t = to_tensor(tangent, dtype=primal.dtype)
         self._check(primal, t)
         if t is primal:
-            t = ops.identity(t)  # a tensor that is marked with itself would wait for the garbage collector
+            t = ops.identity(t)  # a tensor whose tracer refers to itself would be a reference cycle
         if not isinstance(primal, Tensor):
             before = self._of_variable(primal)
             self._variables[id(primal)] = (primal, t if before is None else before + t)
@@ -99,7 +99,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
         self._recording = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The derivative of `primals` (values computed inside the block) along the tangents."""
+        """Returns the Jacobian-vector product of `primals`, values computed inside the block, with the tangents."""
         unconnected = unconnected_mode(unconnected_gradients)
 
         def tangent(x: Any) -> Any:
@@ -115,7 +115,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
         return self._variables.get(id(variable), (variable, None))[1]
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Gives the outputs of an op their tangents."""
+        """Computes the tangents of an op's outputs."""
         tangents = [dispatch.entry(x.tracers, self.key) for x in inputs]
         if op.vjp is None or all(t is None for t in tangents):
             return
@@ -130,21 +130,21 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
                 y.tracer = (self.key, t, y.tracers)
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The mark a value read from `variable` now gets, on top of `rest`."""
+        """Returns the tracer of a value read from `variable` now, chained to `rest`."""
         entry = self._variables.get(id(variable))
         return rest if entry is None or entry[1] is None else (self.key, entry[1], rest)
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """The variable's tangent from now on is that of the value assigned."""
+        """Replaces the variable's tangent with that of the assigned value."""
         tangent = dispatch.entry(value.tracers, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
 
 
 class _BatchAccumulator(ForwardAccumulator):
-    """A `ForwardAccumulator` whose tangents stand for many; `jvp` gives all of theirs, one above the other."""
+    """A `ForwardAccumulator` for a batch of tangents; `jvp` returns the results stacked along a new first axis."""
 
-    _batch: int | None = None  # the level of the tangents, from when it is entered
+    _batch: int | None = None  # the batching level of the tangents, set on first entry
 
     def _check(self, primal: Any, tangent: Tensor) -> None:
         if tangent.dims[1:] != primal.dims or not tangent.dims:
@@ -162,13 +162,16 @@ class _BatchAccumulator(ForwardAccumulator):
         super()._begin()
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The derivatives of `primals` along each of the tangents."""
+        """Returns the Jacobian-vector product for each tangent of the batch."""
         found = super().jvp(primals, unconnected_gradients)
         return nest.map_structure(lambda t: t.value if type(t) is BatchedTensor else t, found)
 
 
 def _transposed(op: Any) -> Any:
-    """Forward mode from the reverse rule: `vjp` is linear in the cotangent, and its transpose is the jvp."""
+    """Derives a forward rule from the reverse rule: `vjp` is linear in the cotangent, and its transpose is the jvp.
+
+    This is the double-backward trick: the vjp is recorded at a zero cotangent, then differentiated with respect to it.
+    """
 
     def jvp(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
         several = type(outputs) is tuple

@@ -1,7 +1,7 @@
-"""Second derivatives from one tape: the first sweep is recorded behind what it goes through, and swept again.
+"""Second derivatives from one tape: the tape records its own reverse sweep and differentiates it again.
 
-What rules compute with are tensors that the tape knows. So a sweep that the tape records itself can be differentiated,
-without a second tape around the first; when the question is answered, what was added is taken away again.
+Rules compute with tensors that are on the tape, so a recorded sweep can be differentiated without a second, outer tape
+(reverse over reverse). After the query, the log is truncated to what it held before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .validation import differentiable, single
 
 
 class Hessians:
-    """The questions to a tape about second derivatives."""
+    """The methods of a tape that compute second derivatives."""
 
     _sweeps: int
     _open_log: Callable[[str], Log]
@@ -41,14 +41,15 @@ class Hessians:
     _jacobians_of_rows: Callable[[Log, Any, Any, bool | None, int], Tensor]
 
     def hessian(self, target: Any, sources: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:
-        """The second derivatives of a scalar: its shape is that of the source twice; None without a path.
+        """Computes the Hessian of a scalar: its shape is that of the source twice; None without a path.
 
-        Of a nest of sources it is a nest of nests: `result[i][j]` has the shape of source `i`, then that of source `j`.
+        For a nested structure of sources the result is nested twice: `result[i][j]` has the shape of source `i`
+        followed by that of source `j`.
 
-        With `sparse` it is a SciPy array in CSR form, with "tensor" a `SparseTensor`; "auto" computes the SciPy array
-        in the dense way where the sources have few entries. Few sweeps give it where few
-        entries are not zero: fewer than for a Jacobian of that pattern, as each entry is there twice. Of a nest, what
-        is between two sources that nothing brings together is there, without entries.
+        With `sparse`, the result is a SciPy array in CSR format, with "tensor" a `SparseTensor`; "auto" computes the
+        SciPy array in the dense way if the sources have few entries. A Hessian with few nonzero entries takes few
+        sweeps: fewer than a Jacobian with the same pattern, because of its symmetry. The block of two sources that no
+        term combines is present, without entries.
 
         >>> import gradtape as tf
         >>> x, b = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
@@ -97,15 +98,15 @@ class Hessians:
         sparse: bool | str = False,
         max_bytes: int | None = None,
     ) -> Any:
-        """The Hessian of each example's loss with respect to its own row of `source`: shape `[b, x..., x...]`.
+        """Computes the Hessian of each example's loss with respect to its own row of `source`: shape `[b, x..., x...]`.
 
-        `target` has the losses along its first axis; without a path to the source the answer is None. As in
-        `batch_jacobian`, losses must not depend on the rows of others: that is checked, and what comes out otherwise,
-        the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, `check_rows=False` leaves
-        the check out.
+        `target` has the losses along its first axis; without a path to the source the result is None. As in
+        `batch_jacobian`, a loss must not depend on the rows of other examples. This is checked: if it does, the result
+        is the sum over the batch, and a warning is logged; `check_rows=True` raises an error instead, and
+        `check_rows=False` skips the check.
 
-        With `sparse` it is a SciPy array in CSR form that has these matrices below each other, with "tensor" a
-        `SparseTensor` of that shape. There are as many sweeps as for the example that needs most.
+        With `sparse`, the result is a SciPy array in CSR format with these matrices stacked vertically, with "tensor" a
+        `SparseTensor` of the dense shape. The number of sweeps is that of the example that needs most.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
@@ -146,7 +147,7 @@ class Hessians:
         return found
 
     def _rows_weigh_alone(self, log: Log, target: Any, source: Any, gradient: Any) -> bool:
-        """Whether a weight for each loss is one for its own row of the gradient of their sum."""
+        """Whether weighting each loss scales only its own row of the gradient."""
         if target.dims[0] < 2:
             return True
         weights = np.random.default_rng(0).uniform(1, 2, target.dims[0]).astype(target.dtype.numpy)
@@ -160,7 +161,9 @@ class Hessians:
         return not np.isfinite(tolerance) or bool(np.all(abs(expected - weighed.array) <= tolerance))
 
     def hvp(self, target: Any, sources: Any, vectors: Any) -> Any:
-        """The product of the Hessian of a scalar with vectors, of the structure of `sources`, without the Hessian.
+        """Computes the product of the Hessian of a scalar with vectors, without forming the Hessian.
+
+        `vectors` has the structure of `sources`.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -182,11 +185,11 @@ class Hessians:
         return nest.pack_sequence_as(sources, list(map(_free, found)))
 
     def ggnvp(self, target: Any, outputs: Any, sources: Any, vectors: Any) -> Any:
-        """The product of the generalised Gauss-Newton matrix, JᵀHJ, with vectors of the structure of `sources`.
+        """Computes the product of the generalized Gauss-Newton matrix, JᵀHJ, with vectors structured like `sources`.
 
-        J is the Jacobian of `outputs`, a tensor on the way to the scalar `target`, with respect to the sources; H is
-        the Hessian of the target with respect to the outputs. It has no negative direction where the target is convex
-        in the outputs, as usual losses are.
+        J is the Jacobian of `outputs`, a tensor on the path to the scalar `target`, with respect to the sources; H is
+        the Hessian of the target with respect to the outputs. The matrix is positive semidefinite where the target is
+        convex in the outputs, as common losses are.
 
         >>> import gradtape as tf
         >>> w = tf.Variable([1.0, 2.0])
@@ -214,7 +217,7 @@ class Hessians:
         return nest.pack_sequence_as(sources, list(map(_free, found)))
 
     def _tell_of_second(self, sources: list[Any], gradients: list[Any], found: list[Any]) -> None:
-        """Tells whoever explains of second derivatives where there is a first one. They may well be zero."""
+        """Reports second derivatives to the observer where the first derivative exists. They may well be zero."""
         rest = [(s, g, second) for s, g, second in zip(sources, gradients, found, strict=True) if g is not None]
         if rest:
             own, slopes, second = map(list, zip(*rest, strict=True))
@@ -222,7 +225,7 @@ class Hessians:
 
     @contextmanager
     def _recorded_sweep(self, log: Log, targets: list[Any], sources: list[Any]) -> Iterator[list[Any]]:
-        """Gradients that the tape has recorded, inside the block: what it had recorded before is what is left."""
+        """Yields gradients that the tape has recorded; truncates the log to its previous content afterwards."""
         before = log.bookmark()
         outer = dispatch.thread.recorders
         try:
@@ -237,7 +240,7 @@ class Hessians:
 
 
 def _some(blocks: list[Any], own: int) -> Any:
-    """The block of a source with itself, or else with another one that it meets."""
+    """The block of a source with itself, or else with another source that it interacts with."""
     return next((block for block in (blocks[own], *blocks) if block is not None), None)
 
 
@@ -246,7 +249,7 @@ def _column(weights: Any, rank: int) -> Any:
 
 
 def _like(vectors: Any, sources: list[Any], structure: Any) -> list[Tensor]:
-    """The vectors as tensors like the sources."""
+    """Converts the vectors to tensors with the dtypes of the sources, and checks their shapes."""
     flat = list(_leaves(structure, vectors))
     found = [to_tensor(v, dtype=s.dtype) for v, s in zip(flat, sources, strict=True)]
     for v, s in zip(found, sources, strict=True):
@@ -256,7 +259,7 @@ def _like(vectors: Any, sources: list[Any], structure: Any) -> list[Tensor]:
 
 
 def _leaves(structure: Any, values: Any) -> Iterator[Any]:
-    """What stands in `values` where `structure` has a leaf: a list of numbers may be a vector."""
+    """Yields the part of `values` at each leaf of `structure`: a list of numbers may be a vector."""
     if not nest.is_nested(structure):
         yield values
         return
@@ -269,5 +272,5 @@ def _leaves(structure: Any, values: Any) -> Iterator[Any]:
 
 
 def _free(g: Any) -> Any:
-    """A result that whoever else records knows, and the records that are gone do not."""
+    """Returns a copy of a result that outer recorders know, but that does not refer to the truncated records."""
     return None if g is None else ops.identity(finished(ops, g))

@@ -1,7 +1,7 @@
-"""The questions one may ask about a tape, rather than of it: why, from where, at what cost, and is it right.
+"""The tape's methods that explain it: why a gradient is what it is, what it costs, and whether it is correct.
 
-The answers are made in `gradtape.inspect`, above the engine: the front door says how it is loaded, when the first
-question is asked.
+They are implemented in `gradtape.inspect`, a layer above the engine. The public package sets its loader, which runs on
+the first call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..run.source_lines import LineReference, here
 
 
 def born() -> tuple[float, LineReference]:
-    """When and where a tape is made: noted of those that may live long."""
+    """The time and source line of a tape's creation, recorded for tapes that may live long."""
     return monotonic(), here(3)
 
 
@@ -23,28 +23,28 @@ _load: Callable[[], Any]
 
 
 def answered_by(load: Callable[[], Any]) -> None:
-    """Questions about tapes are answered by the module that `load` gives."""
+    """Sets the loader of the module that implements inspection."""
     global _load
     _load = load
 
 
 def inspect() -> Any:
-    """The module that answers; what tapes note for it is there too."""
+    """The module that implements inspection, including the logs that record data for it."""
     return _load()
 
 
-# Is told of a question that was answered, for explanations: the tape, the targets, the sources, what was found, and
-# whether None was an answer, not zeros in its place, and whether zeros are worth words. Mostly nobody.
+# Observer of completed queries, for explanations. It gets the tape, the targets, the sources, the results, whether None
+# was a possible result (rather than zeros), and whether zeros are worth reporting. Usually None.
 when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool, bool], None] | None = None
 
-# Stands for the block in which somebody looks on, as that of `tracing`: functions that have asked a tape before it are
-# traced again in it. Mostly there is none.
+# Identifies the active observing block, such as that of `tracing`: functions that queried a tape before the block are
+# retraced in it. Usually None.
 block: object | None = None
 
 
 @contextmanager
 def new_block() -> Iterator[None]:
-    """Inside the block, `block` stands for it."""
+    """Sets `block` to a new identity inside the context."""
     global block
     before, block = block, object()
     try:
@@ -57,36 +57,36 @@ _spelling: Callable[[], Any]
 
 
 def spelled_by(load: Callable[[], Any]) -> None:
-    """What ops are called in public is known to the module that `load` gives."""
+    """Sets the loader of the module that knows the public names of ops."""
     global _spelling
     _spelling = load
 
 
 def public_name(op: str) -> str:
-    """What TensorFlow calls an op: `tf.reduce_sum` is the public name of `sum`."""
+    """The TensorFlow name of an op: `tf.reduce_sum` is the public name of `sum`."""
     return str(_spelling().public_name(op))
 
 
 def names_of(op: str) -> frozenset[str]:
-    """The last parts of all public names of an op."""
+    """The last components of all public names of an op."""
     return frozenset(_spelling().names_of(op))
 
 
 def is_public(name: str) -> bool:
-    """Whether a public name ends so."""
+    """Whether `name` is the last component of a public name."""
     return bool(_spelling().is_public(name))
 
 
 class Inspection:
-    """What a tape says about itself."""
+    """The inspection methods of a tape."""
 
     def _tell(self, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool = True) -> None:
-        """Tells whoever explains what the answer to another question than `gradient` was: see `when_asked`."""
+        """Reports the results of a query other than `gradient` to the observer: see `when_asked`."""
         if when_asked is not None:
             when_asked(self, targets, sources, found, none, zeros)
 
     def explain(self, target: Any, sources: Any) -> Any:
-        """Why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
+        """Explains why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
 
         >>> import gradtape as tf
         >>> v, w = tf.Variable(3.0, name="v"), tf.Variable(1.0, name="w")
@@ -98,9 +98,9 @@ class Inspection:
         return inspect().explain(self, target, sources)
 
     def diagnose(self, target: Any = None, sources: Any = None) -> Any:
-        """Where the first infinity or NaN on the way to the target, or back to the sources, came from.
+        """Finds the op that produced the first infinity or NaN on the way to the target, or back to the sources.
 
-        Without arguments it is about the last question this tape answered, if the tape was made with `check="nan"` or
+        Without arguments, diagnoses the last query of this tape, if the tape was created with `check="nan"` or
         `trace=True`.
 
         >>> import gradtape as tf
@@ -114,10 +114,10 @@ class Inspection:
         return inspect().diagnose(self, target, sources)
 
     def check(self, target: Any = None, sources: Any = None) -> Any:
-        """Checks the rules recorded on this tape, custom gradients included, at the values they were recorded with.
+        """Checks the gradient rules recorded on this tape, custom gradients included, at their recorded values.
 
-        Each is compared with a difference of its op along a random direction. A tape made with `trace=True` has noted
-        what that takes; with a target, only the records between it and the sources are checked.
+        Each rule is compared with a finite difference of its op along a random direction. The tape must be created with
+        `trace=True`. With a target, only the records between it and the sources are checked.
 
         >>> import gradtape as tf
         >>> @tf.custom_gradient
@@ -132,10 +132,10 @@ class Inspection:
         return inspect().check_rules(self, target, sources)
 
     def audit_precision(self, target: Any = None, sources: Any = None) -> Any:
-        """Where this step loses precision: forward and backward run again in float64, and what differs, by line.
+        """Finds where this step loses precision: reruns forward and backward in float64 and compares, line by line.
 
-        Also the share of half-precision gradients that underflow or overflow, and the loss scale that saves most of
-        them. The tape must have been made with `trace=True`.
+        Also reports the share of half-precision gradients that underflow or overflow, and the loss scale that saves
+        most of them. The tape must be created with `trace=True`.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([300.0, 1.0], dtype=tf.float16)
@@ -147,7 +147,7 @@ class Inspection:
         return inspect().audit_precision(self, target, sources)
 
     def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
-        """How large each gradient is, how much of it is zero, and how many units get none, by variable or layer.
+        """Summarizes each gradient by variable or layer: its norm, its share of zeros, and its units without gradient.
 
         >>> import gradtape as tf
         >>> w = tf.Variable([[1.0, -1.0]], name="w")
@@ -162,9 +162,9 @@ class Inspection:
         return inspect().flow(self, target, sources, by)
 
     def profile(self, target: Any = None, sources: Any = None) -> Any:
-        """Time and kept bytes, forward and backward, by op and by line; `print` it, or `show` it in colour.
+        """Profiles time and saved bytes, forward and backward, by op and by line; `print` it, or `show` it in color.
 
-        Forward times and lines need a tape made with `trace=True`. The backward times are those of a sweep made now.
+        Forward times and lines require a tape created with `trace=True`. Backward times are measured in a new sweep.
 
         >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([100, 100]))
@@ -176,7 +176,7 @@ class Inspection:
         return inspect().profile(self, target, sources)
 
     def memory(self) -> Any:
-        """What this tape keeps alive for its derivatives, by op and by line, with the biggest arrays.
+        """Lists what this tape keeps alive for the backward pass, by op and by line, with the largest arrays.
 
         >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([1000]))
@@ -188,11 +188,11 @@ class Inspection:
         return inspect().memory(self)
 
     def save(self, path: Any, target: Any = None, sources: Any = None, inputs: Any = None) -> Any:
-        """Writes this step to a file, which `gradtape.load_tape` reads on any machine, without the model's code.
+        """Saves this step to a file, which `gradtape.load_tape` reads on any machine, without the model's code.
 
-        The tape must have been made with `trace=True`. The file has ops, attributes, arrays and source lines, and no
-        pickles; `gradtape compare a.tape b.tape` says where two of them part. `inputs` names tensors that the recorded
-        ops were given, a batch for instance, as `{"x": x}`: `replay` takes others for them, as for variables.
+        The tape must be created with `trace=True`. The file holds ops, attributes, arrays and source lines, and no
+        pickles; `gradtape compare a.tape b.tape` shows where two files diverge. `inputs` names tensors that the
+        recorded ops read, such as a batch, as `{"x": x}`: `replay` can substitute them, as it can variables.
 
         >>> import gradtape as tf, os, tempfile
         >>> v = tf.Variable([1.0, 2.0])
@@ -204,10 +204,10 @@ class Inspection:
         return inspect().save_tape(self, path, target, sources, inputs)
 
     def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
-        """Writes a page about this step to `path`: its graph by layers, with lines, costs, values and gradients.
+        """Writes an HTML report of this step to `path`: its graph by layers, with lines, costs, values and gradients.
 
-        It is one file that opens in any browser. Make the tape with `trace=True`: otherwise lines, layers, times and
-        most values are not known.
+        The report is a single file that opens in any browser. Create the tape with `trace=True`: otherwise lines,
+        layers, times and most values are missing.
 
         >>> import gradtape as tf, os, tempfile
         >>> v = tf.Variable([1.0, 2.0])

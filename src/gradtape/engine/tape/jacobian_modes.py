@@ -1,11 +1,12 @@
-"""Jacobians by the way that is less work: by rows, by columns, or by few sums of those that have nothing in common.
+"""Jacobians by the cheapest mode: by rows, by columns, or compressed by graph coloring.
 
-A column is the derivative along one entry of a source. The gradient, as a function of the target's cotangent, is
-linear, and its transpose gives columns: it is recorded once, and swept. So a column needs no second way forward.
+A column is the derivative along one entry of a source. The gradient is a linear function of the target's cotangent, and
+its transpose yields columns (the double-backward trick): the gradient is recorded once and then swept. So columns need
+no second forward pass.
 
-A sparse Jacobian takes three steps. The pattern is found (`dependence`); rows, or columns, are given colours so that no
-two of one colour meet (`coloring`); one sweep for each colour, all of them together, gives every entry. If it is known
-to be symmetric, as a Hessian is, fewer colours do.
+A sparse Jacobian takes three steps: detect the sparsity pattern (`sparsity`), color the rows or columns so that no two
+of one color overlap (`coloring`), and run one sweep for each color, all of them vectorized, to obtain every entry. A
+matrix known to be symmetric, such as a Hessian, needs fewer colors.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from .log import Log
 from .sparsity import full_patterns, patterns, seeds
 
 MODES = ("reverse", "forward", "auto")
-DENSE_MAX_UNKNOWNS = 600  # up to so many entries of the sources, sparse="auto" makes a sweep for each row or column
+DENSE_MAX_UNKNOWNS = 600  # up to this many entries of the sources, sparse="auto" computes every row or column
 _Sweep = Callable[[list[BatchedTensor]], list[Any]]
 _sparse_tensor: Callable[[], Any]
 
 
 def sparse_tensors_are(load: Callable[[], Any]) -> None:
-    """The class of sparse tensors, which is above the engine, is what `load` gives."""
+    """Sets the loader of the sparse tensor class, which belongs to a layer above the engine."""
     global _sparse_tensor
     _sparse_tensor = load
 
 
 def check_choice(mode: str, sparse: bool | str, target: Any, sources: list[Any]) -> None:
-    """Raises if a Jacobian cannot be had in that way."""
+    """Raises if the Jacobian cannot be computed with these options."""
     if mode not in MODES:
         raise ValueError(f"jacobian: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     if sparse not in (False, True, "tensor", "auto"):
@@ -61,7 +62,7 @@ def _are_real(tensors: Sequence[Any]) -> bool:
 
 
 class ChosenJacobians:
-    """The part of a tape that answers `jacobian(mode=..., sparse=...)`."""
+    """The part of a tape that implements `jacobian(mode=..., sparse=...)`."""
 
     _kept: Callable[[bool], AbstractContextManager[None]]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
@@ -70,10 +71,10 @@ class ChosenJacobians:
 
     @property
     def sweeps(self) -> int:
-        """How many sweeps the last Jacobian or Hessian took: a row, a column, or a colour of a sparse one is a sweep.
+        """The number of sweeps of the last Jacobian or Hessian: one for each row, column, or color of a sparse one.
 
-        Sweeps are made together as far as memory allows, so this is a measure of work, not of time. The search for the
-        pattern of a sparse one is not counted.
+        Sweeps are vectorized as far as memory allows, so this is a measure of work, not of time. The detection of a
+        sparsity pattern is not counted.
 
         >>> import gradtape as tf
         >>> x = tf.Variable(tf.range(1.0, 1001.0))
@@ -88,9 +89,9 @@ class ChosenJacobians:
     def _jacobians_by_columns(
         self, log: Log, target: Any, sources: list[Any], mode: str, max_bytes: int
     ) -> list[Any] | None:
-        """For each source the columns of its Jacobian, put together; None if rows are the way to go."""
+        """Computes the Jacobian of each source by columns; returns None if rows are to be used."""
         rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
-        # A user's rule need not be linear in its cotangent: then there are no columns.
+        # A user's rule need not be linear in its cotangent, and then its transpose is undefined.
         by_rows = rows <= columns or not _are_real((target, *sources)) or self._has_users_rules(log)
         if mode == "reverse" or (mode == "auto" and by_rows):
             return None
@@ -99,18 +100,18 @@ class ChosenJacobians:
         return [gradients.jacobian(i, source, max_bytes) for i, source in enumerate(sources)]
 
     def _sparse_jacobians(self, log: Log, target: Any, sources: list[Any], mode: str, max_bytes: int) -> list[Any]:
-        """For each source its Jacobian as a sparse matrix, None without a path."""
+        """Computes the Jacobian of each source as a sparse matrix, None without a path."""
         found, linear = self._patterns(log, [target], sources)
-        mode = mode if linear else "reverse"  # a rule that is not linear in its cotangent has no columns
+        mode = mode if linear else "reverse"  # a rule that is not linear in its cotangent has no transpose
         return [
             None if pattern is None else self._filled(log, target, source, pattern, mode, max_bytes)
             for pattern, source in zip(found, sources, strict=True)
         ]
 
     def _patterns(self, log: Log, targets: list[Any], sources: list[Any]) -> tuple[list[Any], bool]:
-        """For each source the pattern of the Jacobian of all targets, None without a path; and whether it is linear.
+        """The pattern of all targets' Jacobian for each source, None without a path; and whether all rules are linear.
 
-        A rule that asks for the value of a cotangent may do anything with it: then everything is in the pattern.
+        A rule that reads the value of a cotangent may compute anything from it, so the pattern is then full.
         """
         given = seeds(targets)
         dependence = given[0].dependence
@@ -126,9 +127,9 @@ class ChosenJacobians:
     def _sparse_hessian(
         self, log: Log, gradients: list[Any], sources: list[Any], max_bytes: int
     ) -> list[list[Any]]:
-        """For each two sources the Jacobian of the first one's gradient as a sparse matrix; None without a path.
+        """For each pair of sources, the Jacobian of the first one's gradient as a sparse matrix; None without a path.
 
-        It is one symmetric matrix, which is given colours as a whole.
+        All pairs are blocks of one symmetric matrix, which is colored as a whole.
         """
         from scipy import sparse
 
@@ -163,9 +164,9 @@ class ChosenJacobians:
         return found
 
     def _has_users_rules(self, log: Log) -> bool:
-        """Whether a rule on this tape, or inside a function, may be a user's: it need not be the derivative it is for.
+        """Whether the tape may hold user-defined rules or hooks, whose results need not be true derivatives.
 
-        The second derivatives that such rules give need not be symmetric.
+        The second derivatives that such rules produce need not be symmetric.
         """
         return bool(self._hooks) or any(type(op) not in (Op, SingleInputRule) for op in log.ops if op is not None)
 
@@ -179,9 +180,9 @@ class ChosenJacobians:
     def _of_colors(
         self, sweep: _Sweep, colors: Any, given: Sequence[Any], taken: Sequence[Any], max_bytes: int
     ) -> Any:
-        """For each colour what `sweep` makes of ones where it is, flat: an array of numbers.
+        """Runs one sweep for each color, seeded with ones at its entries; returns an array with a row for each color.
 
-        The colours are those of all entries of `given`, one tensor after the other, and so are the numbers for `taken`.
+        The colors cover the entries of all tensors in `given`, flattened and concatenated; each row those of `taken`.
         """
         self._sweeps += count(colors)
         found = [
@@ -204,12 +205,12 @@ class ChosenJacobians:
 
 
 def _longest(pattern: Any) -> int:
-    """The most entries in a row: no fewer colours will do for the columns."""
+    """The most entries in a row: a lower bound on the number of colors of the columns."""
     return int(np.diff(pattern.indptr).max(initial=0))
 
 
 class Transpose:
-    """The gradients of a target as a linear function of its cotangent, which is recorded: its sweep gives columns."""
+    """The gradients of a target, recorded as a linear function of its cotangent: their transpose yields columns."""
 
     def __init__(self, tape: Any, log: Log, target: Any, sources: list[Any]) -> None:
         self._target = target
@@ -221,7 +222,7 @@ class Transpose:
             self._gradients = [None if g is None else finished(ops, g) for g in found]
 
     def jacobian(self, i: int, source: Any, max_bytes: int) -> Any:
-        """The whole Jacobian with respect to the source with that number; None without a path."""
+        """Computes the whole Jacobian with respect to source number `i`; None without a path."""
         gradient = self._gradients[i]
         if gradient is None:
             return None
@@ -238,7 +239,7 @@ class Transpose:
         return ops.reshape(by_target, shape=(*self._target.dims, *source.dims))
 
     def along(self, tangents: Sequence[Tensor]) -> Any:
-        """The derivative of the target along one tangent of all sources together; None without a path."""
+        """Computes the derivative of the target along one tangent of all sources together; None without a path."""
         known = [(g, t) for g, t in zip(self._gradients, tangents, strict=True) if g is not None]
         if not known:
             return None
@@ -247,7 +248,7 @@ class Transpose:
         return found
 
     def columns(self, tangents: list[BatchedTensor]) -> list[Any]:
-        """The derivatives of the target along tangents of the source, where there is one."""
+        """Computes the derivatives of the target along a batch of tangents of a single source."""
         return [self._swept(self._gradients[0], tangents[0])]
 
     def _swept(self, gradient: Any, tangents: BatchedTensor) -> Any:
@@ -256,7 +257,7 @@ class Transpose:
 
 
 def _swept_rows(sweep: _Sweep, rows: Any, given: Sequence[Any], taken: Sequence[Any]) -> Any:
-    """What `sweep` makes of each of these rows, which have the entries of all of `given`: those of all of `taken`."""
+    """Sweeps each row, a flattened cotangent of all of `given`; returns rows of the flattened results for `taken`."""
     level = dispatch.next_level()
     cuts = np.cumsum([math.prod(x.dims) for x in given])[:-1]
     seeds = [
@@ -271,7 +272,7 @@ def _swept_rows(sweep: _Sweep, rows: Any, given: Sequence[Any], taken: Sequence[
 
 
 def _is_swept_so(matrix: Any, sweep: _Sweep, given: Sequence[Any], taken: Sequence[Any]) -> bool:
-    """Whether a row with a weight for each entry of `given` is swept to the same sum of the rows of the matrix."""
+    """Whether the sweep of a random weighting of `given` equals the same weighting of the matrix's rows."""
     weights = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
     (mixture,) = _swept_rows(sweep, weights[None], given, taken)
     tolerance = {1: 0.1, 2: 0.05, 4: 1e-3}.get(min(x.dtype.size for x in taken), 1e-6)
@@ -280,12 +281,12 @@ def _is_swept_so(matrix: Any, sweep: _Sweep, given: Sequence[Any], taken: Sequen
 
 
 def rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
-    """What the batch of cotangents `seeds` became, its batch axis first; where no row enters, it is the same in all."""
+    """Moves the batch axis of a swept batch of cotangents to the front; broadcasts a result that is not batched."""
     return leave(finished(ops, g), seeds.level, seeds.size)
 
 
 def ranges(count: int, tensors: Sequence[Any], max_bytes: int) -> Iterator[tuple[int, int]]:
-    """Ranges of sweeps to be made together: one at a time, if there is room for none."""
+    """Ranges of sweeps to run together within `max_bytes`, at least one at a time."""
     widest = max(math.prod(x.dims) * x.dtype.size for x in tensors)
     size = max(1, max_bytes // max(1, widest))
     for start in range(0, count, size):
@@ -293,12 +294,12 @@ def ranges(count: int, tensors: Sequence[Any], max_bytes: int) -> Iterator[tuple
 
 
 def is_small(sparse: bool | str, sources: Sequence[Any]) -> bool:
-    """Whether a sparse matrix is asked for that is computed as a dense one."""
+    """Whether `sparse="auto"` computes the matrix in the dense way, because it is small."""
     return sparse == "auto" and sum(math.prod(s.dims) for s in sources) <= DENSE_MAX_UNKNOWNS
 
 
 def as_matrix(block: Any, columns: int) -> Any:
-    """A dense Jacobian or Hessian as a sparse matrix of so many columns, without its zeros."""
+    """Converts a dense Jacobian or Hessian to a sparse matrix with this many columns, without explicit zeros."""
     from scipy import sparse
 
     if block is None:
@@ -309,7 +310,7 @@ def as_matrix(block: Any, columns: int) -> Any:
 
 
 def in_form(matrix: Any, sparse: bool | str, rows: tuple[int, ...], columns: tuple[int, ...], dtype: DType) -> Any:
-    """A sparse matrix in the form that was asked for: itself, or a SparseTensor of the shape `rows`, then `columns`."""
+    """Converts a sparse matrix to the requested form: itself, or a SparseTensor of shape `(*rows, *columns)`."""
     if matrix is None or sparse != "tensor":
         return matrix
     at = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
@@ -320,9 +321,9 @@ def in_form(matrix: Any, sparse: bool | str, rows: tuple[int, ...], columns: tup
 
 
 def of_examples(matrix: Any, size: int) -> tuple[Any, bool]:
-    """The blocks of `size` along the diagonal, one for each example, below each other; and whether they are all of it.
+    """Stacks the diagonal blocks of `size` columns, one for each example; also returns whether the rest is empty.
 
-    What there is beside them is added to the block that it stands above or below.
+    Entries outside of the diagonal blocks are added to the block in the same columns.
     """
     from scipy import sparse
 
@@ -335,7 +336,7 @@ def of_examples(matrix: Any, size: int) -> tuple[Any, bool]:
 
 
 def no_entries(target: Any, source: Any) -> Any:
-    """The sparse Jacobian of a target that does not depend on the source."""
+    """The sparse Jacobian, without entries, of a target that does not depend on the source."""
     from scipy import sparse
 
     dtype = known_to_scipy(source.dtype.numpy)

@@ -1,4 +1,4 @@
-"""Jacobians: the rows that are computed together, and whether those of a batch are independent."""
+"""Jacobians by vectorized reverse sweeps, in chunks of rows, and batch Jacobians with a check for row independence."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
     "the batch), so there is no Jacobian for each row."
 )
-CHUNK_BYTES = 1 << 30  # rows are computed together as long as each array of their cotangents fits in this
+CHUNK_BYTES = 1 << 30  # rows are computed together while each array of their cotangents fits in this
 
 
 class Jacobians(ChosenJacobians):
-    """The questions to a tape whose answers have a row of derivatives for each entry of the target."""
+    """The methods of a tape that return a row of derivatives for each entry of the target."""
 
     _persistent: bool
     _open_log: Callable[[str], Log]
@@ -61,24 +61,28 @@ class Jacobians(ChosenJacobians):
         sparse: bool | str = False,
         max_bytes: int | None = None,
     ) -> Any:
-        """The derivative of every entry of `target` with respect to every entry of `sources`.
+        """Computes the jacobian using operations recorded in context of this tape.
 
-        Its shape is the target's followed by the source's. All rows are computed together, in vectorised form.
+        The result for each source has the shape of `target` followed by that of the source. All rows are computed
+        together, in vectorized form.
 
         Args:
-          target: a tensor.
-          sources: a tensor, a variable, or a nest of them.
-          unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
-          parallel_iterations: has no meaning here.
-          experimental_use_pfor: False computes one row after the other.
-          mode: "reverse" goes back from the entries of the target, "forward" on from those of the sources, and "auto"
-            takes the way with fewer sweeps. Without it, "reverse"; if `sparse`, "auto".
-          sparse: find out first which entry depends on which, and compute together what has nothing in common. The
-            result is a SciPy array in CSR form, with a row for each entry of the target (half precision as float32),
-            or with "tensor" a `SparseTensor` of the shape that the dense one has. "auto" gives the SciPy array too, but
-            leaves the search out for sources of few entries, where it takes longer than it saves. `sweeps` says how
-            many sweeps it took.
-          max_bytes: rows, or columns, are computed together as long as each array in the sweep is no larger.
+          target: a tensor to be differentiated.
+          sources: a tensor, a variable, or a nested structure of them.
+          unconnected_gradients: a value of `tf.UnconnectedGradients`: whether a source that the target does not depend
+            on gets None (the default) or zeros.
+          parallel_iterations: ignored; accepted for compatibility with TensorFlow.
+          experimental_use_pfor: if False, computes one row at a time.
+          mode: "reverse" computes the Jacobian by rows, one sweep for each entry of the target; "forward" by columns,
+            one for each entry of the sources; "auto" chooses the mode with fewer sweeps. The default is "reverse", or
+            "auto" if `sparse`.
+          sparse: whether to detect the sparsity pattern first and to compute structurally orthogonal rows or columns
+            together. The result is a SciPy array in CSR format with a row for each entry of the target (half precision
+            becomes float32), or with "tensor" a `SparseTensor` of the dense Jacobian's shape. "auto" returns the SciPy
+            array too, but skips the detection for sources with few entries, where it takes longer than it saves.
+            `sweeps` is the number of sweeps used.
+          max_bytes: the number of rows or columns computed together is limited so that each array in the sweep fits in
+            this.
 
         >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -123,8 +127,8 @@ class Jacobians(ChosenJacobians):
         return nest.pack_sequence_as(sources, found)
 
     def _jacobians_by_rows(self, log: Log, target: Any, sources: list[Any], max_bytes: int) -> list[Any]:
-        """For each source its Jacobian; None without a path."""
-        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
+        """Computes the Jacobian of each source by rows; None without a path."""
+        # A real source of a complex target has a complex Jacobian: the cotangent i yields its imaginary part.
         split = target.dtype.is_complex and not all(s.dtype.is_complex for s in sources)
         with self._kept(split):
             real = self._rows_of_jacobian(log, target, sources, 1, max_bytes)
@@ -139,7 +143,7 @@ class Jacobians(ChosenJacobians):
     def _rows_of_jacobian(
         self, log: Log, target: Any, sources: list[Any], factor: complex, max_bytes: int
     ) -> list[Any]:
-        """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
+        """For each source, the cotangents of all entries of the target, stacked in its shape; None without a path."""
         if not target.dtype.differentiable:
             return [None] * len(sources)
         rows = math.prod(target.dims)
@@ -150,7 +154,7 @@ class Jacobians(ChosenJacobians):
                 identity = batched_identity(target, start, stop, factor)
                 found = self._vjp(log, [target], [identity], sources)
             parts.append([None if g is None else rows_of(g, identity) for g in found])
-        if not parts:  # a target without entries: a sweep tells which sources it depends on
+        if not parts:  # a target without entries: a sweep shows which sources it depends on
             links = self._vjp(log, [target], [zeros(target.dims, target.dtype)], sources)
             return [
                 None if link is None else _no_links(target, source, sparse=False)
@@ -168,7 +172,7 @@ class Jacobians(ChosenJacobians):
 
     @contextmanager
     def _kept(self, more_to_come: bool) -> Iterator[None]:
-        """One question to the user may be several sweeps: only the last may let records go."""
+        """Keeps the records during a sweep if another one follows: only the last sweep of a query may release them."""
         before = self._persistent
         self._persistent = before or more_to_come
         try:
@@ -186,11 +190,14 @@ class Jacobians(ChosenJacobians):
         *,
         check_rows: bool | None = None,
     ) -> Any:
-        """The Jacobian of each row of `target` with respect to the same row of `source`: shape `[b, y..., x...]`.
+        """Computes and stacks per-example jacobians.
 
-        Rows must not depend on each other's source rows. That is checked, at the price of one more row, and what comes
-        out otherwise, the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, and
-        `check_rows=False` leaves the check out.
+        The result has shape `[b, y..., x...]`: the Jacobian of each row of `target` with respect to the same row of
+        `source`.
+
+        A row of the target must not depend on other rows of the source. This is checked at the cost of one more sweep.
+        If the check fails, the result is the sum over the batch, and a warning is logged; `check_rows=True` raises an
+        error instead, and `check_rows=False` skips the check.
 
         >>> import gradtape as tf
         >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -225,7 +232,7 @@ class Jacobians(ChosenJacobians):
     def _jacobians_of_rows(
         self, log: Log, target: Any, source: Any, check_rows: bool | None, max_bytes: int
     ) -> Tensor:
-        """For each row of the target its Jacobian with respect to that of the source."""
+        """Computes the Jacobian of each row of the target with respect to the same row of the source."""
         batch, *row = target.dims
         rows = math.prod(row)
         shape = (batch, *row, *source.dims[1:])
@@ -249,7 +256,7 @@ class Jacobians(ChosenJacobians):
 
 
 def warn_of_dependent_rows(independent: bool, check_rows: bool | None) -> None:
-    """Says that rows depend on each other, if they do: by an error, if the caller wants one."""
+    """Warns that rows depend on each other, or raises if the caller set `check_rows`."""
     if independent:
         return
     if check_rows:
@@ -258,14 +265,14 @@ def warn_of_dependent_rows(independent: bool, check_rows: bool | None) -> None:
 
 
 def _no_links(target: Any, source: Any, sparse: bool) -> Any:
-    """The Jacobian of a target that does not depend on the source."""
+    """The zero Jacobian of a target that does not depend on the source."""
     return no_entries(target, source) if sparse else zeros((*target.dims, *source.dims), source.dtype)
 
 
 def _same_entry_of_each_row(target: Any, start: int, stop: int, mixed: bool) -> BatchedTensor:
-    """The cotangents of a batch_jacobian: for each entry from `start` to `stop`, ones at that entry of every row.
+    """The cotangents of a batch Jacobian: for each entry from `start` to `stop`, ones at that entry of every row.
 
-    If `mixed`, one more follows, with a weight of its own for every entry of every row: see `_rows_are_independent`.
+    If `mixed`, a random weighting of all entries follows: see `_rows_are_independent`.
     """
     batch, entries = target.dims[0], math.prod(target.dims[1:])
     seeds = np.zeros((stop - start + mixed, batch, entries), target.dtype.numpy)
@@ -280,7 +287,7 @@ def _mixture(batch: int, entries: int) -> Any:
 
 
 def _rows_are_independent(stacked: Tensor, dtype: DType) -> bool:
-    """Compares a mixture of rows, pulled back together, with the same mixture of the rows' own Jacobians.
+    """Whether the VJP of a random weighting equals the same weighting of the rows' own Jacobians.
 
     They differ exactly when one row of the target depends on another row of the source.
     """

@@ -1,4 +1,9 @@
-"""What one tape has written down: the records of the ops that touched a watched tensor, in order of execution."""
+"""The log of one tape: the records of the ops that touched a watched tensor, in order of execution.
+
+A tensor refers to its records by its tracer: an int position if its `tape_id` alone has recorded it, otherwise a linked
+chain of `(key, entry, rest)` triples, one for each recorder. The entry of a log is a position. Positions only grow, so
+a record comes after the records of all its inputs: the reverse sweep relies on that order.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,13 @@ from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import Recorder, entry, next_level
 
-_living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
+_living: dict[int, Any] = {}  # every existing recorder, by the id of its key
 
 
 def new_key(recorder: Any) -> object:
-    """A name for a recorder in the marks of tensors, which does not keep the recorder alive.
+    """Creates the key that identifies a recorder in tracers without keeping the recorder alive.
 
-    That it is gone is noted without running a line of Python, where an interrupt would be lost.
+    The weak reference's callback is a C function: an interrupt raised in a Python callback would be swallowed.
     """
     key = object()
     _living[id(key)] = ref(recorder, partial(_living.pop, id(key)))
@@ -27,7 +32,7 @@ def new_key(recorder: Any) -> object:
 
 
 def positions_in(tracer: Any) -> Iterator[tuple[Any, int]]:
-    """The tapes that have recorded a tensor with these marks, and where: each as its log, or None if it is gone."""
+    """Yields the log and position of every tape that recorded a tensor with this tracer; a dead log is None."""
     while tracer is not None:
         key, written, tracer = tracer
         if type(written) is int:
@@ -35,23 +40,24 @@ def positions_in(tracer: Any) -> Iterator[tuple[Any, int]]:
 
 
 class Log(Recorder):
-    """The records of one tape, in lists side by side: a position stands for an entry in each of them.
+    """The records of one tape as parallel lists, indexed by position.
 
-    `ops` holds the op, or a `SingleInputRule` of it. `parents` holds the positions of the inputs, -1 for one that is
-    not on the tape; of such a rule, the one position. `saved` holds what the op's `vjp` needs. A leaf has None in all
-    of them. The second and further outputs of an op have no op, and the position of the first for a parent.
+    `ops` holds the op, or a `SingleInputRule` of it. `parents` holds the positions of the inputs, -1 for an input that
+    is not on the tape; for a `SingleInputRule`, the single position. `saved` holds the residuals that the op's `vjp`
+    needs. A leaf has None in all three lists. The second and further outputs of an op have no op, and their parent is
+    the position of the first output.
     """
 
-    repeats_calls = False  # whether calls of functions may be run again, with what their effects gave
-    call_budget: int | None = None  # the bytes that what a call keeps is planned to, if it would keep more
-    tracks = False  # whether what is assigned to a variable is followed: see `assignments`
-    retain = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
-    plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
-    _module: Any = None  # the library of the device that records are on
-    _there = 0  # how many are
-    backward_may_raise = False  # a record runs a user's code backwards, which may raise
-    question: Any = None  # then: the last one, as (targets, their cotangents, sources)
-    notes: Mapping[int, Any] = MappingProxyType({})  # by position: what a traced log has noted of a record
+    repeats_calls = False  # whether function calls may be rerun with the recorded results of their side effects
+    call_budget: int | None = None  # the bytes that a call's residuals are planned to fit in
+    tracks = False  # whether assignments to variables are differentiated: see `assignments`
+    retain = False  # whether the log survives after the tape is used up, for later inspection
+    plain = True  # every recorded tensor is a plain one, so a sweep over bare arrays is possible
+    _module: Any = None  # the array library of the device that holds the records
+    _there = 0  # the number of records on that device
+    backward_may_raise = False  # a record runs user code in the backward pass, which may raise
+    question: Any = None  # with `retain`: the last query, as (targets, their cotangents, sources)
+    notes: Mapping[int, Any] = MappingProxyType({})  # by position: metadata of a record in a traced log
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         self.key = new_key(self)
@@ -59,17 +65,18 @@ class Log(Recorder):
         self.ops: list[Any] = []
         self.parents: list[Any] = []
         self.saved: list[Any] = []
-        self.several: dict[int, tuple[Any, ...]] = {}  # of an op with several outputs: their (shape, dtype) pairs
+        self.several: dict[int, tuple[Any, ...]] = {}  # of a multi-output op: its outputs' (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
         self.variables: list[Any] = []  # those that were read or watched
-        self.variable_index: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
-        self.watched: list[int] = []  # the positions of tensors that were watched
-        self.constants: list[int] = []  # those of outputs of ops without a derivative: leaves that nobody watched
-        # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
+        self.variable_index: dict[int, int] = {}  # by `id` of a variable: its position, -1 if it has no derivative
+        self.watched: list[int] = []  # the positions of watched tensors
+        self.constants: list[int] = []  # positions of outputs of ops without a derivative: unwatched leaves
+        # Where a derivative ends: the position, and its cause: an op without a derivative, "numpy()", an assigned
+        # variable.
         self.disconnections: list[tuple[int, Any]] = []
 
-    # Every op on a tape comes through `unary`, `binary` or `record`. Each finds positions and appends to the lists by
-    # itself: a call of a function that does it would be a good part of the whole.
+    # Every recorded op comes through `unary`, `binary` or `record`. Each looks up positions and appends to the lists
+    # inline: a helper call would be a large part of the cost per op.
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -182,7 +189,7 @@ class Log(Recorder):
             self.backward_may_raise = True
 
     def _note_device(self, op: Any, inputs: Sequence[Tensor]) -> None:
-        """Counts the records whose arrays are on one device, apart from numbers."""
+        """Counts the records whose inputs are all on one device or on the host."""
         if type(op) is not Op:
             return
         for x in inputs:
@@ -197,11 +204,11 @@ class Log(Recorder):
 
     @property
     def module(self) -> Any:
-        """The library of a device that all that is recorded is on, so a sweep over its bare arrays is possible."""
+        """The array library of the device that holds all records, so that a sweep over its bare arrays is possible."""
         return self._module if self._there == len(self.ops) - self.ops.count(None) else None
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
         before = len(self.disconnections)
         for x in inputs:
             self.escaped(x, op)
@@ -214,39 +221,39 @@ class Log(Recorder):
                 y.tracer = (self.key, position, y.tracers)
 
     def escaped(self, x: Tensor, how: Any) -> None:
-        """Notes that the value at a position goes where it is not recorded."""
+        """Records that the value of `x` goes to a consumer that is not recorded."""
         at = entry(x.tracers, self.key)
         if at is not None:
             self.disconnections.append((at, how))
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """Notes that the value at a position became a variable's, which has a past of its own."""
+        """Records that a value on the tape is assigned to a variable, whose own history does not include the value."""
         self.escaped(value, variable)
 
     def refuse_watch(self, source: Any) -> None:
-        """A tensor or variable without derivatives, as one of integers, was to be watched: see `TracingLog`."""
+        """Called when a non-differentiable tensor or variable, such as an integer one, is watched: see `TracingLog`."""
 
     def set_budget(self, budget: int | float, spill: Any) -> None:
-        """A budget for what is kept, which only a log of its own kind keeps to: see `budgets`."""
+        """Sets the memory budget for residuals; only `budgets.BudgetedLog` enforces it."""
 
     def continue_from(self, before: Log) -> None:
-        """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
+        """Called when this log replaces `before`, which `GradientTape.reset` has discarded."""
 
     def overwritten(self, variable: Any) -> None:
-        """A value that is not on the tape became a variable's, whose assignments are followed."""
+        """Called when a value that is not on the tape is assigned to a variable whose assignments are tracked."""
 
     def resumes(self) -> None:
-        """Recording begins, or goes on."""
+        """Called when recording starts or resumes."""
 
     def pauses(self) -> None:
-        """Recording ends, perhaps for a while."""
+        """Called when recording pauses or ends."""
 
     def bookmark(self) -> tuple[int, int]:
-        """Where the log stands now, for `truncate`."""
+        """Returns the current end of the log, for `truncate`."""
         return len(self.ops), len(self.disconnections)
 
     def truncate(self, bookmark: tuple[int, int]) -> None:
-        """Takes away all that was written down since the bookmark was made."""
+        """Removes everything recorded since `bookmark` was taken."""
         at, exits = bookmark
         del self.ops[at:], self.parents[at:], self.saved[at:], self.disconnections[exits:]
         self.several = {position: outputs for position, outputs in self.several.items() if position < at}
@@ -258,7 +265,7 @@ class Log(Recorder):
         self.variable_index = {id(variable): self.variable_index[id(variable)] for variable in self.variables}
 
     def forget(self) -> None:
-        """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
+        """Releases the residuals; keeps the graph structure and the op names for `explain`."""
         pairs = zip(self.ops, self.parents, strict=True)
         self.parents = [op.placed(parents) if type(op) is SingleInputRule else parents for op, parents in pairs]
         self.ops = [
@@ -275,17 +282,17 @@ class Log(Recorder):
             tensor.tracer = (self.key, position, living(tracers))
 
     def watch_variable(self, variable: Any) -> int:
-        """Makes `variable` a leaf of this log; returns its position."""
+        """Makes `variable` a leaf of this log and returns its position."""
         position = self.variable_index.get(id(variable))
         return self._add(variable) if position is None else position
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The mark a value read from `variable` now gets, on top of `rest`."""
+        """Returns the tracer of a value read from `variable` now, chained to `rest`."""
         position = self._read_at(variable)
         return rest if position < 0 else (self.key, position, rest)
 
     def trace_read(self, variable: Any, value: Tensor) -> None:
-        """Marks `value`, a new tensor read from `variable`."""
+        """Sets the tracer of `value`, a new tensor read from `variable`."""
         position = self._read_at(variable)
         if position >= 0:
             value.tape_id = self.key
@@ -299,18 +306,18 @@ class Log(Recorder):
         return position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
-        """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
+        """Pairs of the variables that were read or watched and their positions (-1: no derivative)."""
         return zip(self.variables, self.variable_index.values(), strict=True)
 
     @property
     def leaves(self) -> set[int]:
-        """The positions of all that was watched."""
+        """The positions of everything watched."""
         found = {*self.variable_index.values(), *self.watched}
         found.discard(-1)
         return found
 
     def position(self, x: Any) -> int | None:
-        """Where a tensor or variable stands in this log, or None."""
+        """The position of a tensor or variable in this log, or None."""
         if isinstance(x, Tensor):
             tracer = x.tracer
             if type(tracer) is int:
@@ -320,7 +327,7 @@ class Log(Recorder):
         return None if position < 0 else position
 
     def positions(self, sources: Sequence[Any]) -> list[int | None]:
-        """Where each of these stands."""
+        """The position of each source, or None."""
         found = list(map(self.variable_index.get, map(id, sources)))
         return list(map(self.position, sources)) if None in found or -1 in found else found
 
@@ -339,14 +346,14 @@ class Log(Recorder):
 
     @property
     def records(self) -> Records:
-        """All that is recorded, for those who read it at leisure."""
+        """A uniform view of the records, for readers outside the sweep."""
         return Records(self)
 
 
 class Records(Sequence[Any]):
-    """What a log has recorded, by position: `(op, parents, saved, outputs)`, as if no op were recorded as a partial.
+    """The records of a log by position: `(op, parents, saved, outputs)`, every `SingleInputRule` expanded to its op.
 
-    `outputs` is None or, for an op with several outputs, their (shape, dtype) pairs. A leaf is None; the second and
+    `outputs` is None or, for a multi-output op, its outputs' (shape, dtype) pairs. A leaf is None; the second and
     further outputs are the position of the first.
     """
 
@@ -369,14 +376,14 @@ class Records(Sequence[Any]):
 
 
 class Past:
-    """The op of a record whose content is gone."""
+    """The op of a record whose residuals were released: only its name remains."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 def living(tracer: Any) -> Any:
-    """The chain of marks without those of logs and accumulators that are gone."""
+    """Returns the tracer chain without the entries of dead logs and accumulators."""
     if tracer is None:
         return None
     rest = living(tracer[2])

@@ -1,8 +1,8 @@
-"""Cotangents whose exact zeros win: 0 · inf = 0 in the products of the rules, whatever the derivative there.
+"""Cotangents whose exact zeros absorb: 0 · inf = 0 in the products of the rules, whatever the derivative is.
 
-A `ZeroWinsTensor` takes a tensor's place in the sweep. Rules run on it as they do on any tensor; of the ops they use, a
-product, a quotient and a matrix product with such a cotangent are computed so that what is multiplied by an exact zero
-does not count, be it infinite or NaN. Everything else (sums, moves, convolutions, einsum) runs as it is.
+A `ZeroWinsTensor` takes a tensor's place in the sweep. Rules run on it as on any tensor. A product, a quotient and a
+matrix product with such a cotangent are computed so that a factor that meets an exact zero does not count, even if it
+is infinite or NaN. All other ops (sums, data movement, convolutions, einsum) run unchanged.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .validation import ones
 
 
 class ZeroWinsTensor(TransparentProxy):
-    """A cotangent, or what is computed from one."""
+    """A cotangent, or a value computed from one."""
 
     __slots__ = ()
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on the values inside; `after` gives its first argument as it is, when the second is there."""
+        """Runs `op` on the wrapped values; `after` passes its first argument through, ordered after the second."""
         if op.name == "after" and not self._is_alike(inputs[0]):
             return dispatch.run(op, (inputs[0], self.value), attrs)
         return super().interpret(op, inputs, attrs)
@@ -58,7 +58,7 @@ def _transposed(x: Tensor) -> Tensor:
 
 
 def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
-    """`a @ b` term by term, so that a zero of the cotangent can win over an infinity it meets."""
+    """Computes `a @ b` term by term, so that a zero of the cotangent absorbs an infinity it is multiplied by."""
     rows = ops.reshape(a, shape=(*a.dims, 1))
     columns = ops.reshape(b, shape=(*b.dims[:-2], 1, *b.dims[-2:]))
     terms = ops.multiply_no_nan(columns, rows) if g_first else ops.multiply_no_nan(rows, columns)
@@ -66,20 +66,20 @@ def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
 
 
 def is_nan(target: Any) -> bool:
-    """Whether a target has NaNs, as far as its value is known; in a function being traced, that of this run counts."""
+    """Whether a target has NaNs, as far as its value is known; while tracing a function, in the tracing run."""
     while isinstance(target, Tensor) and hasattr(type(target), "value"):
         target = target.value  # type: ignore[attr-defined]
     return type(target) in REAL and target.dtype.differentiable and bool(np.isnan(target.array).any())
 
 
 def zero_wins(targets: list[Any], cotangents: list[Any]) -> list[Any]:
-    """The targets' cotangents (None stands for ones) as such tensors."""
+    """Wraps the targets' cotangents (None stands for ones)."""
     level = dispatch.next_level()
     return [ZeroWinsTensor(ones(t) if g is None else g, level) for t, g in zip(targets, cotangents, strict=True)]
 
 
 def unwrapped(g: Any) -> Any:
-    """The gradient that a sweep over such cotangents has found, as the user gets it."""
+    """Unwraps the gradient found by a sweep over wrapped cotangents."""
     if type(g) is IndexedSlices:
         return IndexedSlices(unwrapped(g.values), g.indices, g.dense_shape)
     return g.value if type(g) is ZeroWinsTensor else g

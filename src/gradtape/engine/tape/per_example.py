@@ -1,11 +1,11 @@
-"""Gradients of single examples, and of single losses, from one sweep.
+"""Per-example and per-loss gradients from one sweep.
 
-The cotangent of example `i` is zero wherever the values of other examples stand. So the cotangents of all examples fit
-into one array: an `ExampleTensor`, whose rows belong to one example after the other. The sweep goes on as it does for
-the sum of the losses, until a rule adds up over the examples, as a weight's does: that op runs on the rows of each
-example by themselves, and what it gives has an axis of examples in front, a `BatchedTensor`. What an op does with rows
-is its own to say (`registry/examples.py`); one that says nothing gets the cotangents of all examples apart, which takes
-more work and is right for every op.
+The cotangent of example `i` is zero in the rows of all other examples. So the cotangents of all examples fit into one
+array: an `ExampleTensor`, whose first axis holds the rows of one example after the other. The sweep runs as it does for
+the sum of the losses until a rule reduces over the examples, as the rule for a weight does. That op runs on the rows of
+each example separately, and its result is a `BatchedTensor` with a leading axis of examples. An op declares how it
+treats rows in `registry/examples.py`. An op without a declaration falls back to one cotangent per example, padded with
+zeros, which is slower but always correct.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .validation import differentiable
 logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
 
-_FEW_BYTES = 1 << 24  # gradients of examples of which only norms are asked for are made as many at a time
+_FEW_BYTES = 1 << 24  # chunk size of per-example gradients when only their norms are requested
 
 
 class Examples:
-    """How many examples there are, at which level they stand apart, and whether sums over them wait."""
+    """The number of examples, the batching levels, and whether reductions over examples are deferred."""
 
     def __init__(self, count: int, sums_wait: bool) -> None:
         self.count = count
@@ -45,7 +45,7 @@ class Examples:
 
 
 class ExampleTensor(TransparentProxy):
-    """The cotangents of all examples in one array: its first axis has the rows of one after the other."""
+    """The cotangents of all examples in one array: the first axis holds the rows of one example after the other."""
 
     __slots__ = ("examples",)
 
@@ -54,7 +54,7 @@ class ExampleTensor(TransparentProxy):
         self.examples = examples
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on all rows at once, on those of each example, or on the examples apart."""
+        """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
         flags = list(map(self._is_alike, inputs))
         simple = not any(isinstance(x, Proxy) and not flag for x, flag in zip(inputs, flags, strict=True))
         rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
@@ -83,7 +83,7 @@ class ExampleTensor(TransparentProxy):
         return tuple(self._together(y) if k in sums.kept else y for k, y in enumerate(result))
 
     def _of_each(self, x: Tensor) -> BatchedTensor:
-        """The rows of each example by themselves."""
+        """Splits the rows by example, as a batch."""
         count = self.examples.count
         shape = (count, x.dims[0] // count, *x.dims[1:])
         return BatchedTensor(ops.reshape(x, shape=shape), self.examples.apart_at)
@@ -92,7 +92,7 @@ class ExampleTensor(TransparentProxy):
         return self._like(ops.reshape(x.value, shape=(x.size * x.dims[0], *x.dims[1:])))
 
     def apart(self) -> BatchedTensor:
-        """The cotangent of each example, with zeros in the rows of the others."""
+        """Expands to one cotangent per example, with zeros in the rows of the others."""
         count = self.examples.count
         own = np.repeat(np.eye(count, dtype=self.dtype.numpy), self.dims[0] // count, axis=1)
         mask = Tensor(own.reshape(count, self.dims[0], *(1,) * (len(self.dims) - 1)), self.dtype)
@@ -100,7 +100,7 @@ class ExampleTensor(TransparentProxy):
 
 
 class DeferredReduction(Proxy):
-    """A sum over examples that was not made yet: of the gradients of each, only the norms may be asked for."""
+    """A reduction over each example's rows that has not run yet: often only the norms of its results are needed."""
 
     __slots__ = ("_attrs", "_inputs", "_op", "examples")
 
@@ -114,7 +114,7 @@ class DeferredReduction(Proxy):
         return self.value.dims[1:]
 
     def _of(self, start: int, stop: int) -> BatchedTensor:
-        """The results of some of the examples."""
+        """The results of a range of examples."""
         own = [
             BatchedTensor(x.value[start:stop], x.level) if type(x) is BatchedTensor else x for x in self._inputs
         ]
@@ -122,24 +122,24 @@ class DeferredReduction(Proxy):
         return found
 
     def made(self) -> BatchedTensor:
-        """Those of all."""
+        """The results of all examples."""
         return self._of(0, self.examples.count)
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Who computes with it needs it."""
+        """Runs the deferred reductions, because `op` needs their results."""
         made = [x.made() if type(x) is DeferredReduction else x for x in inputs]
         apart = [x.apart() if type(x) is ExampleTensor else x for x in made]
         return dispatch.run(op, apart, attrs)
 
     def square_norms(self) -> Tensor:
-        """The squared norm of what each example gives, a few examples at a time."""
+        """The squared norm of each example's result, computed in chunks of examples."""
         together = max(1, _FEW_BYTES // max(1, math.prod(self.dims) * self.dtype.size))
         ranges = [(i, min(i + together, self.examples.count)) for i in range(0, self.examples.count, together)]
         return ops.concat(*[_square_norms(self._of(*span).value) for span in ranges], axis=0)
 
 
 class PerExampleGradients:
-    """The part of a tape that answers `gradient(per=...)`."""
+    """The part of a tape that implements `gradient(per=...)`."""
 
     _open_log: Callable[[str], Log]
     _before_asking: Callable[[], None]
@@ -147,15 +147,16 @@ class PerExampleGradients:
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
 
     def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
-        """The cosines of the angles between the gradients of losses, over all sources together: a symmetric matrix.
+        """Computes the cosine similarity between the gradients of losses: a symmetric matrix.
 
-        Where one is negative, two losses pull the sources in opposite directions. A loss without a gradient has zeros;
-        if none has one, that is an error.
+        Each gradient is taken over all sources together. A negative entry means that two losses conflict: they pull the
+        sources in opposite directions. The row and column of a loss without a gradient are zeros; if no loss has a
+        gradient, an error is raised.
 
         Args:
-          losses: a list of losses, or with `per="example"` a loss for each example.
-          sources: a tensor, a variable, or a nest of them, taken as one vector.
-          per: "loss" or "example", as of `gradient`.
+          losses: a list of losses or, with `per="example"`, a vector with the loss of each example.
+          sources: a tensor, a variable, or a nested structure of them, taken as one vector.
+          per: "loss" or "example", as in `gradient`.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
@@ -187,7 +188,7 @@ class PerExampleGradients:
         return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
 
     def _gradients_apart(self, log: Log, targets: list[Any], sources: list[Any], per: str, norms: bool) -> list[Any]:
-        """For each source the gradients of all examples, or losses, stacked, or their norms; None without a path."""
+        """For each source, the stacked gradients of all examples or losses, or their norms; None without a path."""
         if per == "loss":
             found = self._gradients_of_losses(log, targets, sources)
         else:
@@ -214,7 +215,7 @@ class PerExampleGradients:
 
 
 def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
-    """The gradients of all examples, their axis first; those that wait stay so, if `waiting`."""
+    """The gradients of all examples, stacked along the first axis; deferred ones stay so if `waiting`."""
     g = finished(ops, g)
     if type(g) is DeferredReduction:
         return g if waiting else leave(g.made(), examples.apart_at, examples.count)
@@ -222,7 +223,7 @@ def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
 
 
 def _square_norms(g: Any) -> Tensor:
-    """The squared norm of each row: the product of the row with itself, which makes no array of squares."""
+    """The squared norm of each row, as the row's product with itself: no array of squares is allocated."""
     if type(g) is DeferredReduction:
         return g.square_norms()
     rows = ops.reshape(g, shape=(g.dims[0], math.prod(g.dims[1:])))
@@ -231,13 +232,13 @@ def _square_norms(g: Any) -> Tensor:
 
 
 def nothing_apart(targets: Sequence[Any], source: Any, per: str, norms: bool) -> Tensor:
-    """What stands for gradients with respect to a source without a path, where zeros are asked for."""
+    """The zeros that stand for the gradients of an unconnected source."""
     count = len(targets) if per == "loss" else targets[0].dims[0]
     return Tensor(np.zeros((count,) if norms else (count, *source.dims), source.dtype.numpy), source.dtype)
 
 
 def check_apart(per: Any, norms: bool, targets: Sequence[Any], output_gradients: Any) -> None:
-    """Raises if gradients cannot be had apart in that way."""
+    """Raises if the arguments of `gradient(per=..., norms=...)` are inconsistent."""
     if per not in (None, "example", "loss"):
         raise ValueError(f"gradient: per must be None, 'example' or 'loss', got {per!r}")
     if per is None:

@@ -1,17 +1,17 @@
-"""Values that are let go when memory is short, and computed again when they are asked for.
+"""Values that are evicted when memory is short and recomputed on demand.
 
-This is dynamic tensor rematerialisation (Kirisame et al., 2021). A `Store` knows every value that a tape was told of
-and the op that made it. It holds those that rules will need, as long as they fit into its limit. Beyond that it lets go
-of the memory that is cheapest to do without: h = cost / (bytes * sqrt(staleness)), where the cost is that of the op and
-of all that it needs which is gone already. Staleness is how far back on the tape a value is, for a sweep comes to it so
-much later. Of chains, its square root leaves the values that cost least in the end: with 5 of 50, 2.3 times the ops.
+This is dynamic tensor rematerialization (Kirisame et al., 2021). A `Store` knows every value that a tape has seen and
+the op that produced it. It holds the values that rules will need while they fit into its limit. Beyond that it evicts
+the memory with the lowest h = cost / (bytes * sqrt(staleness)), where the cost is that of the op and of all its evicted
+ancestors. Staleness is the distance back on the tape, because the sweep reaches older values later. On chains, the
+square root retains the values that minimize the total cost: with 5 of 50 values, 2.3 times the ops.
 
-Memory is counted by the array that owns it, once, however many views of it there are: see `MemoryBlock`. Blocks that
-are small for the limit are let go only when no others are left, and many of them at a time, so that a choice among them
-takes less time than computing them.
+Memory is counted once, by the array that owns it, however many views share it: see `MemoryBlock`. Blocks that are small
+for the limit are evicted only when no others are left, and many at a time, so that choosing among them takes less time
+than computing them.
 
-Whatever is computed again is computed by the same kernel from the same inputs, so it is the same to the bit. Values are
-numbers here and refer to one another by them: a store has no circles, and goes when its tape goes.
+A recomputed value comes from the same kernel and the same inputs, so it is bitwise identical. Values refer to one
+another by number: a store has no reference cycles, and is freed with its tape.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from ...core.tensor import Tensor
 from ..run import dispatch
 from .spilling import SpillFolder, memory_of
 
-_FAR = 64  # blocks at most that are asked what it costs to make them, for one
-_SOON = 1e-7  # seconds: nothing is less stale
-SMALL_SHARE = 1 / 1000  # of the limit: a smaller block is let go only when no larger one is left
-ROOM_SHARE = 1 / 4  # of the budget: as much is left for what can be let go, whatever the rest takes
-_MANY_BLOCKS = 64  # from which on one choice lets go of a share of the limit at a time
+_FAR = 64  # the most evicted ancestors visited to estimate the cost of a block
+_SOON = 1e-7  # seconds: the minimum staleness
+SMALL_SHARE = 1 / 1000  # of the limit: a smaller block is evicted only when no larger one is left
+ROOM_SHARE = 1 / 4  # of the budget: always available to evictable values, whatever the others take
+_MANY_BLOCKS = 64  # with more blocks, one choice evicts a share of the limit at a time
 _SLACK_SHARE = 1 / 16  # of the limit
-_PRICE_HOLDS = 16  # choices, for which what a block costs is looked up, unless it comes first
+_PRICE_HOLDS = 16  # choices for which the cost of a block stays cached, unless the block comes first
 
 
 class MemoryBlock:
-    """One piece of memory: a value and the views of it, which are held and let go together."""
+    """One allocation: a value and its views, which are held and evicted together."""
 
     __slots__ = (
         "bytes", "cost", "file", "fixed", "held", "made_at", "members", "memory", "needed", "number", "price", "priced",
@@ -52,45 +52,45 @@ class MemoryBlock:
         self.bytes = size
         self.cost = cost
         self.number = -1
-        self.fixed = fixed  # whether it cannot be computed again
+        self.fixed = fixed  # whether it cannot be recomputed
         self.held = False
-        self.needed = 0  # how often rules that have not run yet keep one of its values
+        self.needed = 0  # how many saved references pending rules have to its values
         self.members: list[int] = []
         self.made_at = 0.0  # on the store's clock
         self.sources: tuple[int, ...] = ()  # the blocks that its values were computed from, except fixed ones
-        self.price = 0.0  # the seconds it took to have it again when that was last asked
-        self.priced = -_PRICE_HOLDS  # which choice that was for
-        self.file: Any = None  # where it is, if it was written to disk
+        self.price = 0.0  # the cached cost in seconds to restore it
+        self.priced = -_PRICE_HOLDS  # the choice at which the cost was computed
+        self.file: Any = None  # its file, if it was written to disk
         self.memory: Any = None  # a weak reference to the array that owns the memory; None for a NumPy scalar
 
 
 class StoredValue:
-    """A tensor that an op has made, or was given: held, or to be found or made again."""
+    """A tensor that an op has produced or read: held, or to be found or recomputed."""
 
     __slots__ = ("block", "maker", "module", "needed", "seen", "tensor", "tracers")
 
     def __init__(self, x: Tensor, block: MemoryBlock, maker: Producer | None) -> None:
-        self.seen = ref(x)  # whoever else may hold it
-        self.tensor: Tensor | None = None  # while it is held here
-        self.tracers: Any = None  # those that it has if it is made again
+        self.seen = ref(x)  # the tensor, if other code holds it
+        self.tensor: Tensor | None = None  # while the store holds it
+        self.tracers: Any = None  # the tracers to restore when it is recomputed
         self.block = block
         self.maker = maker
-        self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the library of the device it is on
+        self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the array library of its device
         self.needed = 0
 
     def at_hand(self) -> Tensor | None:
-        """The tensor, if anybody holds it."""
+        """The tensor, if the store or other code holds it."""
         return self.seen() if self.tensor is None else self.tensor
 
     def release(self) -> None:
-        """Lets go of the tensor; tapes around this one know it by its marks."""
+        """Drops the tensor but keeps its tracers, by which outer tapes know it."""
         if self.tensor is not None:
             self.tracers = self.tensor.tracers
             self.tensor = None
 
 
 class Producer:
-    """How values came about: an op on other values."""
+    """How values were produced: an op on other values."""
 
     __slots__ = ("at", "attrs", "inputs", "op", "outputs")
 
@@ -102,7 +102,7 @@ class Producer:
         self.outputs: tuple[int, ...] = ()
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """The outputs again, computed as at first: an elementwise op has a way of its own for large arrays."""
+        """Recomputes the outputs by the original path: an elementwise op has its own path for large arrays."""
         if self.op.family == "elementwise" and not self.attrs:
             result = self.op.call(*inputs)
         else:
@@ -112,22 +112,22 @@ class Producer:
 
 @dataclass
 class Account:
-    """What a store has done to keep within its limit: numbers of blocks, bytes and seconds."""
+    """Statistics of a store: numbers of blocks, bytes and seconds."""
 
-    wanted: int = 0  # bytes that a tape without a budget would keep
-    held: int = 0  # bytes that are kept now
-    peak: int = 0  # and at most
+    wanted: int = 0  # bytes that a tape without a budget would save
+    held: int = 0  # bytes that are held now
+    peak: int = 0  # the maximum of `held`
     evictions: int = 0
-    recomputations: int = 0  # ops that were run again
-    seconds: float = 0.0  # that they took
+    recomputations: int = 0  # ops that were rerun
+    seconds: float = 0.0  # their total time
     written: int = 0  # bytes written to disk
 
 
 class Store:
     """The values of one tape, of which those that rules need are held within a limit of bytes.
 
-    No budget stands for less than `least_limit` bytes. Below that the Python objects that note how values came about
-    take more than the values: letting go of them would take time, and memory too.
+    No budget means less than `least_limit` bytes. Below that, the Python objects that describe the producers take more
+    memory than the values, so that evictions would cost both time and memory.
     """
 
     least_limit = 2_000_000
@@ -137,27 +137,27 @@ class Store:
         self.account = Account()
         self.values: list[StoredValue] = []
         self._blocks: list[MemoryBlock] = []
-        self._held: dict[int, MemoryBlock] = {}  # by number: those that may be let go
+        self._held: dict[int, MemoryBlock] = {}  # by number: the evictable ones
         self._by_memory: dict[int, MemoryBlock] = {}  # by the `id` of the array that owns the memory, while it exists
-        self.fixed_bytes = 0  # of the blocks that are held and cannot be let go
-        self._choices = 0  # how often it was chosen what to let go
+        self.fixed_bytes = 0  # of the held blocks that cannot be evicted
+        self._choices = 0  # how often a choice of blocks to evict was made
         self._spill = spill
-        self._clock = 0.0  # seconds that all ops have taken
-        self._now = 0.0  # where on it the recording is, or the sweep
+        self._clock = 0.0  # the total seconds of all ops
+        self._now = 0.0  # the position of the recording, or the sweep, on that clock
 
     @property
     def limit(self) -> float:
-        """The bytes to keep within: a fraction is one of all that rules have needed so far.
+        """The limit in bytes; a fractional budget applies to all bytes that rules have needed so far.
 
-        A share of the budget is left for what can be let go, whatever the rest takes: without room to keep something of
-        a long chain, all of it would be computed again for each of its values.
+        A share of the budget is always reserved for evictable values: without room to keep part of a long chain, the
+        whole chain would be recomputed for each of its values.
         """
         limit = self._budgeted_bytes()
         return max(limit, self.fixed_bytes + ROOM_SHARE * limit)
 
     @property
     def is_within_reach(self) -> bool:
-        """Whether what cannot be let go leaves the share of the budget that the rest needs."""
+        """Whether the values that cannot be evicted leave the reserved share of the budget."""
         limit = self._budgeted_bytes()
         return self.fixed_bytes + ROOM_SHARE * limit <= limit
 
@@ -167,17 +167,17 @@ class Store:
 
     @property
     def certain_bytes(self) -> int:
-        """The bytes that may be kept whatever is recorded."""
+        """The bytes that may be held whatever is recorded."""
         return max(self.budget, self.least_limit) if type(self.budget) is int else self.least_limit
 
     def bytes_of(self, numbers: Iterable[int]) -> int:
-        """The bytes of the memory that these values lie in."""
+        """The bytes of the memory blocks of these values."""
         return sum([block.bytes for block in {self.values[i].block for i in numbers}])
 
-    # What the tape tells.
+    # Called by the tape.
 
     def add(self, x: Tensor, maker: Producer | None, sources: Iterable[int], cost: float) -> int:
-        """A value that was made, or given; its number. It belongs to the block of the memory that it lies in."""
+        """Adds a value that was produced or given, to the block of its memory; returns its number."""
         values = self.values
         memory = memory_of(x.buffer)
         block = self._by_memory.get(id(memory))
@@ -199,13 +199,13 @@ class Store:
         return number
 
     def _lies_in(self, block: MemoryBlock, memory: Any) -> None:
-        """Notes the array that owns a block's memory now. NumPy's scalars have no views."""
+        """Registers the array that now owns a block's memory. NumPy scalars have no views."""
         if type(memory) is np.ndarray or not isinstance(memory, np.generic):
             block.memory = ref(memory)
             self._by_memory[id(memory)] = block
 
     def _fix(self, block: MemoryBlock) -> None:
-        """A block cannot be let go any more: a value lies in it that no op of the tape has made."""
+        """Makes a block unevictable: it holds a value that no op of the tape has produced."""
         block.fixed = True
         if self._spill is None:
             self._held.pop(block.number, None)
@@ -213,7 +213,7 @@ class Store:
                 self.fixed_bytes += block.bytes
 
     def need(self, number: int, x: Tensor) -> None:
-        """A rule will need a value, which is `x`."""
+        """Registers that a rule will need a value, which is `x`."""
         value = self.values[number]
         block = value.block
         if not block.needed:
@@ -224,19 +224,19 @@ class Store:
             self._hold(value, x)
 
     def stays(self, number: int, x: Tensor) -> bool:
-        """Whether a value, which is `x`, is never let go; another tensor of it may be held, with other marks."""
+        """Whether a value, which is `x`, is never evicted; the store may hold another tensor of it."""
         value = self.values[number]
         return value.block.fixed and (self._spill is None or value.tensor is not x or not value.block.bytes)
 
     def pin(self, number: int, x: Tensor, counted: bool = True) -> None:
-        """A value that cannot be made again is held for good, as others are made of it."""
+        """Holds a value that cannot be recomputed permanently, because other values are computed from it."""
         value = self.values[number]
         if not value.block.held and not counted:
             value.block.bytes = 0
         self._hold(value, x)
 
     def counts(self, number: int, size: int) -> None:
-        """What was alive without this tape, a variable's value, is alive only for it from now on."""
+        """Counts a variable's old value, which only this tape keeps alive from now on."""
         block = self.values[number].block
         block.bytes += size
         if block.number not in self._held:
@@ -244,7 +244,7 @@ class Store:
         self._more(size)
 
     def done(self, number: int) -> None:
-        """A rule needs a value no longer."""
+        """Registers that a rule no longer needs a value."""
         value = self.values[number]
         block = value.block
         value.needed -= 1
@@ -277,7 +277,7 @@ class Store:
         self._more(block.bytes)
 
     def _part(self, value: StoredValue, block: MemoryBlock, memory: Any) -> MemoryBlock:
-        """Gives a value a block of its own: it was made again, while others of its block are still where they were."""
+        """Splits a recomputed value off its block, because the others are still in the original memory."""
         own = MemoryBlock(int(memory.nbytes), block.cost, False)
         own.number = len(self._blocks)
         own.sources, own.made_at, own.needed = block.sources, block.made_at, value.needed
@@ -294,10 +294,10 @@ class Store:
         account.held += size
         account.peak = max(account.peak, account.held)
 
-    # Letting go.
+    # Eviction.
 
     def keep_within(self, in_use: Collection[int], reserved: int = 0) -> None:
-        """Lets go of blocks until the limit less `reserved` bytes is kept, except those whose numbers are `in_use`."""
+        """Evicts blocks until `held` is within the limit less `reserved` bytes, except the blocks `in_use`."""
         if self.account.held <= self.limit - reserved:
             return
         large: list[MemoryBlock] = []
@@ -310,10 +310,11 @@ class Store:
         self._evict_cheapest(small, reserved)
 
     def _evict_cheapest(self, blocks: list[MemoryBlock], reserved: int) -> None:
-        """Lets go of those of the blocks that are cheapest to do without, as many as have to go.
+        """Evicts the cheapest blocks until the goal is reached.
 
-        Where there are many, some more go, so that not every op has to choose. What has gone makes others dearer: their
-        order is that of when they were looked at, until one comes first, which is looked at again.
+        If there are many blocks, it evicts somewhat more, so that not every op has to choose. An eviction makes other
+        blocks more expensive: the heap is ordered by possibly outdated costs, and the first block is re-evaluated
+        before it is evicted.
         """
         account = self.account
         goal = self.limit - reserved
@@ -334,20 +335,20 @@ class Store:
                 self._evict(block)
 
     def _dearness(self, block: MemoryBlock, price_holds: int = 0) -> float:
-        """What it costs to do without a block, for its size and the time it was not used.
+        """The cost of evicting a block, relative to its size and staleness.
 
-        The cost may be the one that was found up to `price_holds` choices ago.
+        The cost may be a cached one, computed up to `price_holds` choices ago.
         """
         if self._choices - block.priced >= price_holds:
             block.price = self._cost(block)
             block.priced = self._choices
         distance = self._now - block.made_at
-        if distance < _SOON:  # what was passed waits for another sweep
+        if distance < _SOON:  # what the sweep has passed is not needed until another sweep
             distance = max(self._clock, _SOON) if distance < 0 else _SOON
         return block.price / (block.bytes * sqrt(distance))
 
     def _cost(self, block: MemoryBlock) -> float:
-        """The seconds it takes to have a block again, with those gone that it is made of."""
+        """The seconds to restore a block, including its evicted ancestors."""
         if block.fixed or block.file is not None:
             assert self._spill is not None
             return self._spill.seconds(block.bytes, written=block.file is not None)
@@ -383,7 +384,7 @@ class Store:
                 )
                 self.account.written += block.bytes if block.file is not None else 0
         if block.fixed and block.file is None:
-            del self._held[block.number]  # it cannot be written: it stays
+            del self._held[block.number]  # it cannot be written, so it stays
             self.fixed_bytes += block.bytes
             return
         self._let_go(block)
@@ -397,10 +398,10 @@ class Store:
         self._held.pop(block.number, None)
         self.account.held -= block.bytes
 
-    # Having it again.
+    # Recomputation.
 
     def fetch(self, numbers: Sequence[int]) -> dict[int, Tensor]:
-        """The values of these numbers, made again where they are gone; the limit is kept meanwhile."""
+        """Returns the values of these numbers, recomputing evicted ones; the limit is enforced meanwhile."""
         found: dict[int, Tensor] = {}
         missing = more = False
         values = self.values
@@ -424,7 +425,7 @@ class Store:
         return found
 
     def _again(self, value: StoredValue, x: Tensor) -> None:
-        """A value is at hand: if a rule needs it, it is held from now on."""
+        """Holds an available value again, if a rule needs it."""
         if value.needed:
             self._hold(value, x)
 
@@ -460,14 +461,14 @@ class Store:
             self._input(i, found)
 
     def _keep_beside(self, found: dict[int, Tensor], maker: Producer) -> None:
-        """Keeps the limit while values are there that only other values are made of, beside those of the last op."""
+        """Enforces the limit while intermediate values of a recomputation are alive, beside those of the last op."""
         blocks = {self.values[i].block for i in found}
         own = {self.values[i].block for i in (*maker.inputs, *maker.outputs)}
         waiting = sum([block.bytes for block in blocks if not block.held and block not in own])
         self.keep_within({block.number for block in blocks}, waiting)
 
     def _input(self, i: int, found: dict[int, Tensor]) -> Tensor:
-        """A value that is at hand, or on disk."""
+        """Returns a value that is available or on disk."""
         x = found.get(i)
         if x is None:
             value = self.values[i]
@@ -486,7 +487,7 @@ class Store:
         return block.file is not None and i in block.file.places
 
     def _makers(self, numbers: Sequence[int], found: dict[int, Tensor]) -> list[Producer]:
-        """What has to run to have these values, in order."""
+        """The producers that must run to obtain these values, in order."""
         makers: dict[int, Producer] = {}
         waiting = [i for i in numbers if i not in found]
         seen = set(waiting)
@@ -496,7 +497,7 @@ class Store:
             if self._on_disk(value.block, i):
                 continue
             maker = value.maker
-            assert maker is not None  # others are held for good
+            assert maker is not None  # values without a producer are held permanently
             if maker.at in makers:
                 continue
             makers[maker.at] = maker

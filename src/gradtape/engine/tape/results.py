@@ -1,4 +1,4 @@
-"""What a sweep has found, as those who asked get it: tensors and slices in place of bare arrays."""
+"""Converts the results of a sweep to what the caller gets: tensors and `IndexedSlices` instead of bare arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .validation import zeros_like
 
 
 def answer(g: Any, source: Any, plain: bool) -> Any:
-    """A cotangent as the user gets it."""
+    """Converts a cotangent of `source` to the gradient that the user gets; `plain` means that it is a bare array."""
     if isinstance(g, Tensor):
         return g
     if g is None:
@@ -29,7 +29,7 @@ def answer(g: Any, source: Any, plain: bool) -> Any:
 
 
 def as_tensors(module: Any, g: Any, dtype: dtypes.DType) -> Any:
-    """A cotangent of bare arrays of a device, of a source of `dtype`, as one of tensors there."""
+    """Wraps the bare device arrays of a cotangent in device tensors; `dtype` is that of its source."""
     if type(g) is IndexedSlices:
         indices = as_tensors(module, g.indices, dtypes.int32)
         return IndexedSlices(as_tensors(module, g.values, dtype), indices, g.dense_shape)

@@ -1,16 +1,16 @@
-"""Which entries of the target each entry of a source goes into: sets that travel with a sweep.
+"""Detects the sparsity pattern of a Jacobian: propagates index sets with a sweep instead of cotangents.
 
-A `SparsityTracer` takes a cotangent's place. Every entry of it has a set: the entries of the target whose cotangent it
-depends on. Its value is that for cotangents of zero, which is zero unless a user's rule adds something. A built-in rule
-is linear in its cotangent, and so is each op that it is made of. What a linear op does to sets is found by running it
-on chosen numbers, in double precision: each number it gives is a weighted sum of entries of the argument. The weights
-found are compared with further runs, on random numbers. Complex arguments are probed along the real and along the
-imaginary axis, so conjugates, real parts and absolute values are found as well.
+A `SparsityTracer` stands in for a cotangent. Each of its entries has a set: the entries of the target whose cotangents
+it depends on. Its value is the result for zero cotangents, which is zero unless a user's rule adds something. A
+built-in rule is linear in its cotangent, and so is each op in it. How a linear op maps sets is found by probing it in
+double precision: each output is a weighted sum of entries of the argument, and chosen inputs reveal the weights, which
+are then verified on random inputs. Complex arguments are probed along the real and along the imaginary axis, so
+conjugates, real parts and absolute values are detected as well.
 
-An op that fails the comparison is not linear, as in a user's rule that clips a cotangent. Then every output entry
-depends on all entries that the op may read for it: the one at its own place if the op is elementwise, otherwise all.
-What is too large in every way is never wrong: it costs sweeps. A rule that reads the value of a cotangent raises
-`NeedsValue`, and the caller takes everything to depend on everything.
+An op that fails the verification is not linear, for example in a user's rule that clips a cotangent. Then every output
+entry depends on all entries that the op may read for it: the one at its own index if the op is elementwise, otherwise
+all. The pattern is conservative: a superset is never wrong and only costs sweeps. A rule that reads the value of a
+cotangent raises `NeedsValue`, and the caller assumes a full pattern.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from ..run import dispatch
 from ..run.namespace import ops
 from .coloring import coloring, count
 
-# The elementwise ops that are linear in an argument, and the ops without a derivative whose output depends on no value.
-# Any other one may look linear on the numbers that are tried, as `maximum(norm, 1e9)` does.
+# The elementwise ops that are linear in an argument, and the non-differentiable ops whose outputs depend on no value.
+# Any other op may appear linear on the probed inputs, as `maximum(norm, 1e9)` does.
 _LINEAR_BY_PLACE = frozenset(
     {"add", "sub", "mul", "div", "neg", "multiply_no_nan", "divide_no_nan", "where", "masked", "where_positive"}
 )
 _WITHOUT_VALUES = frozenset({"zeros_like", "ones_like", "stop_gradient", "after"})
 _CLOSE = 1e-6
-_CHILDREN = 4  # into how many blocks a block of an argument's entries is divided
-_COLUMNS_MAX = 512  # entries of an argument for which the whole matrix of an op is computed at once
-_PROBES_MAX = 1024  # runs of an op in search of its pattern
-_STEPS = (1, 2, 3, 5)  # the entries along an axis that are this far from each other may make a part of an argument
+_CHILDREN = 4  # the number of blocks that a block of an argument's entries is split into
+_COLUMNS_MAX = 512  # up to this many entries of an argument, the whole matrix of an op is computed at once
+_PROBES_MAX = 1024  # the most runs of an op to find its pattern
+_STEPS = (1, 2, 3, 5)  # strides along an axis for partitioning an argument into parts
 _PARTS_MAX = 256
-_CANDIDATES_MAX = 1 << 19  # entries of a pattern in the search by blocks, which is made by Python
-_MATRIX_MAX = 1 << 24  # entries of a matrix of an op, computed as the last resort
-_CHUNK_ENTRIES = 1 << 21  # of it, computed together
-_SETS_MAX = 1 << 28  # elements of all sets of one tensor: a gigabyte
+_CANDIDATES_MAX = 1 << 19  # the most entries of a pattern in the search by blocks, which runs in Python
+_MATRIX_MAX = 1 << 24  # the most entries of an op's matrix, which is computed as the last resort
+_CHUNK_ENTRIES = 1 << 21  # entries of that matrix computed together
+_SETS_MAX = 1 << 28  # the most elements in all sets of one tensor: a gigabyte
 
 
 class Dependence:
-    """One sweep of sets: its level, how many entries the targets have, and whether all ops met so far were linear."""
+    """The state of one detection: its level, the number of target entries, and whether all ops so far were linear."""
 
     def __init__(self, rows: int) -> None:
         self.level = dispatch.next_level()
@@ -60,7 +60,7 @@ class Dependence:
 
 
 class SparsityTracer(TransparentProxy):
-    """A cotangent whose entry `i` depends on the entries of the target in row `i` of `sets`, a sparse matrix."""
+    """A cotangent whose entry `i` depends on the target's entries in row `i` of `sets`, a sparse matrix."""
 
     __slots__ = ("dependence", "sets")
 
@@ -72,13 +72,13 @@ class SparsityTracer(TransparentProxy):
     def __getattr__(self, name: str) -> Any:
         if name == "array":
             raise NeedsValue("the value of a cotangent is not known while the pattern of a Jacobian is searched for")
-        return object.__getattribute__(self, name)  # raises
+        return object.__getattribute__(self, name)  # raises AttributeError
 
     def __bool__(self) -> bool:
         return bool(self.array)
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on the values, and sends the sets along."""
+        """Runs `op` on the values and propagates the sets."""
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
         if op.name in _BY_STEPS:
@@ -94,7 +94,7 @@ class SparsityTracer(TransparentProxy):
         return tuple(found) if several else found[0]
 
     def _sent(self, links: _Links, sets: Sequence[Any], results: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs: those that depend on a cotangent with sets of their own, the others as they are."""
+        """The outputs: those that depend on a cotangent as tracers with their own sets, the others unchanged."""
         self.dependence.linear &= links.linear
         outputs: list[Tensor] = []
         start = 0
@@ -118,14 +118,14 @@ def _sparse_matmul(values: Tensor, b: Tensor, rows: Tensor, columns: Tensor, cou
     return ops.scatter_add(terms, rows, shape=(count, b.dims[1]))
 
 
-# Ops whose pattern is as irregular as their arguments: by steps each of which moves, multiplies or adds single entries.
+# Ops whose pattern is as irregular as their arguments, as steps that move, multiply or add single entries.
 _BY_STEPS: dict[str, Callable[..., Any]] = {"sparse_matmul": _sparse_matmul}
 
 
 class _Links(NamedTuple):
-    """How the entries of an op's outputs, one output after the other, depend on its cotangents."""
+    """The dependence of an op's output entries, all outputs concatenated, on its cotangents."""
 
-    matrices: list[Any]  # for each cotangent: which output entry depends on which entry of it; None: on all of them
+    matrices: list[Any]  # for each cotangent: a matrix of output entries by its entries; None: dense
     linear: bool
 
 
@@ -133,7 +133,7 @@ def _links(
     op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
 ) -> _Links:
     unknown = _Links([None for flag in flags if flag], linear=False)
-    if not isinstance(op, Op) or op.random:  # a user's code is not run again and again
+    if not isinstance(op, Op) or op.random:  # user code is not run repeatedly
         return unknown
     if op.family == "elementwise" and op.name not in _LINEAR_BY_PLACE:
         return _by_place(op, values, flags, results) or unknown
@@ -146,7 +146,7 @@ def _links(
         found = probe.links()
     except NeedsValue:
         raise
-    except Exception:  # an op that does not take double precision, or these numbers
+    except Exception:  # an op that does not accept double precision or the probed inputs
         return unknown
     if found is None:
         return _by_place(op, values, flags, results) or unknown
@@ -156,7 +156,7 @@ def _links(
 def _by_place(
     op: Any, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]
 ) -> _Links | None:
-    """The links of an elementwise op that is not linear: each output entry depends on the entries at its place."""
+    """The links of a nonlinear elementwise op: each output entry depends on the entries at its own index."""
     dims = np.broadcast_shapes(*(x.dims for x in values))
     if op.family != "elementwise" or any(y.dims != dims for y in results):
         return None
@@ -170,19 +170,19 @@ def _by_place(
 
 
 class _Probe:
-    """An op as a function of its cotangents, run in double precision."""
+    """An op as a function of its cotangents, evaluated in double precision."""
 
     def __init__(self, op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
         self._op = op
         self._inputs = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
         self._at = [i for i, flag in enumerate(flags) if flag]
         self._attrs = attrs
-        if op.name == "cast" and attrs["dtype"].differentiable:  # the numbers that are tried must not be rounded
+        if op.name == "cast" and attrs["dtype"].differentiable:  # the probed inputs must not be rounded
             self._attrs = {"dtype": dtypes.complex128 if attrs["dtype"].is_complex else dtypes.float64}
-        self._zero: Any = None  # what it gives for cotangents of zero
+        self._zero: Any = None  # its outputs for zero cotangents
 
     def links(self) -> _Links | None:
-        """The links, or None if the op is not linear in its cotangents."""
+        """Finds the links; returns None if the op is not linear in its cotangents."""
         with np.errstate(all="ignore"):
             self._zero = self._run({})
             weights = [self._weights(i) for i in self._at]
@@ -198,7 +198,7 @@ class _Probe:
         return _Links(matrices, linear=True)
 
     def _run(self, given: dict[int, Any]) -> Any:
-        """All outputs in a row, for these numbers in place of the arguments and zeros in place of the others."""
+        """Runs the op on the given arguments, zeros for the others; returns all outputs, flattened and concatenated."""
         inputs = list(self._inputs)
         for i, numbers in given.items():
             x = inputs[i]
@@ -207,13 +207,13 @@ class _Probe:
         return np.concatenate([_numbers(y) for y in (result if type(result) is tuple else (result,))])
 
     def _difference(self, given: dict[int, Any]) -> Any:
-        """What these numbers change."""
+        """The change of the outputs that the given arguments cause."""
         return self._run(given) - self._zero
 
     def _weights(self, i: int) -> list[Any]:
         """The matrix of the op as a function of argument `i`, along the real and along the imaginary axis.
 
-        It is None if it was not found with few runs: then all outputs are taken to depend on all of the argument.
+        An entry is None if few runs did not suffice: then all outputs are assumed to depend on the whole argument.
         """
         phases = (1.0, 1j) if self._inputs[i].dtype.is_complex else (1.0,)
         return [self._weights_along(i, phase) for phase in phases]
@@ -241,7 +241,7 @@ class _Probe:
         return found
 
     def _weights_of_transpose(self, i: int) -> Any:
-        """The same for an op such as a sum, each entry of whose argument goes into one entry of the output."""
+        """The same by the transpose, for an op such as a sum, whose input entries each affect one output entry."""
         op, inputs = self._op, self._inputs
         output = dispatch.run(op, inputs, self._attrs)
         if op.vjp is None or type(output) is tuple or output.dtype.is_complex or inputs[i].dtype.is_complex:
@@ -257,7 +257,7 @@ class _Probe:
         return None if found is None else found.T.tocsr()
 
     def _columns(self, i: int, phase: complex) -> Any:
-        """The whole matrix, a few columns at a time."""
+        """Computes the whole matrix, a few columns at a time."""
         from scipy import sparse
 
         x = self._inputs[i]
@@ -278,13 +278,13 @@ class _Probe:
         return sparse.csr_array(columns).T.tocsr()
 
     def _are_right(self, weights: list[list[Any]]) -> bool:
-        """Whether the op is linear, and has these weights where they are known: compared on random numbers."""
+        """Verifies on random inputs that the op is linear and has these weights where they are known."""
         drawn = [
             [_random(math.prod(self._inputs[i].dims), 2 * k + n) for n in range(len(phases))]
             for k, (i, phases) in enumerate(zip(self._at, weights, strict=True))
         ]
         known = all(w is not None for phases in weights for w in phases)
-        for factor in (1.0, -7.0):  # an op that is not linear may look so for one sign of a single number
+        for factor in (1.0, -7.0):  # a nonlinear op may appear linear for one sign and scale
             numbers = [[factor * r for r in rs] for rs in drawn]
             given = {i: sum(r * (1, 1j)[n] for n, r in enumerate(rs)) for i, rs in zip(self._at, numbers, strict=True)}
             found = self._difference(given)
@@ -304,7 +304,7 @@ class _Probe:
 
 
 def _of_batch(y: Tensor, level: int, size: int) -> Any:
-    """What a batch of arguments has given, flat; an output that none of them enters is the same for all."""
+    """The flattened results for a batch of arguments; an output that is not batched is broadcast."""
     if type(y) is BatchedTensor and y.level == level:
         return _array(y.value).reshape(size, -1)
     return np.broadcast_to(_numbers(y), (size, math.prod(y.dims)))
@@ -319,7 +319,7 @@ def _numbers(x: Tensor) -> Any:
 
 
 def _exactly(x: Tensor, to_zero: bool) -> Tensor:
-    """An argument in double precision; or zeros of its shape."""
+    """Converts an argument to double precision, or to zeros of its shape."""
     if to_zero or x.dtype.differentiable:
         array = _array(x)
         return Tensor(np.zeros_like(array) if to_zero else array)
@@ -332,13 +332,13 @@ def _hashes(size: int) -> Any:
 
 
 def _random(size: int, seed: int) -> Any:
-    """Numbers of both signs and several magnitudes."""
+    """Random numbers of both signs and several magnitudes."""
     rng = np.random.default_rng(seed + 1)
     return rng.choice([-1.0, 1.0], size) * 10.0 ** rng.uniform(-1.5, 1.5, size)
 
 
 def _places(shape: tuple[int, ...], dims: tuple[int, ...]) -> Any:
-    """For each entry of an array of `dims`, the entry of one of `shape` that is broadcast to it."""
+    """For each entry of an array of shape `dims`, the index of the entry of `shape` that is broadcast to it."""
     return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), dims).ravel()
 
 
@@ -347,7 +347,7 @@ def _places_in(inputs: Sequence[Tensor], i: int) -> Any:
 
 
 def _of_single_entries(run: Callable[[Any], Any], size: int) -> Any:
-    """The matrix of a linear function each of whose numbers is a multiple of one entry, or of none; else None."""
+    """The matrix of a linear function each of whose outputs is a multiple of at most one entry; otherwise None."""
     weight, place, check = (run(probe) for probe in (np.ones(size), np.arange(1.0, size + 1), _hashes(size)))
     some = (weight != 0) | (place != 0) | (check != 0)
     at = np.where(some, place / weight, 1.0)
@@ -362,7 +362,7 @@ def _of_single_entries(run: Callable[[Any], Any], size: int) -> Any:
 
 
 def _matrix(places: Any, weights: Any, columns: int) -> Any:
-    """A matrix with one weight in each row, at these places; weights of zero are no entries."""
+    """A matrix with one weight in each row, at the columns `places`; zero weights are left out."""
     from scipy import sparse
 
     rows = np.nonzero(weights)[0]
@@ -370,10 +370,10 @@ def _matrix(places: Any, weights: Any, columns: int) -> Any:
 
 
 def _by_parts(run: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
-    """The matrix of a linear function that mixes neighbours, or all entries along some axes; None if it does not.
+    """The matrix of a linear function that mixes neighbors, or all entries along some axes; otherwise None.
 
-    The argument is divided into parts in each of which entries are far from each other, or stand at one place along an
-    axis that is mixed: then each number is a multiple of one entry of each part.
+    The argument is partitioned so that the entries of a part are far from each other, or share one index along a mixed
+    axis. Then each output is a multiple of one entry of each part.
     """
     size = math.prod(shape)
     steps = itertools.product(*[sorted({min(step, n) for step in _STEPS} | {n}) for n in shape])
@@ -397,9 +397,10 @@ def _run_on(run: Callable[[Any], Any], chosen: Any, numbers: Any) -> Any:
 
 
 def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
-    """The matrix of a linear function by search: which numbers depend on which blocks of entries, ever smaller ones.
+    """Finds the matrix of a linear function by hierarchical search: which outputs depend on which blocks, ever smaller.
 
-    Blocks that no number depends on together are tried in one run: they get one color. None if that takes too long.
+    Blocks that no output depends on together get one color and are probed in one run. Returns None if that takes too
+    many runs.
     """
     from scipy import sparse
 
@@ -433,7 +434,7 @@ def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
 
 
 def _divided(depends: Any, blocks: int) -> Any:
-    """A matrix of numbers by blocks as one by the smaller blocks that these are divided into."""
+    """Refines a dependence matrix from blocks to the smaller blocks that they are split into."""
     from scipy import sparse
 
     rows, columns = depends.nonzero()
@@ -445,7 +446,7 @@ def _divided(depends: Any, blocks: int) -> Any:
 
 
 def _of_everything(rows: int, sets: Any) -> Any:
-    """The sets of entries all of which depend on everything that has these sets."""
+    """The sets of `rows` entries, each of which depends on every entry that has these sets."""
     from scipy import sparse
 
     union = np.unique(sets.indices)
@@ -469,7 +470,7 @@ def _full_rows(chosen: Any, columns: int) -> Any:
 
 
 def seeds(targets: Sequence[Tensor]) -> list[SparsityTracer]:
-    """The cotangents of targets each of whose entries depends on itself: they are numbered through all targets."""
+    """Tracers for the targets' cotangents: each entry depends on itself, with indices running through all targets."""
     from scipy import sparse
 
     dependence = Dependence(sum(math.prod(target.dims) for target in targets))
@@ -484,7 +485,7 @@ def seeds(targets: Sequence[Tensor]) -> list[SparsityTracer]:
 
 
 def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependence) -> Iterator[Any]:
-    """The pattern of each source's Jacobian, a sparse matrix of truth values, from what a sweep over `seeds` gave."""
+    """The pattern of each source's Jacobian, a sparse boolean matrix, from the results of a sweep over `seeds`."""
     from scipy import sparse
 
     rows = dependence.rows
@@ -496,7 +497,7 @@ def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependenc
             g = finished(ops, g)
         dependent = type(g) is SparsityTracer
         sets = g.sets if dependent else sparse.csr_array((math.prod(source.dims), rows), dtype=bool)
-        # What a rule adds whatever its cotangent is, or an infinite factor makes of zero, is in every row.
+        # What a rule adds for any cotangent, or an infinite factor times zero, appears in every row.
         in_every_row = _numbers(g.value if dependent else g) != 0
         if in_every_row.any():
             sets = sets + _full_rows(in_every_row, rows)
@@ -505,6 +506,6 @@ def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependenc
 
 
 def full_patterns(paths: Sequence[Any], sources: Sequence[Any], rows: int) -> Iterator[Any]:
-    """The patterns of Jacobians any entry of which may be there; None without a path."""
+    """The full pattern of each source's Jacobian; None without a path."""
     for path, source in zip(paths, sources, strict=True):
         yield None if path is None else _full_rows(np.ones(rows, bool), math.prod(source.dims))

@@ -1,4 +1,4 @@
-"""Blocks of memory in files: what takes longer to compute than to read is written to a folder."""
+"""Spills memory blocks to files: values that take longer to recompute than to read are written to a directory."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 
-_BYTES_A_SECOND = 4e8  # of a disk, until it was measured
-_AN_ACCESS = 2e-4  # seconds
+_BYTES_A_SECOND = 4e8  # assumed disk throughput, until it is measured
+_AN_ACCESS = 2e-4  # seconds per access
 
 
 class SpilledFile:
-    """A block's memory as it was, and where in it each value lay."""
+    """The file of a block's memory, and the location of each value in it."""
 
     __slots__ = ("name", "places")
 
     def __init__(self, name: str, places: dict[int, tuple[Any, ...]]) -> None:
         self.name = name
-        self.places = places  # by number: offset, shape, strides, NumPy's dtype, dtype
+        self.places = places  # by number: offset, shape, strides, NumPy dtype, dtype
 
 
 class SpillFolder:
-    """A folder of its own inside the user's, which goes when this object goes, or with the process."""
+    """A private subdirectory of the user's, removed when this object is collected or the process exits."""
 
     def __init__(self, folder: Any) -> None:
-        from shutil import rmtree  # which nobody else needs, and which takes long to load
+        from shutil import rmtree  # imported lazily: slow to import and only needed here
 
         self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
-        # The finalizer comes first: an interrupt between the two calls leaves no folder without a finalizer.
+        # The finalizer comes first, so that an interrupt between the two calls leaves no directory without a finalizer.
         self.remove = finalize(self, rmtree, self._folder, True)
         mkdir(self._folder, 0o700)
         self._count = 0
@@ -42,11 +42,11 @@ class SpillFolder:
         self._seconds = 1.0
 
     def seconds(self, size: int, written: bool = False) -> float:
-        """What it takes to write so many bytes and to read them again; or, if they are written, to read them."""
+        """Estimates the time to write and read back this many bytes; only to read them if `written`."""
         return (1 if written else 2) * (_AN_ACCESS + size * self._seconds / self._bytes)
 
     def write(self, values: dict[int, Tensor]) -> SpilledFile | None:
-        """Writes the memory that these values share; None if it is no array of NumPy's that lies in one piece."""
+        """Writes the memory that these values share; returns None if it is not a contiguous NumPy array."""
         memory = memory_of(next(iter(values.values())).buffer)
         if type(memory) is not np.ndarray or memory.dtype.hasobject:
             return None
@@ -63,19 +63,19 @@ class SpillFolder:
         began = perf_counter()
         try:
             flat.tofile(name)
-        except OSError:  # the disk is full, or the folder gone: memory is what is left
+        except OSError:  # the disk is full, or the directory is gone: the values stay in memory
             self.discard(SpilledFile(name, {}))
             return None
         self._measured(memory.nbytes, began)
         return SpilledFile(name, places)
 
     def discard(self, file: SpilledFile) -> None:
-        """Nobody will read a file any more."""
+        """Deletes a file that is no longer needed."""
         with suppress(OSError):
             remove(file.name)
 
     def read(self, file: SpilledFile, i: int) -> Tensor:
-        """The value with this number, from its file."""
+        """Reads the value with this number from its file."""
         offset, shape, strides, numpy, dtype = file.places[i]
         began = perf_counter()
         memory = np.fromfile(file.name, np.uint8)
@@ -88,7 +88,7 @@ class SpillFolder:
 
 
 def memory_of(array: Any) -> Any:
-    """The array that the memory of this one belongs to."""
+    """The array that owns the memory of this one."""
     while (base := getattr(array, "base", None)) is not None and type(base) is type(array):
         array = base
     return array

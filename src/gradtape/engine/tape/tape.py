@@ -1,4 +1,4 @@
-"""`GradientTape`: what is watched, what is recorded, when it is let go, and the questions one can ask of it."""
+"""`GradientTape`: what it watches and records, when it releases its records, and the gradients it computes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _is_none = partial(operator.is_, None)
 
 
 class _LastMissing(threading.local):
-    """The last question of this thread that was answered with None: by references, which keep nothing alive."""
+    """This thread's last query that returned None, held by weak references and ids."""
 
     tape: Callable[[], GradientTape | None] = staticmethod(lambda: None)
     targets: Sequence[Callable[[], Any]] = ()
@@ -69,9 +69,11 @@ last_missing = _LastMissing()
 
 
 class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGradients):
-    """Records the operations run in its context, and differentiates them.
+    """Records operations for automatic differentiation.
 
-    Trainable variables are watched when they are read; tensors when `watch` is called on them.
+    Operations are recorded if they are executed within this context manager and at least one of their inputs is being
+    watched. Trainable variables are watched automatically when they are read; tensors are watched when `watch` is
+    called on them.
 
     >>> import gradtape as tf
     >>> x = tf.constant(3.0)
@@ -82,29 +84,32 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
     tf.Tensor(6.0, shape=(), dtype=float32)
 
     Args:
-      persistent: keep the records, so that more than one question can be asked, until the tape is deleted.
-      watch_accessed_variables: watch every trainable variable that is read.
-      trace: note the source line of every record.
-      track_assign: what is assigned to a variable is differentiated too; the variable, as a source, is the value that
-        it had when the tape first met it.
-      check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
-      memory_budget: how much may be kept for derivatives: bytes, a string such as "2GB", or a fraction of what would be
-        kept; 2 MB at least. What does not fit is let go, and computed again for a gradient: the same to the bit.
-      spill: a folder that values are written to which take longer to compute than to read.
+      persistent: whether the tape keeps its records until it is deleted, so that `gradient` and the other methods can
+        be called more than once. By default, the first call releases the records.
+      watch_accessed_variables: whether the tape automatically watches every trainable variable that is read.
+      trace: whether the tape records the source line of every op.
+      track_assign: whether assignments to variables are differentiated. A variable passed as a source then means the
+        value that it had when the tape first read, watched or assigned it.
+      check: "nan" makes `gradient` raise an error if a target or a gradient is not finite, and report the op that
+        produced the first such value.
+      memory_budget: the memory for values saved for the backward pass: a number of bytes, a string such as "2GB", or a
+        fraction of what would be saved; at least 2 MB. Values that do not fit are dropped and recomputed in the
+        backward pass, with bitwise identical results.
+      spill: a directory for values that take longer to recompute than to read from disk.
     """
 
     _STILL = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
     _warned_inside = False
     _log: Log | None = None
-    _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
-    _budget: tuple[int | float, Any] | None = None  # and the folder to spill to
+    _past: Log | None = None  # after the tape is used up: the log for `explain`, if a gradient was None
+    _budget: tuple[int | float, Any] | None = None  # the budget, and the directory to spill to
     _entered = False
-    _loss_is_scaled = False  # by who leaves a step out whose gradients overflow
-    _of_a_graph = False  # its records were made from the nodes of a graph, after these had run: see `tf.gradients`
+    _loss_is_scaled = False  # a loss scaler skips steps whose gradients overflow
+    _of_a_graph = False  # the records were created from the nodes of a graph that had already run: see `tf.gradients`
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
-    _answered: Callable[[GradientTape], None] | None = None  # is told of the answers of all tapes; mostly nobody
+    _answered: Callable[[GradientTape], None] | None = None  # observer of the results of all tapes; usually None
 
     def __init__(
         self,
@@ -120,7 +125,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         if check not in (None, "nan"):
             raise ValueError(f"check must be None or 'nan', got {check!r}")
         if memory_budget is not None or spill is not None:
-            from .budgets import checked_budget  # which few tapes need: it is loaded for them
+            from .budgets import checked_budget  # imported lazily: few tapes need it
 
             self._budget = checked_budget(memory_budget, spill, trace or check is not None)
         elif in_force.budget is not None and not trace and check is None:
@@ -151,15 +156,15 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         self._entered = True
 
     def _log_kind(self) -> type[Log]:
-        """The kind of log that notes what may be asked of this tape."""
+        """Selects the log class that records what this tape's options require."""
         kind: type[Log] = Log
-        if self._budget is not None and dispatch.thread.trace is None:  # in a function, all of it is planned
+        if self._budget is not None and dispatch.thread.trace is None:  # a traced function is planned whole
             from .budgets import BudgetedLog
 
             kind = BudgetedLog
         elif self._trace or (dispatch.event_log is not None and dispatch.event_log.traces_all):
             kind = inspect().event_log.TracingLog
-        elif GradientTape._answered is not None and dispatch.thread.trace is not None:  # who may ask in each run
+        elif GradientTape._answered is not None and dispatch.thread.trace is not None:  # it may query every run
             kind = inspect().event_log.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog
@@ -186,7 +191,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         return self._log
 
     def watch(self, tensor: Any) -> None:
-        """Makes a tensor, a variable, or every one in a nest of them, a thing to differentiate with respect to.
+        """Ensures that `tensor` is being traced by this tape.
+
+        Args:
+          tensor: a tensor, a variable, or a nested structure of them.
 
         >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -220,7 +228,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Nothing done inside the block is recorded on this tape."""
+        """Temporarily stops recording operations on this tape: nothing executed inside the block is recorded."""
         if self._log is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._stop()
@@ -230,7 +238,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
             self.__enter__()
 
     def reset(self) -> None:
-        """Forgets everything recorded and watched so far, and goes on recording."""
+        """Clears all information stored in this tape and continues recording."""
         self._stop()
         before, self._log = self._log, None
         self.__enter__()
@@ -238,24 +246,25 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
             self._log.continue_from(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables watched, in order of their creation."""
+        """Returns the variables watched by this tape, in order of their creation."""
         watched = self._watched if self._log is None else self._log.variables
         return tuple(sorted(watched, key=lambda variable: variable._created))
 
     @contextmanager
     def attach(self) -> Iterator[GradientTape]:
-        """Records what another thread does inside the block on this tape too.
+        """Records on this tape what another thread executes inside the block.
 
-        Recording is per thread; call this in the other thread. Two threads must not record at the same moment.
+        Recording is per thread: call this method in the other thread. Two threads must not record at the same time.
         """
         log = self._open_log("attach")
         with dispatch.recorded_by((*dispatch.thread.recorders, log)):
             yield self
 
     def on_gradient(self, x: Any, hook: Callable[[Any], Any]) -> None:
-        """Calls `hook(gradient)` when the gradient with respect to `x` is complete, on its way to what `x` came from.
+        """Registers a backward hook: `hook(gradient)` is called when the gradient with respect to `x` is complete.
 
-        What the hook returns, if anything, takes the gradient's place.
+        It is called before the gradient propagates to the inputs of `x`. If the hook returns a value, it replaces the
+        gradient.
 
         >>> import gradtape as tf
         >>> v = tf.Variable(2.0)
@@ -275,9 +284,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         self._hooks.setdefault(position, []).append(hook)
 
     def on_finished(self, finish: Callable[[list[Any], list[Any]], list[Any]]) -> None:
-        """Calls `finish(sources, gradients)` on the flat lists before `gradient` returns; it returns the gradients.
+        """Registers `finish(sources, gradients)`, which `gradient` calls on the flat lists before it returns.
 
-        This is the seam for what happens to finished gradients: an all-reduce, a check, a log.
+        The function returns the list of gradients to use instead. Use it for an all-reduce, for checks or for logging.
         """
         self._finishers = (*self._finishers, finish)
 
@@ -292,18 +301,24 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         per: str | None = None,
         norms: bool = False,
     ) -> Any:
-        """The gradient of `target` (the sum of its entries, and over all of a nest) with respect to `sources`.
+        """Computes the gradient using operations recorded in context of this tape.
+
+        A target that is not a scalar is differentiated as the sum of its entries, a nested structure of targets as the
+        sum over all of them.
 
         Args:
-          target: a tensor or a nest of them.
-          sources: a tensor, a variable, or a nest of them; the result has the same structure.
-          output_gradients: a weight for each entry of each target, ones unless given.
-          unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
-          nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0. A target that
-            is NaN itself is warned of.
-          per: "example" gives the gradient of each entry of a vector of losses, "loss" that of each target, stacked
-            along a new first axis, from one sweep.
-          norms: of these gradients only the norms, a vector for each source; the gradients are not kept.
+          target: a tensor or a nested structure of tensors to be differentiated.
+          sources: a tensor, a variable, or a nested structure of them. `target` is differentiated against the elements
+            in `sources`; the result has the same structure.
+          output_gradients: the cotangent of each target: one weight for each of its entries. Defaults to ones.
+          unconnected_gradients: a value of `tf.UnconnectedGradients`: whether a source that the target does not depend
+            on gets None (the default) or zeros.
+          nan_safe: whether a cotangent of exactly 0 stays 0 where it is multiplied by an infinite or NaN derivative. If
+            a target is NaN itself, a warning is logged.
+          per: "example" computes the gradient of each entry of a vector of losses, "loss" that of each target, stacked
+            along a new first axis, in a single backward pass.
+          norms: whether to return only the norms of the gradients selected by `per`, one vector for each source,
+            without keeping the gradients.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
@@ -397,12 +412,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
             records_gone()
 
     def _vjp(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
-        """The gradient for each source, None where there is no path."""
+        """Computes the gradient of each source, None where there is no path."""
         at = log.positions(sources)
         wanted: set[Any] = set(at)
         wanted.discard(None)
         seeds: dict[int, Any] = {}
-        straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
+        straight: dict[int, Any] = {}  # by `id`: targets that are sources themselves, but are not on the tape
         plain = log.plain and dispatch.unrecorded()
         for target, cotangent in zip(targets, cotangents, strict=True):
             position = log.position(target)
@@ -431,9 +446,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
             with nullcontext() if trace is None or log.backward_may_raise or self._hooks else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
         results: list[Any]
-        if len(wanted) == len(sources):  # every source is on the tape, and none was there before
+        if len(wanted) == len(sources):  # every source is on the tape, and no two share a position
             results = [
-                Tensor(g, source.dtype)  # which stays on the host, where it was computed
+                Tensor(g, source.dtype)  # stays on the host, where it was computed
                 if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
                 else answer(g, source, plain)
                 for source, position in zip(sources, at, strict=True)
@@ -453,14 +468,14 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         return results
 
     def _device(self, log: Log, seeds: dict[int, Any]) -> Any:
-        """The library of a device whose bare arrays a sweep may run on, if all that it meets is there."""
+        """The array library of the device if the sweep can run on its bare arrays, otherwise None."""
         if self._hooks or not dispatch.unrecorded():
             return None
         real = all([type(g) in REAL for g in seeds.values()])
         return log.module if real else None
 
     def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
-        """The cotangents by position, those of the `wanted` ones among them."""
+        """Runs the reverse sweep; returns the cotangents by position, including those of `wanted`."""
         if not seeds or not wanted:
             return SparseCotangents(seeds)
         grads: list[Any] | SparseCotangents
@@ -469,7 +484,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         release = once and not log.retain and not checked
         try:
             if once and not log.constants and wanted >= (leaves := log.leaves):
-                # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
+                # A single query for every leaf: every record leads to a leaf, so pruning would remove nothing.
                 target = max(seeds)
                 if release and m is raw and len(seeds) == 1 and len(wanted) == len(leaves):
                     straight = repeated_sweep(log, target)
@@ -488,7 +503,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
             hooks = modes.cotangent_hooks(log, grads, self._hooks) if modes.active else self._hooks
             sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=hooks)
         except BaseException:
-            if release:  # part of the records is gone: a second question would be answered wrongly
+            if release:  # some residuals are already freed: a second query would return wrong results
                 self._after_asking()
             raise
         return grads

@@ -1,4 +1,4 @@
-"""What may be asked of a tape: targets, sources and weights, checked before anything is used up."""
+"""Validates the targets, sources and output gradients of a query before the tape is consumed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from ..run.namespace import ops
 
 logger = logging.getLogger("gradtape")
 _TENSOR = frozenset({Tensor})
-warned: dict[str, int] = {}  # how often `warn_not_floating` was called
+warned: dict[str, int] = {}  # how often `warn_not_floating` was called, by argument
 
 
 class UnconnectedGradients(enum.Enum):
-    """What `gradient` gives for a source the target does not depend on: `NONE` or `ZERO`."""
+    """How `gradient` represents a source that the target does not depend on.
+
+    `NONE` returns None, `ZERO` a tensor of zeros.
+    """
 
     NONE = "none"
     ZERO = "zero"
@@ -38,20 +41,20 @@ def is_watchable(x: Any) -> bool:
 
 
 def native(x: Any) -> Any:
-    """The variable of gradtape inside an object of another library that wraps one, or `x` itself."""
+    """Returns the gradtape variable that an object of another library wraps, or `x` itself."""
     inner = getattr(x, "_gradtape_variable", None) if not isinstance(x, Tensor) else None
     return x if inner is None else inner
 
 
 def warn_not_floating(what: str, dtype: DType) -> None:
-    """Says that a watched dtype has no derivative, at most five times a process."""
+    """Warns that a watched dtype is not differentiable, at most five times per process."""
     warned[what] = warned.get(what, 0) + 1
     if warned[what] <= 5:
         logger.warning("The dtype of the watched %s must be floating (e.g. tf.float32), got %r", what, dtype)
 
 
 def unconnected_mode(value: Any) -> UnconnectedGradients:
-    """The mode that a user's `unconnected_gradients` names."""
+    """Converts the user's `unconnected_gradients` to its enum member."""
     if value is UnconnectedGradients.NONE:
         return value
     try:
@@ -63,7 +66,7 @@ def unconnected_mode(value: Any) -> UnconnectedGradients:
 
 
 def differentiable(x: Any, role: str) -> Any:
-    """A target or source that can be differentiated, or an error that says what was given instead."""
+    """Returns a target or source that can be differentiated, or raises an error that names what was given."""
     if type(x) is Tensor or type(x) in readable:
         return x
     x = native(x)
@@ -91,14 +94,14 @@ def differentiable(x: Any, role: str) -> Any:
 
 
 def single(x: Any, role: str) -> Any:
-    """One tensor or variable, where a nest of them is not allowed."""
+    """Validates one tensor or variable where a nest is not allowed."""
     if x is None or isinstance(x, list | tuple | dict):
         raise AttributeError(f"'{type(x).__name__}' object has no attribute 'shape': the {role} must be one tensor")
     return differentiable(x, role)
 
 
 def output_cotangents(targets: list[Any], structure: Any, given: Any) -> list[Any]:
-    """A cotangent for each target, checked and cast to it; None stands for ones."""
+    """Validates the cotangent of each target and casts it to the target's dtype; None stands for ones."""
     if given is None:
         return [None] * len(targets)
     flat = nest.flatten(given)
@@ -132,17 +135,17 @@ def _cotangent(target: Any, given: Any) -> Tensor:
 
 
 def ones(target: Any) -> Tensor:
-    """The cotangent a target has by default."""
+    """The default cotangent of a target."""
     shape = target.dims
-    if not shape:  # a number is taken to wherever it is needed
+    if not shape:  # scalars are moved to whichever device needs them
         return Tensor(number(target.dtype, 1.0).array, target.dtype)
     return _beside(target, Tensor(np.ones(shape, target.dtype.numpy), target.dtype))
 
 
 def _beside(x: Any, y: Tensor) -> Tensor:
-    """`y`, a tensor of the host, on the device where `x` is: a gradient is computed where its tape was recorded.
+    """Moves the host tensor `y` to the device of `x`: a gradient is computed on the device where its tape was recorded.
 
-    Where new tensors go at the moment of asking does not matter.
+    The default device at the time of the query does not matter.
     """
     if not isinstance(x, Tensor):
         with dispatch.recorded_by(()):
@@ -153,26 +156,26 @@ def _beside(x: Any, y: Tensor) -> Tensor:
 
 
 def is_itself(target: Any, sources: Sequence[Any]) -> bool:
-    """Whether a target, of integers or booleans, is one of the sources: nothing else of it has a derivative."""
+    """Whether a non-differentiable target is one of the sources, the only case in which it has a gradient."""
     return target.dtype.kind & STRING == 0 and any(target is source for source in sources)
 
 
 def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
-    """The gradient of a source that nothing depends on."""
+    """The gradient of a source that no target depends on."""
     return Tensor(np.zeros(shape, dtype.numpy), dtype)
 
 
 def zeros_like(x: Any) -> Tensor:
-    """The same, of the source `x`."""
+    """The same, with the shape, dtype and device of the source `x`."""
     return _beside(x, zeros(x.dims, x.dtype))
 
 
 def is_leaf(x: Any) -> bool:
-    """Whether `x` is a tensor or a variable without further questions."""
+    """Whether the type of `x` alone shows that it is a tensor or a variable."""
     kind = type(x)
     return kind is Tensor or kind in readable
 
 
 def are_leaves(x: Any) -> bool:
-    """Whether `x` is a list of tensors and variables without further questions."""
+    """Whether `x` is a list whose element types alone show that they are tensors and variables."""
     return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)
