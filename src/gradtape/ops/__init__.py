@@ -1,11 +1,11 @@
-"""The ops, a folder a field and a file a subject; the kernel and the calculus of one op stand side by side.
+"""The ops, one folder per field and one file per subject; the kernel and the derivatives of an op stand side by side.
 
-Uses registry and below.
+Uses `registry` and the layers below.
 """
 
 from __future__ import annotations
 
-from ..backends.numpy import onednn as onednn  # fills the table of `accelerated`, before an op looks into it
+from ..backends.numpy import onednn as onednn  # fills the `accelerated` table before an op reads it
 from ..engine.run.namespace import Namespace
 
 

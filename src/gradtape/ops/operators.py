@@ -1,4 +1,4 @@
-"""The operators of `Tensor` are the ops themselves: `a * b` is one Python call from the product."""
+"""The operators of `Tensor` are the ops themselves: `a * b` is one Python call away from the product."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .linalg import contraction
 
 
 def _by_kind(on_bools: Any, on_integers: Any) -> Any:
-    """`&`, `|`, `^` and `~` are logic on bools and act on the bits of integers."""
+    """Dispatches `&`, `|`, `^` and `~`: logical ops on bools, bitwise ops on integers."""
 
     def call(x: Any, *y: Any) -> Any:
         kind = x.dtype.kind if isinstance(x, Tensor) else y[0].dtype.kind
@@ -27,7 +27,7 @@ def _by_kind(on_bools: Any, on_integers: Any) -> Any:
 
 
 def _compared(op: Any, when_different: bool) -> Any:
-    """`==` and `!=`: nothing equals None, and tensors whose shapes do not fit are different as a whole."""
+    """Implements `==` and `!=`: nothing equals None, and tensors of incompatible shapes are unequal as a whole."""
 
     def call(x: Any, y: Any) -> Any:
         if y is None:
@@ -56,7 +56,7 @@ _UNARY = {
     "neg": arithmetic.neg.call, "abs": arithmetic.absolute.call, "invert": _by_kind(logic.logical_not, bits.invert)
 }  # fmt: skip
 
-# The names of the operators, for classes that read as a tensor does: of one operand, of two, and of two reflected.
+# The names of the operators, for classes that behave like a tensor: unary, binary, and reflected binary.
 UNARY = tuple(f"__{name}__" for name in _UNARY)
 BINARY = tuple(f"__{name}__" for name in (*_BINARY, *_COMPARISONS))
 REFLECTED = tuple(f"__r{name}__" for name in _BINARY)
@@ -73,7 +73,7 @@ def _reflected(call: Any) -> Any:
 
 
 def _commuted(call: Any) -> Any:
-    """`_reflected` of an op that commutes: `0.5 * x` has the short way of `x * 0.5`."""
+    """`_reflected` for a commutative op: `0.5 * x` takes the fast path of `x * 0.5`."""
 
     def answer(self: Any, other: Any) -> Any:
         return call(self, other) if type(other) is float and self.dtype.kind == FLOAT else call(other, self)

@@ -1,1 +1,1 @@
-"""Ops on the arrangement of numbers: shapes, slices, indices, segments, order, sums along axes; text and loops."""
+"""Ops on the layout of arrays: shapes, slices, indices, segments, sorting, reductions; strings and loops."""

@@ -1,7 +1,7 @@
-"""Gather and scatter: each is the other's transpose. A gradient of a gather along the first axis stays sparse.
+"""Gather and scatter, each the transpose of the other. The gradient of a gather along the first axis stays sparse.
 
-`gather` looks up, for each of the leading `batch` axes, positions along `axis`:
-y[b, a, i, r] = x[b, a, indices[b, i], r], where a are the axes between the batch and `axis`, and r those after it.
+For each of the leading `batch` axes, `gather` looks up positions along `axis`: y[b, a, i, r] = x[b, a, indices[b, i],
+r], where a are the axes between the batch and `axis`, and r those after it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in
 
 
 def _check_range(xp, indices, size):
-    """Indices are from 0 to size - 1; XLA, which cannot raise, clips them, and drops what is added elsewhere."""
+    """Raises unless indices are in [0, size); XLA, which cannot raise, clips them and drops out-of-range updates."""
     if xp is not np or not indices.size:
         return
-    # Read as unsigned, a negative index is a huge one, so that one comparison finds both kinds.
+    # Viewed as unsigned, a negative index is huge, so that one comparison finds both kinds.
     if np.maximum.reduce(indices.view(_UNSIGNED[indices.dtype]), axis=None) >= size:
         flat = int(np.argmax(((indices < 0) | (indices >= size)).reshape(-1)))
         at = ",".join(map(str, np.unravel_index(flat, indices.shape)))
@@ -53,7 +53,7 @@ def _gather(xp, x, indices, *, axis, batch):
 
 
 def _scatter_add(xp, x, indices, *, shape, axis=0, batch=0):
-    """Zeros of `shape`, to which the parts of x are added along `axis`, as `gather` would have taken them."""
+    """Adds slices of x along `axis` to zeros of `shape`, at the positions from which `gather` would take them."""
     size, rest = shape[axis], shape[axis + 1 :]
     lead, between = math.prod(shape[:batch]), math.prod(shape[batch:axis])
     count = math.prod(indices.shape[batch:])
@@ -72,15 +72,15 @@ def _scatter_add(xp, x, indices, *, shape, axis=0, batch=0):
 
 
 def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
-    """A matrix of `count` rows, zeros to which `values[i]` is added in row `rows[i]`, repeated rows adding up."""
-    if xp is not np:  # as unsigned, a negative row is beyond the last: JAX drops it, where it would count from the end
+    """Adds `values[i]` to row `rows[i]` of a zero matrix with `count` rows; repeated rows accumulate."""
+    if xp is not np:  # as unsigned, a negative row is out of range: JAX drops it instead of counting from the end
         rows = rows.astype(_UNSIGNED[rows.dtype])
         return add_at(xp, xp.zeros((count, values.shape[1]), values.dtype), rows, values)
     return sum_at(count, rows, values)
 
 
 def _batch_gather(m, size, inputs, flags, attrs):
-    """Batched values have one more axis before `axis`, batched indices more indices; together they are a batch axis."""
+    """Batched values add an axis before `axis`, batched indices add indices; both together form a batch axis."""
     (x, indices), axis, batch = inputs, attrs.get("axis", 0), attrs.get("batch", 0)
     if not flags[1] and not batch:
         return m.gather(x, indices, axis=axis + 1, batch=0)
@@ -102,7 +102,7 @@ def _batch_scatter_add(m, size, inputs, flags, attrs):
 
 
 def _gather_rows_back(m, g, indices, x_shape):
-    """The cotangent of `x` in `x[indices]`: sparse, unless a batch is pulled back."""
+    """The cotangent of `x` in `x[indices]`: sparse, unless the cotangent is batched."""
     count = math.prod(indices.shape)
     values = m.reshape(g, shape=(count, *x_shape[1:]))
     flat = m.reshape(indices, shape=(count,))
@@ -136,7 +136,7 @@ gather_rows = linear(
 
 
 def _rows_of_scatter(inputs, flags, attrs, count):
-    """Values of the examples go to rows of a table that all have in common."""
+    """The values of all examples are added to rows of a shared table."""
     into_table = not attrs.get("axis") and not attrs.get("batch") and flags[0] and not flags[1]
     return SummedRows() if into_table and inputs[1].dims[:1] == inputs[0].dims[:1] else None
 
@@ -155,7 +155,7 @@ scatter_add = linear(
 
 
 def _from_start(xp, indices, *, size):
-    """Negative indices are counted from the end."""
+    """Replaces negative indices, which count from the end."""
     if xp is np and indices.size and np.minimum.reduce(indices, axis=None) >= 0:
         return indices
     return xp.where(indices < 0, indices + indices.dtype.type(size), indices)
@@ -168,7 +168,7 @@ from_start = constant(
 
 
 def _ravel_index(xp, indices, *, dims):
-    """Positions in an array of shape `dims`, given by coordinates along the last axis, counted in row-major order."""
+    """Flattens coordinates along the last axis to row-major positions in an array of shape `dims`."""
     if indices.shape[-1] != len(dims):
         raise ValueError(f"indices of {indices.shape[-1]} coordinates do not index into {len(dims)} axes")
     if xp is np:
@@ -190,7 +190,7 @@ ravel_index = constant(
 
 
 def _fold(name):
-    """The batching rule of an op (x, row indices, updates): the batch is folded into the rows."""
+    """The batching rule of an op (x, row indices, updates): folds the batch into the rows."""
 
     def batch(m, size, inputs, flags, attrs):
         x, indices, updates = (spread(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
@@ -207,7 +207,7 @@ def _fold(name):
 
 
 def _putting(name):
-    """The rules of an op (x, where, what to put there)."""
+    """The rules of an op (x, indices, updates) that overwrites rows."""
 
     def back(m, g, indices, u_shape, need):
         zeros = m.zeros_like(m.gather(g, indices, axis=0, batch=0))
@@ -227,7 +227,7 @@ def _putting(name):
     return {"vjp": back, "jvp": forward}
 
 
-# Of updates to the same row the last one stays; like TensorFlow, the rule takes the rows to be different.
+# Of several updates to one row the last one stays; as in TensorFlow, the rule assumes distinct rows.
 put_rows = opaque(
     "put_rows", lambda xp, x, indices, u: put(xp.array(x), indices, u), **_putting("put_rows"),
     batch=_fold("put_rows"), moves_data=True,
@@ -246,7 +246,7 @@ def _put_row(xp, x, indices, u):
 
 
 def _batch_put_row(m, size, inputs, flags, attrs):
-    """The rows of all members one below the other, and one of each put at once."""
+    """Concatenates the rows of all members and updates one row of each in a single call."""
     x, index, u = (spread(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
     count = x.dims[1]
     offsets = m.constant(np.arange(size, dtype=index.dtype.numpy) * count)
@@ -265,7 +265,7 @@ def _extreme_rows(which):
 
 
 def _extreme_rows_back(m, g, x, indices, u, y):
-    """The cotangent goes to whoever has the extreme value, in equal parts where several have it."""
+    """Divides the cotangent equally among the elements that equal the extreme value."""
     kept = m.equal(x, y)
     chosen = m.equal(u, m.gather(y, indices, axis=0, batch=0))
     votes = m.scatter_add(m.cast(chosen, dtype=u.dtype), indices, shape=tuple(x.shape))
@@ -284,7 +284,7 @@ max_rows, min_rows = (
 
 
 def _one_hot(xp, indices, on, off, *, depth, axis):
-    if xp is np and indices.size * depth > ONE_HOT:  # few of many places are written to
+    if xp is np and indices.size * depth > ONE_HOT:  # few of many entries are written
         y = np.full((*indices.shape[:axis], depth, *indices.shape[axis:]), off)
         inside = (indices >= 0) & (indices < depth)
         places = np.where(inside, indices, 0).astype(np.intp)

@@ -1,4 +1,4 @@
-"""What loops over the first axis and checks of values need: rows apart, and a value that must be finite."""
+"""Ops for loops over the first axis (`rows`) and for checks of values (`check_numerics`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ...core.errors import InvalidArgumentError
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
 
-# One record for all the rows: as many slices would each pull back into a full-sized array.
+# One record for all rows: the VJP of each separate slice would allocate a full-sized array.
 rows = opaque(
     "rows", lambda xp, x: tuple(x), vjp=lambda m, g: m.stack(*g, axis=0),
     jvp=lambda m, inputs, ys, attrs, ts: (None,) * len(ys) if ts[0] is None else m.rows(ts[0]),

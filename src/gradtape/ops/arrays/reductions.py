@@ -1,4 +1,4 @@
-"""Reductions, and softmax, which is the derivative of one: many values of an axis become one, or are weighed."""
+"""Reductions, which combine the values along axes, and softmax, the derivative of one of them (logsumexp)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAMPLES = [
 
 
 def _extreme(xp, x, axis, keepdims, name):
-    """The largest or smallest along the axes; of none at all, the value that loses to every other."""
+    """The maximum or minimum along the axes; for an empty axis, the identity of the reduction."""
     if any(x.shape[i] == 0 for i in axis):
         shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
         low, high = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
@@ -35,7 +35,7 @@ def _extreme(xp, x, axis, keepdims, name):
 
 
 def _share(m, x, y, axis):
-    """The weight of each element in an extreme: those that reach it share it evenly."""
+    """The weight of each element in an extreme value: ties share it evenly."""
     reached = m.cast(m.equal(x, y), dtype=x.dtype)
     return reached / m.sum(reached, axis=axis, keepdims=True)
 
@@ -56,7 +56,7 @@ prod = reduction(
 
 
 def _rows(m, x, axis):
-    """`x` with `axis` moved to the end and made one."""
+    """Moves `axis` to the end and flattens them into one."""
     kept = tuple(i for i in range(len(x.shape)) if i not in axis)
     return m.reshape(
         m.transpose(x, perm=(*kept, *axis)),
@@ -86,7 +86,7 @@ def _prod_of_others(xp, x, *, axis):
 
 
 def _prod_of_others_back(m, g, x, axis):
-    """The product of others is that of all before times that of all after; each factor is a running product."""
+    """The product of the others is the product of all before times that of all after, each a cumulative product."""
     last = len(x.shape) - len(axis)
 
     def running(z):
@@ -128,7 +128,7 @@ def _logsumexp(xp, x, *, axis, keepdims=False):
 
 
 def _share_of_sum(m, x, y, axis):
-    """Each number's share of the sum: `exp(x - y)`, without the rounding of a `y` that is far from 0."""
+    """Each element's share of the sum: `exp(x - y)`, normalized because `y` is rounded where it is far from 0."""
     e = m.exp(x - y)
     return e / m.sum(e, axis=axis, keepdims=True)
 
@@ -141,9 +141,9 @@ euclidean_norm = reduction(
 
 
 def _euclidean_norm(xp, x, axis, keepdims):
-    """√Σx². Where the squares overflow, or lose digits to underflow, the numbers are divided by their largest first.
+    """√Σx². Where the squares overflow or lose digits to underflow, the values are first divided by their maximum.
 
-    NumPy looks whether they do; elsewhere every row is divided.
+    NumPy checks whether they do; other backends always divide.
     """
     if x.dtype.char == "e":
         return _euclidean_norm(xp, x.astype(np.float32), axis, keepdims).astype(x.dtype)
@@ -157,7 +157,7 @@ def _euclidean_norm(xp, x, axis, keepdims):
         if usual.all() or not x.size:
             return y
     top = abs(x).max(axis=axis, keepdims=True)
-    # XLA multiplies by 1 / unit, and takes that for 0 if it is subnormal.
+    # XLA multiplies by 1 / unit, and flushes it to 0 if it is subnormal.
     unit = xp.where((top > 0) & (top < np.inf), xp.where(top > 1, 0.125 * top, top), 1)
     shares = x / unit
     scaled = xp.sqrt((shares * shares).sum(axis=axis, keepdims=True)) * unit
@@ -178,7 +178,7 @@ any_ = constant(
 
 
 def _weighed(xp, x, axis, whole):
-    """`whole(values, axis)`, which may overwrite its values, along one axis of a copy of `x`."""
+    """Applies `whole(values, axis)`, which may overwrite its values, along one axis of `x` less its maximum."""
     n = x.shape[axis]
     if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > SHORT_ROWS or not x.size:
         return whole(x - x.max(axis=axis, keepdims=True), axis) if x.size else x

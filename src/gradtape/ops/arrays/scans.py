@@ -1,7 +1,7 @@
-"""Running sums, products and logsumexps along an axis.
+"""Cumulative sums, products and logsumexps along an axis.
 
-What pulls cotangents back through a running product or logsumexp is the linear recurrence s[k] = b[k] + a[k] s[k-1],
-whose own derivative is one again: so every order is exact, with zeros among the factors too.
+The VJP of a cumulative product or logsumexp is the linear recurrence s[k] = b[k] + a[k] s[k-1], whose own derivative is
+again a linear recurrence: so derivatives of every order are exact, even with zeros among the factors.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def _part(axis: int, key: slice) -> tuple[Any, ...]:
 
 
 def delayed(m: Any, x: Any, axis: int, fill: Any) -> Any:
-    """`x[k-1]` along `axis`, beginning with what `fill` (`m.ones_like`, `m.zeros_like`) makes of one slice."""
+    """`x[k-1]` along `axis`; the first slice is `fill` (`m.ones_like`, `m.zeros_like`) of a slice."""
     first, earlier = m.slice(x, key=_part(axis, slice(0, 1))), m.slice(x, key=_part(axis, slice(0, -1)))
     return m.concat(fill(first), earlier, axis=axis)
 
 
 def advanced(m: Any, x: Any, axis: int, fill: Any) -> Any:
-    """`x[k+1]` along `axis`, ending with what `fill` makes of the last slice."""
+    """`x[k+1]` along `axis`; the last slice is `fill` of a slice."""
     last, later = m.slice(x, key=_part(axis, slice(-1, None))), m.slice(x, key=_part(axis, slice(1, None)))
     return m.concat(later, fill(last), axis=axis)
 
@@ -57,7 +57,7 @@ cumsum = linear(
 
 
 def _recurrence(xp, a, b, *, axis):
-    """By doubling: after a step of d, every s[k] covers its last 2d terms."""
+    """By recursive doubling (Hillis-Steele scan): after a step of d, every s[k] covers its last 2d terms."""
     a, b = xp.moveaxis(a, axis, 0), xp.moveaxis(b, axis, 0)
     d = 1
     while d < b.shape[0]:
@@ -115,7 +115,7 @@ def _cumulative_logsumexp(xp, x, *, axis):
     if xp is np:
         return np.logaddexp.accumulate(x, axis=axis)
     y, d = xp.moveaxis(x, axis, 0), 1
-    while d < y.shape[0]:  # by doubling, as the recurrence
+    while d < y.shape[0]:  # by recursive doubling, like the recurrence
         y = xp.concatenate([y[:d], xp.logaddexp(y[d:], y[:-d])])
         d *= 2
     return xp.moveaxis(y, 0, axis)

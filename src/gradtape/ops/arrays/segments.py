@@ -1,6 +1,6 @@
-"""Segments: rows that share a number are reduced to one. Spreading a row to its segment is the transpose of the sum.
+"""Segment reductions: rows with the same id are reduced to one. The sum's transpose copies a row to its segment.
 
-`ids` are the segments' numbers, one for each row of `x`; a row with a negative number belongs to none.
+`ids` holds the segment id of each row of `x`; a row with a negative id belongs to no segment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REAL = INT | FLOAT | NARROW
 
 
 def _weakest(ufunc, dtype):
-    """What `ufunc` of it and another is the other."""
+    """The identity element of `ufunc`."""
     if ufunc in ("add", "multiply"):
         return int(ufunc == "multiply")
     limits = np.iinfo(dtype) if dtype.kind in "iu" else None
@@ -30,9 +30,9 @@ def _weakest(ufunc, dtype):
 
 
 def _reduce(xp, x, ids, count, ufunc, empty):
-    """The rows of each segment combined by `ufunc`; `empty` where a segment has none."""
+    """Reduces the rows of each segment by `ufunc`; segments without rows are `empty`."""
     if xp is not np:
-        rows = xp.where(ids < 0, count, ids)  # one row more than asked for takes those that belong to no segment
+        rows = xp.where(ids < 0, count, ids)  # an additional row collects those that belong to no segment
         start = xp.full((count + 1, *x.shape[1:]), _weakest(ufunc, x.dtype), x.dtype)
         y = combine_at(xp, ufunc, start, rows, x)
         used = put(xp.zeros(count + 1, bool), rows, True).reshape((-1, *(1,) * (x.ndim - 1)))
@@ -67,7 +67,7 @@ def _spread(xp, x, ids):
 
 
 def _batched(op: str) -> Any:
-    """A batching rule: with common ids the batch goes along with the rows, otherwise each member has its own."""
+    """The batching rule: with shared ids the batch becomes another axis of the rows, otherwise ids are offset."""
 
     def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         x, ids = inputs
@@ -104,7 +104,7 @@ segment_spread = linear(
 
 
 def _extreme_back(m, g, x, ids, y, count):
-    """Those that reach the extreme of their segment share its cotangent evenly."""
+    """Divides the cotangent evenly among the elements that equal the extreme of their segment."""
     reached = m.cast(m.equal(x, m.segment_spread(y, ids)), dtype=x.dtype)
     sharers = m.segment_sum(reached, ids, count=count)
     return m.segment_spread(g / m.maximum(sharers, m.ones_like(sharers)), ids) * reached, None
@@ -131,7 +131,7 @@ segment_min = opaque(
 
 
 def _prod_back(m, g, x, ids, count):
-    """The product of the others is that of all factors but zeros over the factor itself, unless another one is zero."""
+    """The product of the others: that of all nonzero factors over the factor itself, 0 if another factor is zero."""
     zero = m.equal(x, m.zeros_like(x))
     factors = m.where(zero, m.ones_like(x), x)
     ones = m.cast(zero, dtype=x.dtype)
@@ -152,7 +152,7 @@ def _partition(xp, x, numbers, *, count):
 
 
 def _partition_back(m, g, numbers):
-    """The parts one after another, each row taken back to where it came from."""
+    """Concatenates the parts and moves each row back to its original position."""
     return m.segment_spread(m.concat(*g, axis=0), m.places_in_partition(numbers)), None
 
 

@@ -1,7 +1,7 @@
-"""`x[key]` is linear in x; its transpose places a value at `key` in zeros. Here is also what `key` may be.
+"""`x[key]` is linear in x; its transpose, `place`, writes a value at `key` into zeros. Also parses keys.
 
-A key is a tuple of integers, slices, `None` and `...`, in TensorFlow's sense: an integer out of range is an error, a
-slice is clipped.
+A key is a tuple of integers, slices, `None` and `...` with TensorFlow's semantics: an integer out of range is an error,
+a slice is clipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHOLE = (slice(None), slice(0, None), slice(None, None, 1), slice(0, None, 1))
 
 
 def _rows_of_key(inputs: Any, flags: Any, attrs: dict[str, Any], count: int) -> Any:
-    """They stay if all of the first axis is asked for."""
+    """Rows stay with their examples if the key selects the whole first axis."""
     key, shape = attrs["key"], attrs.get("shape", inputs[0].dims)
     whole = bool(key and shape) and (key[0] in _WHOLE or key[0] in (slice(0, shape[0]), slice(0, shape[0], 1)))
     return KEEPS if whole else None
@@ -56,7 +56,7 @@ place = linear(
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """`x[key]`."""
+    """Implements `x[key]`."""
     if type(key) is int:
         key = (key,)
     elif type(key) is not tuple or not all(type(k) is int or (type(k) is slice and _is_plain(k)) for k in key):
@@ -85,7 +85,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def iterate(x: Tensor) -> Iterator[Tensor]:
-    """The rows of `x`, all recorded as one op."""
+    """Iterates over the rows of `x`, all recorded as one op."""
     if thread.trace is not None:
         thread.trace.iterated()
     if not x.dims:
@@ -111,14 +111,14 @@ def _is_plain(s: slice) -> bool:
 
 
 def _as_mask(key: Any) -> Tensor | None:
-    """The truth values, when the whole key is a mask."""
+    """The boolean tensor, if the whole key is a mask."""
     if isinstance(key, bool | np.bool_) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
         return Tensor(np.asarray(key))
     return key if isinstance(key, Tensor) and key.dtype is dtypes.bool else None
 
 
 def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
-    """The key in Python's integers, and the indices and slices in it whose values are not known now, by their place."""
+    """Normalizes a key to Python integers; returns the indices and slices with symbolic values, by their position."""
     items = tuple(key) if isinstance(key, list | tuple) else (key,)
     if len(items) > 1 and isinstance(items[0], bool):
         raise TypeError(f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key")
@@ -143,7 +143,7 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
 
 
 def _moves(item: slice) -> bool:
-    """Whether a slice goes forward between bounds of which one is not known now."""
+    """Whether a slice has a positive step and a bound whose value is only known at run time."""
     unknown = [is_tensor_like(n) and type(to_tensor(n)) is not Tensor for n in (item.start, item.stop)]
     return any(unknown) and (item.step is None or (isinstance(item.step, int) and item.step > 0))
 
@@ -158,7 +158,7 @@ def _as_index_tensor(item: Any) -> Tensor | None:
 
 
 def _index(item: Any) -> int:
-    """An index or a bound as a Python integer."""
+    """Converts an index or a bound to a Python integer."""
     tensor = _as_index_tensor(item)
     if tensor is not None:
         return int(tensor.array)
@@ -175,7 +175,7 @@ def _bad_index(item: Any) -> Exception:
 
 
 def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Any]) -> Tensor:
-    """`x[key]` for indices and bounds that are not known now: sliced first, then gathered along their axes."""
+    """`x[key]` for indices and bounds only known at run time: slices first, then gathers along their axes."""
     consumed = sum(k is not None and k is not Ellipsis for k in key)
     if Ellipsis in key:
         at = key.index(Ellipsis)
@@ -195,7 +195,7 @@ def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Any]) -> Tensor
 
 
 def _positions(item: slice, size: int) -> Tensor:
-    """The positions that a slice takes of an axis. How many they are must be the same in every run."""
+    """The positions that a slice selects along an axis. Their number must be the same in every run."""
     zero, end = to_tensor(0, dtypes.int64), to_tensor(size, dtypes.int64)
 
     def bound(n: Any, default: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Orders and counts. Where a value ends up is constant; the values that are moved there carry the gradient."""
+"""Sorting, searching and counting. Positions are constants; the values moved to them carry the gradient."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REAL = INT | FLOAT | NARROW
 
 
 def _positions(xp, shape, axis, indices):
-    """Index arrays that pick `indices` along `axis` and everything along the other axes."""
+    """Index arrays that select `indices` along `axis` and everything along the other axes."""
     grid = [xp.arange(n).reshape((-1, *(1,) * (len(shape) - i - 1))) for i, n in enumerate(shape)]
     grid[axis] = indices
     return tuple(grid)
@@ -52,7 +52,7 @@ add_along = linear(
 
 
 def _argsort(xp, x, *, axis, descending=False):
-    """Equal values keep their order, in both directions."""
+    """Stable in both directions: equal values keep their order."""
     if not descending:
         return stable_argsort(xp, x, axis).astype(np.int32)
     backwards = stable_argsort(xp, xp.flip(x, axis), axis)
@@ -83,7 +83,7 @@ sort = opaque(
 
 
 def _top_k(xp, x, *, k):
-    """The k largest along the last axis and where they are; of equal ones the first come first."""
+    """The k largest values along the last axis and their positions; of equal values, the first come first."""
     n = x.shape[-1]
     if k == 1 and x.dtype.kind != "f":
         indices = xp.argmax(x, axis=-1)[..., None]
@@ -95,7 +95,7 @@ def _top_k(xp, x, *, k):
 
 
 def _select(rows, k):
-    """The positions of the k largest of each row, found by partition: only those that reach the k-th are sorted."""
+    """The positions of the k largest of each row, by partition: only values that reach the k-th are sorted."""
     threshold = np.partition(rows, rows.shape[1] - k, axis=1)[:, rows.shape[1] - k]
     indices = np.empty((len(rows), k), np.int32)
     for i, row in enumerate(rows):
@@ -119,7 +119,7 @@ def _extreme_position(xp, x, axis, dtype, name):
         raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{name.capitalize()}]")
     found = getattr(xp, name)(x, axis=axis)
     if x.dtype.kind == "f":
-        # NumPy prefers NaN to every number, TensorFlow every number to NaN.
+        # NumPy's argmax and argmin select NaN over every number, TensorFlow's every number over NaN.
         chosen = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
         if xp is not np or np.isnan(chosen).any():
             found = getattr(xp, name)(xp.where(xp.isnan(x), -np.inf if name == "argmax" else np.inf, x), axis=axis)
@@ -154,7 +154,7 @@ in_top_k = constant(
 
 
 def _unique(xp, x, *, dtype):
-    """The distinct values in order of appearance, where each value is among them, and how often."""
+    """The distinct values in order of appearance, the index of each value among them, and their counts."""
     if x.dtype == object:
         places: dict[Any, int] = {}
         inverse = np.array([places.setdefault(value, len(places)) for value in x.tolist()], dtype)
@@ -174,7 +174,7 @@ unique = opaque(
 
 
 def _unique_slices(xp, x, *, axis):
-    """Where the distinct slices along `axis` first stand, in rising order; which of them each slice is; how often."""
+    """The first positions of the distinct slices along `axis`, sorted; each slice's index among them; counts."""
     _, first, inverse, counts = xp.unique(
         x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
@@ -188,7 +188,7 @@ unique_slices = constant(
 
 
 def _search_sorted(xp, sequence, values, *, side, dtype):
-    """Each row of `values` sought in the same row of `sequence`."""
+    """Searches each row of `values` in the same row of `sequence`."""
     return search_rows(xp, sequence, values, side).astype(dtype)
 
 
@@ -199,7 +199,7 @@ search_sorted = constant(
 
 
 def _bincount(xp, x, *weights, size, binary=False, dtype):
-    """How often each of 0 ... size-1 stands in each row of `x`, or the weights of those that do."""
+    """Counts 0 ... size-1 in each row of `x`, or sums the corresponding weights."""
     shape = x.shape[:-1]
     rows = xp.arange(int(np.prod(shape, dtype=int))).reshape((*shape, 1))
     inside = x < size
@@ -220,7 +220,7 @@ bincount = opaque(
 
 
 def _bins(xp, x, limits, *, count, dtype):
-    low, high = limits.astype(np.float64)  # the width of the range may be more than its dtype can hold
+    low, high = limits.astype(np.float64)  # the width of the range may overflow its dtype
     scaled = (x.astype(np.float64) - low) / ((high - low) / count)
     return xp.clip(scaled, 0, count - 1).astype(dtype)
 

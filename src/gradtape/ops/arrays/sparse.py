@@ -1,4 +1,4 @@
-"""The product of a sparse matrix with a dense one; its transposes are the same product and a sampled one."""
+"""The product of a sparse and a dense matrix; its transposes are the same product and a sampled dense product."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .indexing import add_rows
 
 
 def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
-    """y[rows[i]] += values[i] * b[columns[i]], for a matrix of `count` rows; `slices`: b has a sparse cotangent."""
-    if xp is np and values.dtype.kind != "i" and values.dtype.itemsize == 2:  # sums of halves are taken in float32
+    """y[rows[i]] += values[i] * b[columns[i]], with `count` rows; with `slices`, the cotangent of b is sparse."""
+    if xp is np and values.dtype.kind != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
         wide = _sparse_matmul(xp, values.astype(np.float32), b.astype(np.float32), rows, columns, count=count)
         return wide.astype(values.dtype)
     if xp is np and len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
@@ -26,7 +26,7 @@ def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
 
 
 def _back(m, g, values, b, rows, columns, slices, need, b_shape):
-    """Of the values, the dense products where the sparse matrix has elements; of b, the transposed product."""
+    """For the values, the dense product sampled at the sparse matrix's elements; for b, the transposed product."""
     of_values = of_b = None
     if need[0]:
         products = m.gather(g, rows, axis=0, batch=0) * conjugate(m, m.gather(b, columns, axis=0, batch=0))
@@ -46,7 +46,7 @@ def _forward(m, inputs, y, attrs, ts):
 
 
 def _batch(m, size, inputs, flags, attrs):
-    """Dense matrices side by side; any other batch is a loop."""
+    """Places batched dense matrices side by side; any other batch is a loop."""
     values, b, rows, columns = inputs
     if flags[0] or flags[2] or flags[3]:
         return NotImplemented

@@ -1,4 +1,4 @@
-"""Ops that move values without changing them, and sums: linear, each the transpose of another."""
+"""Ops that move values without changing them, and sums: all linear, each the transpose of another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ identity = linear(
     "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
     samples=[sample((3, 4))],
 )
-# `x`, but not before `other` is there: what is computed from it in a graph is not computed, and kept, earlier.
+# `x`, ordered after `other`: a graph does not compute, and keep, values that depend on it earlier.
 after = linear(
     "after", lambda xp, x, other: x, transpose=lambda m, g: g,
     batch=lambda m, size, inputs, flags, attrs: (
@@ -59,23 +59,24 @@ def _cast(xp, x, *, dtype):
 
 
 def _as_integers(xp, x, target):
-    """Fractions are cut off, in 32 bits for smaller integers, which are held between their limits.
+    """Casts to integers by truncation; integers below 32 bits are cast through int32 and saturate.
 
-    What has no such integer, as NaN, is the least one: so do the instructions of x86, and TensorFlow with them.
+    Values without a corresponding integer, such as NaN, become the smallest one, as with x86 instructions and so in
+    TensorFlow.
     """
     if target.itemsize < 4:
         limits = np.iinfo(target)
         whole = _as_integers(xp, x, np.dtype(np.int32))
         return xp.minimum(xp.maximum(whole, np.int32(limits.min)), np.int32(limits.max)).astype(target)
     if xp is not np and target.kind == "i":
-        x = x.astype(np.float32) if x.dtype.itemsize < 4 else x  # which has a number for the limit
+        x = x.astype(np.float32) if x.dtype.itemsize < 4 else x  # which can represent the limit
         limit = 2.0 ** (8 * target.itemsize - 1)
         x = xp.where((x >= -limit) & (x < limit), x, xp.asarray(-limit, x.dtype))
     return x.astype(target)
 
 
 def _cast_back(m, g, x_dtype):
-    # Integers have a position on a tape as one of several outputs (the indices of `top_k`), but no cotangent.
+    # Integers get a position on a tape as one of several outputs (the indices of `top_k`), but no cotangent.
     return m.cast(g, dtype=x_dtype) if _numpy_dtype(x_dtype).kind not in "biu" else None
 
 
@@ -85,7 +86,7 @@ cast = linear(
 )  # fmt: skip
 
 def _rows_of_reshape(inputs, flags, attrs, count):
-    """What an example has stays together, as its numbers follow each other, if there are whole rows of it again."""
+    """An example's entries are contiguous and stay together if the result has whole rows for each example."""
     shape = attrs["shape"]
     return KEEPS if shape and shape[0] > 0 and shape[0] % count == 0 else None
 
@@ -129,19 +130,19 @@ broadcast_to = linear(
 
 
 def _pad_rank(m, x, rank):
-    """`x`, whose first axis is the batch, with axes of size 1 after it up to `rank`."""
+    """Inserts axes of size 1 after the leading batch axis of `x`, up to `rank`."""
     missing = rank - len(x.dims)
     return m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:])) if missing else x
 
 
 def sum_of(xp, x, *, axis, keepdims=False):
-    """The sum along `axis`, which are non-negative."""
+    """The sum along the axes `axis`, which are non-negative."""
     if xp is np:
         if x.size > FEW_TO_SUM and x.ndim > 1 and axis and x.dtype.char in "fd":
             y = sum_along(x, axis)
             if y is not None:
                 return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
-        return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it
+        return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to call it
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
 
@@ -164,7 +165,7 @@ def _count(shape, axis):
 
 def _mean(xp, x, *, axis, keepdims=False):
     count = _count(x.shape, axis)
-    if x.dtype.kind in "iu":  # the sum of many may need more bits than each
+    if x.dtype.kind in "iu":  # the sum may need more bits than the summands
         total = xp.sum(x, axis=axis, dtype=xp.uint64 if x.dtype.kind == "u" else xp.int64, keepdims=keepdims)
         return (xp.sign(total) * (xp.abs(total) // total.dtype.type(count or 1))).astype(x.dtype)
     return sum_of(xp, x, axis=axis, keepdims=keepdims) / count
@@ -178,13 +179,13 @@ mean = linear(
 
 
 def _split_sizes(m, g, xs_shapes, axis):
-    """The parts of `g` that came from each of the concatenated values."""
+    """Splits `g` into the parts of the concatenated values."""
     return m.split(g, sizes=tuple(shape[axis] for shape in xs_shapes), axis=axis)
 
 
 @lru_cache(maxsize=1024)
 def _parts(sizes, axis):
-    """The keys of parts of these sizes, one after the other."""
+    """The keys of consecutive parts of these sizes."""
     before, ends = (slice(None),) * axis, list(accumulate(sizes, initial=0))
     return [(*before, slice(start, end)) for start, end in pairwise(ends)]
 
@@ -247,7 +248,7 @@ pad = linear(
         sample((), paddings=()),
     ],
 )  # fmt: skip
-# What is written around the value is a constant: its tangent is 0.
+# The padding is constant: its tangent is 0.
 pad.jvp = lambda m, inputs, y, attrs, ts: None if ts[0] is None else m.pad(ts[0], paddings=attrs["paddings"])
 reverse = linear(
     "reverse", lambda xp, x, *, axis: xp.flip(x, axis), transpose=lambda m, g, axis: m.reverse(g, axis=axis),

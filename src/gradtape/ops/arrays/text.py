@@ -1,4 +1,4 @@
-"""Strings: arrays of bytes objects, worked on by Python functions. Derivatives end here."""
+"""Strings: object arrays of bytes, processed by Python functions. Derivatives end here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _WORDS = np.array([b"tape", b"", b"gradient"], dtype=object)
 
 
 def each(function, dtype=object):
-    """`function` of single elements as one of whole arrays, which broadcast; `dtype` is that of the results."""
+    """Lifts a function of single elements to one of broadcast arrays with results of `dtype`."""
 
     def of_arrays(*arrays):
         results = np.frompyfunc(function, len(arrays), 1)(*arrays)
-        return np.asarray(results, dtype=object).astype(dtype)  # NumPy's own strings would lose zeros at the end
+        return np.asarray(results, dtype=object).astype(dtype)  # NumPy's string dtypes would drop trailing zero bytes
 
     return of_arrays
 

@@ -1,1 +1,1 @@
-"""Ops on each number by itself: arithmetic, comparisons, bits, functions of mathematics, activations."""
+"""Elementwise ops: arithmetic, comparisons, bitwise ops, mathematical functions, activations."""

@@ -1,4 +1,4 @@
-"""The activation functions of neural networks, elementwise, and the mask their derivatives select with."""
+"""Activation functions of neural networks, elementwise, and the masks that their derivatives use."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ masked = elementwise(
     dmask=None, dx=Mask(lambda mask: mask),
 )  # fmt: skip
 
-# The slopes of pieces that are straight are flat, not independent of where they are taken: the second derivatives of
-# relu, relu6 and leaky_relu are 0, not None.
+# The slope of a piecewise linear function is a constant that still depends on x: the second derivatives of relu, relu6
+# and leaky_relu are 0, not None.
 where_positive = elementwise(
     "where_positive", lambda xp, a, b: arrays.masked(xp, b > 0, a), on=_REAL, kinks=True,
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
@@ -51,7 +51,7 @@ leaky_relu = elementwise(
 )  # fmt: skip
 elu = elementwise(
     "elu", lambda xp, x: xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)), on=_SMOOTH, kinks=True,
-    dx=lambda m, y: m.minimum(0, y) + 1,  # of equal ones the first has the derivative: at 0 the second one is 0
+    dx=lambda m, y: m.minimum(0, y) + 1,  # a tie goes to the first argument: the second derivative at 0 is 0
 )  # fmt: skip
 selu = elementwise(
     "selu", lambda xp, x: _SELU_SCALE * xp.maximum(x, 0) + _SELU_LIMIT * xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,
@@ -60,7 +60,7 @@ selu = elementwise(
 
 
 def _gelu_bend(m, x):
-    square = m.minimum(x * x, 1600)  # of which exp is 0 in float64 too: 0 times an infinite square is NaN
+    square = m.minimum(x * x, 1600)  # exp is 0 there in float64 too: 0 times an infinite square would be NaN
     return (2 - square) * m.exp(-0.5 * square) * math.sqrt(0.5 / math.pi)
 
 
@@ -71,7 +71,7 @@ gelu_slope = elementwise(
 gelu = elementwise("gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
 
 
-# The square of x from which on tanh is ±1 in float64 too: the cubes below stay finite, and 0 times them is 0.
+# The square of x from which on tanh is ±1 in float64 too: clamping keeps the cubes below finite, so 0 times them is 0.
 _GELU_FLAT = 900.0
 
 
@@ -113,7 +113,7 @@ gelu_tanh = elementwise(
 
 def _silu_slope(m, x):
     s = m.sigmoid(x)
-    return s * (x * (1 - s) + 1)  # not with y = x s: y (1 - s) + s is right, but y + s (1 - y) cancels for large y
+    return s * (x * (1 - s) + 1)  # not by y = x s: y (1 - s) + s is exact, but y + s (1 - y) cancels for large y
 
 
 silu = elementwise("silu", in_single(lambda xp, x: x / (1 + xp.exp(-x))), on=_SMOOTH, dx=_silu_slope)

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic: sums, products, quotients and remainders, extremes, rounding and powers."""
+"""Elementwise arithmetic: sums, products, quotients and remainders, minima and maxima, rounding and powers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _multiply_bools(a, b):
 
 
 def _divided(name):
-    """Integers are divided as floats wide enough to hold them; tensors of different dtypes are refused."""
+    """Casts integers to floats wide enough to hold them before a division; raises for tensors of different dtypes."""
 
     def otherwise(a, b):
         a, b = _alike(a, b)
@@ -47,7 +47,7 @@ def _divided(name):
 
 
 def _alike(a, b):
-    """Two values as tensors: a Python number or an array takes the dtype of the other, where it can."""
+    """Converts two values to tensors: a Python number or an array takes the dtype of the other, where possible."""
     if is_tensor_like(b) and not is_tensor_like(a):
         b = to_tensor(b)
         return to_tensor(a, dtype=b.dtype), b
@@ -84,7 +84,7 @@ squared_difference = elementwise(
 
 
 def _complex_only(f):
-    """`f` for complex values of an op whose derivative is another there."""
+    """Restricts `f`, with its own derivative, to complex values."""
 
     def otherwise(x):
         x = to_tensor(x)
@@ -106,7 +106,7 @@ sign = elementwise(
 
 def _multiply_no_nan(xp, a, b):
     if isinstance(a, np.generic) and isinstance(b, np.generic):
-        return a * b if b else b  # the common case of a square root's derivative; `where` takes ten times as long
+        return a * b if b else b  # fast path of a scalar square root's derivative; `where` takes ten times as long
     return xp.where(b == 0, 0, a * b)
 
 
@@ -164,7 +164,7 @@ truncatemod = elementwise(
     da=ONE, db=lambda m, a, b: -m.truncatediv(a, b),
 )  # fmt: skip
 
-# At a tie, and where one is NaN, the whole cotangent goes to one argument.
+# At a tie, and where an argument is NaN, the whole cotangent goes to one argument.
 maximum = elementwise(
     "maximum", "maximum", args="a b", on=REAL, kinks=True,
     da=Mask(lambda a, b: a >= b), db=Mask(lambda m, a, b: m.logical_not(a >= b)),
@@ -188,9 +188,9 @@ concat_strings = elementwise(
     samples=[sample(np.array([b"a", b"b"], dtype=object), np.array(b"c", dtype=object))],
 )  # fmt: skip
 
-# Powers. A small fixed exponent is a product, many times faster than a power, with the derivatives of the power.
+# Powers. A small fixed exponent is computed as a product, many times faster, with the derivatives of the power.
 
-# By a negative base, and by 0, the derivative with respect to the exponent is 0.
+# For a base that is negative or 0, the derivative with respect to the exponent is 0.
 pow_ = elementwise(
     "pow", operator.pow, args="a b", on=NUMERIC, domain=(0.5, 2),
     da=lambda m, a, b: b * m.pow(a, b - 1), db=lambda m, a, y: y * m.log(m.where(m.has_log(a), a, 1)),
@@ -198,7 +198,7 @@ pow_ = elementwise(
 sqrt = elementwise("sqrt", "sqrt", args="x", domain=(0.2, 3), dx=ZeroWins(lambda y: 0.5 / y))
 rsqrt = elementwise("rsqrt", lambda xp, x: 1 / xp.sqrt(x), domain=(0.2, 3), dx=ZeroWins(lambda y: -0.5 * y * y * y))
 
-# Each is differentiated into the one before it, so that x**2 has a third derivative, and it is 0 as that of a power is.
+# Each is differentiated into the one before it, so that the third derivative of x**2 exists and is 0, as for a power.
 power_0 = elementwise("power_0", lambda xp, x: xp.ones_like(x), on=NUMERIC, domain=(0.5, 2), dx=lambda x: 0 / x)
 power_1 = elementwise("power_1", lambda xp, x: x, on=NUMERIC, dx=lambda m, x: m.power_0(x))
 power_2 = elementwise("power_2", lambda xp, x: x * x, on=NUMERIC, dx=lambda m, x: 2 * m.power_1(x))
@@ -206,7 +206,7 @@ power_3 = elementwise("power_3", lambda xp, x: x * x * x, on=NUMERIC, dx=lambda 
 
 
 def _power_half(xp, x):
-    """x ** 0.5 as C defines it: other than the square root of -0 and -inf, it is 0 and inf."""
+    """Computes x ** 0.5 as C's `pow` does: unlike the square root, it is 0 at -0 and inf at -inf."""
     y = xp.sqrt(x)
     return y if x.dtype.kind == "c" else xp.where(x == -np.inf, np.inf, y + 0)
 

@@ -1,4 +1,4 @@
-"""Operations on the bits of integers, and on the bits of anything."""
+"""Bitwise operations on integers, and bitcasts of any dtype."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ invert = elementwise("invert", operator.invert, args="x", on=INT, samples=[sampl
 
 
 def _distance(xp, a, b):
-    """How far to shift: at least 0 and less than the number of bits, beyond which a shift is not defined."""
+    """Clamps a shift distance between 0 and the number of bits less 1; shifts beyond that are undefined."""
     return xp.clip(b, 0, 8 * a.dtype.itemsize - 1)
 
 

@@ -1,6 +1,6 @@
 """Complex values and their parts.
 
-The derivative of a real loss with respect to z = a + ib is dL/da + i dL/db. These ops are differentiable over the reals
+The gradient of a real loss with respect to z = a + ib is dL/da + i dL/db. These ops are differentiable over the reals
 but not holomorphic, so each has its own rules.
 """
 

@@ -1,4 +1,4 @@
-"""Comparisons, logic and selection. Nothing here has a derivative but what `where` selects."""
+"""Comparisons, logic and selection. None of them has a derivative, except for the values that `where` selects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ logical_not = elementwise("logical_not", "logical_not", args="x", on=BOOL, sampl
 
 def _where(xp, c, a, b):
     if isinstance(c, np.bool_) and isinstance(a, np.generic) and not isinstance(b, np.ndarray):
-        return a if c else a.dtype.type(b)  # a mask of one scalar; `where` takes ten times as long
+        return a if c else a.dtype.type(b)  # fast path for scalars; `where` takes ten times as long
     return xp.where(c, a, b)
 
 

@@ -1,4 +1,4 @@
-"""Special functions: SciPy's kernels, with the derivatives that the textbooks give."""
+"""Special functions: SciPy's kernels with analytic derivatives."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .arithmetic import REAL_FLOATING
 
 
 def _scipy(name):
-    """The kernel that is SciPy's function of one argument; float16 is computed in float32 and rounded back."""
+    """Returns SciPy's function of one argument as a kernel; float16 is computed in float32 and rounded back."""
     return lambda xp, x: getattr(special(xp), name)(x).astype(x.dtype)
 
 
 def _in_double(kernel):
-    """A kernel with less than float64 computed in it: between its steps float32 has no digits left, or underflows."""
+    """Wraps a kernel to compute in float64: in float32, intermediate results cancel completely or underflow."""
     return lambda xp, *xs: kernel(xp, *[x.astype(xp.float64) for x in xs]).astype(xs[-1].dtype)
 
 
@@ -27,7 +27,7 @@ def _real(name, kernel, **record):
     return elementwise(name, _scipy(kernel) if isinstance(kernel, str) else kernel, on=REAL_FLOATING, **record)
 
 
-# p in erf(x) = tanh(x p(x²)): fitted so that no value is off by more than 1e-7 of itself. p grows where |x| does.
+# p in erf(x) = tanh(x p(x²)), fitted to a relative error of at most 1e-7. p increases with |x|.
 _ERF = (1.1283792739739844, 0.10276905854627967, -1.9183648273156647e-4, -6.19780207549949e-4, 8.76358060625406e-5,
         -5.668249627494794e-6, 1.4184044585553182e-7)  # fmt: skip
 
@@ -35,7 +35,7 @@ _WHERE_ERF_IS_NEARLY_MINUS_ONE = -2.5
 
 
 def erf_of(xp, x):
-    """The error function: for more than a few float32 numbers by NumPy's tanh, in a tenth of the time of SciPy's."""
+    """The error function; for larger float32 arrays by NumPy's tanh, in a tenth of the time of SciPy's."""
     if xp is not np or x.dtype != np.float32 or x.size < FEW:
         return special(xp).erf(x)
     square = x * x
@@ -52,9 +52,10 @@ erf = _real(
 
 
 def ndtr_of(xp, x):
-    """The probability that a normal number is less than `x`.
+    """The standard normal CDF.
 
-    It is accurate in relation to itself, but for float32 in a graph that NumPy runs: to 1 there, as TensorFlow's is.
+    Its relative error is small, except for float32 in a graph that NumPy runs: there, as in TensorFlow, the error is
+    small relative to 1.
     """
     if xp is not np:
         return (0.5 * special(xp).erfc(x * -math.sqrt(0.5))).astype(x.dtype)
@@ -76,7 +77,7 @@ ndtri = _real("ndtri", "ndtri", domain=(0.1, 0.9), dx=lambda m, y: math.sqrt(2 *
 
 
 def _lgamma(xp, x):
-    """SciPy's, which overflows at subnormal numbers, and is -inf at -inf where C's `lgamma` is inf."""
+    """SciPy's `gammaln`, corrected where it overflows (subnormal numbers) and at -inf (inf, as for C's `lgamma`)."""
     y = special(xp).gammaln(x).astype(x.dtype)
     return xp.where(y == -np.inf, np.inf, y) if x.dtype.itemsize < 8 else xp.where(
         xp.isinf(y), -xp.log(xp.where(abs(x) < 1, abs(x), 0)), y
@@ -88,13 +89,13 @@ digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygam
 
 
 def _hurwitz(xp, s, q):
-    """Hurwitz' zeta function; JAX's underflows where q is large, which here has the first terms of its series."""
+    """The Hurwitz zeta function; for large q, where JAX's underflows, by the first terms of its series."""
     y = special(xp).zeta(s, q)
     if xp is np:
         return y
     far = (q > 1e7) & (s > 1) & (q < np.inf)
     base, power = xp.where(far, q, 1.0), xp.where(far, s, 2.0)
-    half = base ** (0.5 - 0.5 * power)  # of a number that may be as small as the square of the least one
+    half = base ** (0.5 - 0.5 * power)  # the result may be as small as the square of the smallest number
     return xp.where(far, half * (half * (1 / (power - 1) + 0.5 / base)), y)
 
 
@@ -112,7 +113,7 @@ polygamma = _real(
 
 
 def _zeta(xp, x, q):
-    """SciPy's, which is NaN where x is inf and every term of the sum is 0."""
+    """SciPy's `zeta`, corrected to 0 where x is inf: every term of the sum is 0 there, but SciPy returns NaN."""
     return xp.where((x == np.inf) & (q > 1), 0, _hurwitz(xp, x, q).astype(x.dtype))
 
 
@@ -123,11 +124,11 @@ zeta = _real(
 
 
 def _gamma_density(xp, a, x):
-    """x**(a-1) exp(-x) / gamma(a): the derivative of `igamma` by x.
+    """x**(a-1) exp(-x) / gamma(a): the derivative of `igamma` with respect to x.
 
-    For large a its logarithm is a difference of numbers of the size of a log a. Near its peak it is computed by the
-    distance from the peak and Stirling's series instead (Loader, Fast and accurate computation of binomial
-    probabilities, 2000).
+    For large a its logarithm is a difference of numbers of the size of a log a. Near its peak it is computed from the
+    distance to the peak and Stirling's series instead (Loader, Fast and accurate computation of binomial probabilities,
+    2000).
     """
     near = (a > 10) & (x > 0.1 * a) & (x < 10 * a)
     center, place = xp.where(near, a, 10.0), xp.where(near, x, 10.0)
@@ -150,7 +151,7 @@ gamma_density = _real(
 
 
 def _bell(c):
-    """The complete Bell polynomial of c[0], c[1], ...: the n-th derivative of exp(f) over exp(f), of those of f."""
+    """The complete Bell polynomial of c[0], c[1], ...: the n-th derivative of exp(f) over exp(f), given those of f."""
     values = [1.0]
     for n in range(len(c)):
         values.append(sum(math.comb(n, k) * values[n - k] * c[k] for k in range(n + 1)))
@@ -162,10 +163,10 @@ _NODES = np.arange(-5, 8, _STEP)
 
 
 def _igamma_by_a(xp, a, x, *, order):
-    """The `order`-th derivative by a of P(a, x), the integral of the gamma density from 0 to x.
+    """The `order`-th derivative with respect to a of P(a, x), the integral of the gamma density from 0 to x.
 
-    The integral of the density's derivative, by the double exponential rule: over (0, x) or, with the opposite sign,
-    over (x, inf), whichever has no cancellation.
+    Integrates the derivative of the density by double exponential quadrature: over (0, x) or, with the opposite sign,
+    over (x, inf), whichever does not cancel.
     """
     functions, dtype = special(xp), x.dtype
     a, given = xp.asarray(a, dtype=xp.float64), xp.asarray(x, dtype=xp.float64)
@@ -182,7 +183,7 @@ def _igamma_by_a(xp, a, x, *, order):
         s = math.exp(v - math.exp(-v)) * width
         t = xp.where(lower, x * xp.exp(-s), x + s)
         log_t = xp.where(lower, xp.log(x) - s, xp.log(t))
-        # Below x the variable is log t, and dt = t d(log t) makes t**(a-1) a t**a.
+        # Below x the integration variable is log t, and dt = t d(log t) turns t**(a-1) into t**a.
         density = xp.exp(log_t * xp.where(lower, a, a - 1) - t - log_gamma) * s * ((1 + math.exp(-v)) * _STEP)
         total = total + density * _bell([log_t + constants[0], *constants[1:]])
     value = xp.where(lower, total, -total)
@@ -210,7 +211,7 @@ igammac = _real(
 
 
 def _beta_density(xp, a, b, x):
-    """x**(a-1) (1-x)**(b-1) / beta(a, b): the derivative of `betainc` by x."""
+    """x**(a-1) (1-x)**(b-1) / beta(a, b): the derivative of `betainc` with respect to x."""
     functions = special(xp)
     powers = functions.xlog1py(b - 1, -x) + functions.xlogy(a - 1, x)
     return xp.exp(powers - functions.betaln(a, b))
@@ -229,20 +230,21 @@ betainc = _real(
 
 
 def _ratio(m, x, y, near_zero):
-    """y / x, where both are 0 at once; `near_zero(x)` is right to float64's last digit for |x| < 1e-4.
+    """y / x, where both vanish at 0; `near_zero(x)` is exact to float64 precision for |x| < 1e-4.
 
-    It is not only for 0: float16 has two digits of a y of 1e-5, and of a difference in a second derivative none.
+    This matters beyond 0 itself: float16 has two digits of a y of 1e-5, and none of a difference in a second
+    derivative.
     """
     near = m.abs(x) < 1e-4
     return m.where(near, near_zero(m.where(near, x, 0)), y / m.where(near, 1, x))
 
 
 def _of_positive(name, pole):
-    """SciPy's function of positive numbers; TensorFlow's has the value of the pole at 0 for negative ones too."""
+    """SciPy's function of positive numbers; as in TensorFlow, negative numbers get the value of the pole at 0."""
 
     def kernel(xp, x):
         y = getattr(special(xp), name)(x).astype(x.dtype)
-        if name in ("k0", "k0e"):  # SciPy's is inf at the least number
+        if name in ("k0", "k0e"):  # SciPy's is inf at the smallest number
             y = xp.where((y == pole) & (x > 0), math.log(2) - np.euler_gamma - xp.log(xp.where(x > 0, x, 1)), y)
         return xp.where((x < 0) | xp.isnan(y) & (x < 1), pole, y)  # SciPy's k1 is NaN at subnormal numbers
 
@@ -276,7 +278,7 @@ bessel_y1 = _real(
 
 
 def _dawsn_slope(m, x, y):
-    """1 - 2xy, which is left without a digit for large x: there by the asymptotic series in r = 1 / x²."""
+    """1 - 2xy, which cancels completely for large x: there the asymptotic series in r = 1 / x² is used."""
     far = m.abs(x) > 25
     r = m.square(m.reciprocal(m.where(far, x, 1)))
     series = 1.0
@@ -290,7 +292,7 @@ expint = _real("expint", "expi", domain=(0.5, 2), dx=lambda m, x: (root := m.exp
 
 
 def _fresnel(index):
-    """One of SciPy's two integrals, whose squares overflow for numbers where both are ±0.5."""
+    """One of SciPy's two Fresnel integrals; x is clipped, because SciPy squares it, where the integrals are ±0.5."""
 
     def kernel(xp, x):
         bounded = x if x.dtype.itemsize < 8 else xp.clip(x, -1e100, 1e100)
@@ -301,8 +303,10 @@ def _fresnel(index):
 
 
 def _fresnel_angle(m, x):
-    """π/2 x², less whole turns. The square, which overflows, is that of the nearest integer n, of which only the last
-    bit counts, and of the rest: x² = n² + 2n(x - n) + (x - n)²."""
+    """π/2 x² modulo 2π, without the square, which overflows.
+
+    With the nearest integer n, x² = n² + 2n(x - n) + (x - n)², and only the last bit of n² matters.
+    """
     n = m.rint(x)
     rest, odd = x - n, n - 2 * m.floor(0.5 * n)
     middle = n * rest

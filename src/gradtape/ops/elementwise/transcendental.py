@@ -1,4 +1,4 @@
-"""Elementwise functions of analysis: exponentials, logarithms, trigonometry, and the squashing functions."""
+"""Elementwise transcendental functions: exponentials, logarithms, trigonometry, and sigmoid-like functions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ log = elementwise("log", "log", args="x", domain=(0.2, 3), dx=lambda x: 1 / x)
 
 
 def _log1p(xp, x):
-    """log(1 + x), which is all that NumPy's is for complex numbers: 0 for small ones."""
+    """log(1 + x), accurate for small complex numbers, for which NumPy's complex log1p loses all digits."""
     if x.dtype.kind != "c":
         return xp.log1p(x)
     a, b = x.real, x.imag
     near = xp.maximum(abs(a), abs(b)) < 0.5
     small, beside = xp.where(near, a, 0), xp.where(near, b, 0)
-    # log |1 + x| is log1p(|1 + x|² - 1) / 2 near 0; elsewhere by half of 1 + x, which does not overflow.
+    # Near 0, log |1 + x| is log1p(|1 + x|² - 1) / 2; elsewhere it is computed from (1 + x) / 2, which does not
+    # overflow.
     size = xp.hypot(0.5 * xp.where(near, 0, a) + 0.5, 0.5 * b)
     real = xp.where(near, 0.5 * xp.log1p(small * (2 + small) + beside * beside), xp.log(size) + math.log(2))
     return join_parts(xp, real, xp.arctan2(b, 1 + a))
@@ -47,12 +48,12 @@ cos = elementwise("cos", "cos", args="x", dx=lambda m, x: -m.sin(x))
 tan = elementwise("tan", "tan", args="x", domain=(-1, 1), dx=lambda y: 1 + y * y)
 
 
-# The derivatives of the inverse functions are ops, whose own derivatives do not cancel near 0. They do without x²,
-# which overflows for half of the complex numbers, where the derivative is not 0.
+# The derivatives of the inverse functions are ops of their own, whose derivatives do not cancel near 0. They avoid x²,
+# which overflows for half of the range of complex numbers, where the derivative is not 0.
 
 
 def _turned(xp, x):
-    """i times complex numbers."""
+    """Multiplies complex numbers by i."""
     return join_parts(xp, -x.imag, x.real)
 
 
@@ -69,7 +70,7 @@ acos = elementwise("acos", "arccos", args="x", domain=(-0.9, 0.9), dx=lambda m, 
 
 
 def _atan_slope(xp, x):
-    """1 / (1 + x²), of complex numbers as the product of 1 / (1 + ix) and 1 / (1 - ix)."""
+    """1 / (1 + x²); for complex numbers the product of 1 / (1 + ix) and 1 / (1 - ix)."""
     if x.dtype.kind != "c":
         return 1 / (1 + x * x)
     turned = _turned(xp, x)
@@ -80,7 +81,8 @@ atan_slope = elementwise("atan_slope", _atan_slope, dx=lambda x, y: x * y * y * 
 atan = elementwise("atan", "arctan", args="x", dx=lambda m, x: m.atan_slope(x))
 atan2 = elementwise(
     "atan2", "arctan2", args="a b", on=REAL_FLOATING, domain=(0.5, 2),
-    # Not by a² + b², which overflows, or is 0, for half of the exponents; XLA would make r² of two divisions by r.
+    # Not by a² + b², which overflows or underflows for half of the exponents; XLA would fuse two divisions by r into
+    # r².
     da=lambda m, a, b: b / (r := m.hypot(a, b)) * (1 / r), db=lambda m, a, b: -a / (r := m.hypot(a, b)) * (1 / r),
 )  # fmt: skip
 
@@ -90,7 +92,7 @@ tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: 1 - y * y)
 
 
 def _asinh_slope(xp, x):
-    """1 / √(1 + x²), of complex numbers as the product of the inverse roots of 1 + ix and 1 - ix."""
+    """1 / √(1 + x²); for complex numbers the product of the inverse roots of 1 + ix and 1 - ix."""
     if x.dtype.kind != "c":
         return 1 / xp.hypot(x, 1)
     turned = _turned(xp, x)
@@ -107,16 +109,16 @@ atanh_slope = elementwise(
 )
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda m, x: m.atanh_slope(x))
 
-_ONE = np.array(1, np.float32)  # of which NumPy need not find out the dtype first
+_ONE = np.array(1, np.float32)  # a typed scalar, which saves NumPy the dtype lookup
 
 
 def in_single(kernel):
-    """A kernel of one argument with float16 computed in float32: between its steps float16 overflows and cancels."""
+    """Wraps a unary kernel to compute float16 in float32: its intermediate results overflow and cancel in float16."""
     return lambda xp, x: kernel(xp, x.astype(np.float32)).astype(x.dtype) if x.dtype.char == "e" else kernel(xp, x)
 
 
 def _sigmoid(xp, x):
-    """1 / (1 + exp(-x)). Where exp(-x) overflows, the answer is subnormal, and 1 / inf = 0 is near enough."""
+    """1 / (1 + exp(-x)). Where exp(-x) overflows, the result is subnormal, and 1 / inf = 0 is close enough."""
     if type(x) is np.ndarray and x.ndim:
         y = np.negative(x)
         if y.dtype is _ONE.dtype:
@@ -138,7 +140,7 @@ log_sigmoid = elementwise(
 
 
 def _softplus(xp, x):
-    """log(1 + exp(x)), whatever the size of x; `logaddexp` takes twenty times as long."""
+    """log(1 + exp(x)) without overflow; `logaddexp` takes twenty times as long."""
     return xp.maximum(x, 0) + xp.log1p(xp.exp(-abs(x)))
 
 
@@ -146,7 +148,7 @@ softsign = elementwise(
     "softsign", lambda xp, x: x / (1 + abs(x)), on=REAL_FLOATING, dx=lambda m, x: m.square(1 / (1 + m.abs(x)))
 )
 
-# x times a function of y, 0 where x is 0 whatever the function.
+# x times a function of y; 0 where x is 0, whatever the function's value.
 xlogy = elementwise(
     "xlogy", lambda xp, a, b: _times(xp, a, b, xp.log, 1), domain=(0.5, 2),
     da=lambda m, a, b: m.xlogy(_is_not_zero(m, a), b), db=lambda m, a, b: m.xdivy(a, b),
@@ -157,13 +159,13 @@ xlog1py = elementwise(
 )  # fmt: skip
 xdivy = elementwise(
     "xdivy", lambda xp, a, b: a / xp.where(a == 0, xp.asarray(1, b.dtype), b), domain=(0.5, 2),
-    # The sign comes between the two divisions by b, of which XLA would make one by b².
+    # The sign is applied between the two divisions by b, which XLA would otherwise fuse into one by b².
     da=lambda m, a, b: m.xdivy(_is_not_zero(m, a), b), db=lambda m, y, b: m.xdivy(-y, b),
 )  # fmt: skip
 
 
 def _times(xp, x, y, function, harmless):
-    """`x * function(y)`, 0 where x is 0; there the function is called on a harmless value."""
+    """`x * function(y)`, 0 where x is 0: the function is called on a harmless value there."""
     return x * function(xp.where(x == 0, xp.asarray(harmless, y.dtype), y))
 
 

@@ -1,1 +1,1 @@
-"""Products, decompositions, solvers, functions of matrices, and Fourier transforms."""
+"""Matrix products, decompositions, solvers, functions of matrices, and Fourier transforms."""

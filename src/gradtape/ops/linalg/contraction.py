@@ -1,8 +1,8 @@
-"""Sums of products: matrix multiplication and pairwise contraction. Every rule is a contraction again.
+"""Sums of products: matrix multiplication and pairwise contraction. Every rule is again a contraction.
 
-`contract(a, b, equation="ij,jk->ik")` sums the products over the letters its output lacks. No letter stands twice in
-one argument, and each letter of an argument is found in the other one or in the output: then a cotangent is the same
-contraction with its letters permuted, and one more letter batches it.
+`contract(a, b, equation="ij,jk->ik")` sums the products over the letters that the output lacks. No letter appears twice
+in one argument, and each letter of an argument appears in the other one or in the output. So a cotangent is the same
+contraction with permuted letters, and one more letter batches it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ...engine.run.namespace import raw
 
 
 def _product(xp, a, b):
-    """`xp.matmul`, with half precision computed in single: NumPy has no fast product of its own for it."""
+    """`xp.matmul`, with half precision computed in float32, because NumPy has no fast half-precision product."""
     if xp is np and a.dtype.char == "e":
         return _product(xp, a.astype("f"), b.astype("f")).astype("e")
     return product(a, b) if xp is np else xp.matmul(a, b)
 
 
 def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
-    if xp is np and a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # the usual case, in less time
+    if xp is np and a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # fast path for the common case
         a, b = a.T if transpose_a else a, b.T if transpose_b else b
         if a.shape[1] == b.shape[0]:
             return np.dot(a, b)
@@ -49,20 +49,20 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
             "(after transposing) must be as many as the rows of the second"
         )
     if b.ndim == 2 and a.ndim > 2 and (xp is not np or a.flags.c_contiguous):
-        # One large product instead of one for each member of the batch.
+        # One large product instead of one for each batch member.
         rows = a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
         return _product(xp, rows, b).reshape((*a.shape[:-1], b.shape[-1]))
     return _product(xp, a, b)
 
 
 def _rows(m, x):
-    """All but the last axis made one."""
+    """Flattens all but the last axis into one."""
     return m.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 def _da(m, g, b, a_shape, transpose_a, transpose_b):
     if m is raw and len(a_shape) == b.ndim == 2 and not (transpose_a or transpose_b) and g.dtype.char in "fd":
-        return np.dot(g, b.T)  # the usual case, in less time
+        return np.dot(g, b.T)  # fast path for the common case
     if transpose_a:
         return unbroadcast(m, m.matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True), a_shape)
     return unbroadcast(m, m.matmul(g, b, transpose_b=not transpose_b), a_shape)
@@ -99,7 +99,7 @@ def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:
     if max(ranks) == 2:
         a, b = "zx" if attrs.get("transpose_a") else "xz", "yz" if attrs.get("transpose_b") else "zy"
         return summed_by_letter(f"{a},{b}->xy", flags)
-    # The examples are the first of the axes that matrices are stacked along.
+    # The examples are the first of the axes along which matrices are stacked.
     stacked = [(x.dims[0], flag) for x, flag in zip(inputs, flags, strict=True) if len(x.dims) == max(ranks)]
     mine = {n for n, flag in stacked if flag}
     return KEEPS if sum(flags) == 1 and mine == {max(n for n, _ in stacked)} else None
@@ -126,7 +126,7 @@ matmul.title = "MatMul"  # as error messages spell it
 def equation_of_matmul(
     a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool = False, transpose_b: bool = False
 ) -> str | None:
-    """The contraction that the product of arrays of these shapes is; None if one is stretched along an axis."""
+    """The contraction that computes the matrix product of arrays of these shapes; None if an axis is broadcast."""
     if min(len(a), len(b)) < 2 or any(m != n for m, n in zip(a[-3::-1], b[-3::-1], strict=False)):
         return None
     letters = "abcdefghijklmnopqrstuvw"[: max(len(a), len(b)) - 2]
@@ -143,7 +143,7 @@ def split_equation(equation: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=4096)
 def _plan(equation: str) -> tuple[Any, ...]:
-    """How a contraction becomes a matrix product: permutations of the arguments, numbers of letters, the output's."""
+    """Lowers a contraction to a matrix product: permutations of the arguments and the output, and letter counts."""
     first, second, output = split_equation(equation)
     shared = [c for c in first if c in second]
     batch = [c for c in shared if c in output]

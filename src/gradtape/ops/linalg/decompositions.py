@@ -1,8 +1,8 @@
-"""Factorisations of matrices, over any leading axes.
+"""Matrix factorizations, over any leading axes.
 
 The derivative of a factor follows from differentiating the product and the constraint (triangular, orthogonal) that
-defines it. Eigenvectors and singular vectors are determined up to a sign or phase: their derivatives are those of a
-function that does not depend on it.
+defines it. Eigenvectors and singular vectors are unique up to a sign or phase: their derivatives are valid for
+functions that do not depend on it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _eigh(xp, x):
 
 
 def _refuse_nonfinite(xp, x):
-    """LAPACK may find numbers for eigenvalues of a matrix with NaN in it."""
+    """Raises for inf and NaN, for which LAPACK may return finite eigenvalues."""
     if xp is np and not np.isfinite(np.tril(x)).all():
         raise np.linalg.LinAlgError
 
@@ -218,7 +218,7 @@ def _svd_back(m, g, ys, full_matrices):
 
 
 def _without_last(m, v, gv, least):
-    """The first vectors and their cotangent; the last one is what is orthogonal to them and turns as they do."""
+    """The first vectors and their cotangent; the last vector, orthogonal to them, rotates with them."""
     first, last = ((..., slice(None), slice(0, least)), (..., slice(None), slice(least, least + 1)))
     v1, v2 = m.slice(v, key=first), m.slice(v, key=last)
     return v1, m.slice(gv, key=first) - v2 @ (adjoint(m, m.slice(gv, key=last)) @ v1)
@@ -278,7 +278,7 @@ def _qr_back(m, g, ys):
 def _square_qr_back(m, gq, gr, q, r):
     inner = r @ adjoint(m, gr) - adjoint(m, gq) @ q
     half = lower(m, inner) - diagonal(m, inner) / 2
-    hermitian = half + adjoint(m, half)  # its diagonal is real, as that of R is
+    hermitian = half + adjoint(m, half)  # its diagonal is real, like that of R
     return adjoint(m, m.triangular_solve(r, adjoint(m, gq + q @ hermitian), lower=False, adjoint=False))
 
 

@@ -1,8 +1,8 @@
-"""Bands and diagonals of matrices: linear, `matrix_diag` and `matrix_diag_part` are each other's transpose.
+"""Bands and diagonals of matrices: linear ops; `matrix_diag` and `matrix_diag_part` are each other's transpose.
 
-Diagonal k holds the entries (i, i + k). Several diagonals, from `high` down to `low`, are the rows of a matrix; a
-diagonal shorter than the longest lies at the left or the right end of its row, as `align` says of those above and below
-the main one.
+Diagonal k holds the entries (i, i + k). Several diagonals, from `high` down to `low`, are the rows of a matrix. A
+diagonal shorter than the longest is aligned to the left or right end of its row; `align` sets the side for those above
+and below the main diagonal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _unshifted(attrs: dict[str, Any], size: int) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def band(rows: int, columns: int, below: int, above: int) -> Any:
-    """Where a matrix has its main diagonal, `below` diagonals under it and `above` over it; negative means all."""
+    """The mask of the main diagonal, `below` diagonals under it and `above` over it; negative means all."""
     offset = np.arange(columns) - np.arange(rows)[:, None]
     inside = ((below < 0) | (-offset <= below)) & ((above < 0) | (offset <= above))
     inside.flags.writeable = False
@@ -117,8 +117,8 @@ def _project(m, g):
     return (g + adjoint(m, g)) * 0.5
 
 
-# A matrix that is Hermitian by promise: only such tangents exist, and only that part of a cotangent matters. The
-# samples have one entry: there, and for no other matrix, a tangent taken at random keeps the promise.
+# Asserts that a matrix is Hermitian: only Hermitian tangents exist, and only the Hermitian part of a cotangent matters.
+# The samples are 1x1 matrices, because only there is a random tangent Hermitian.
 hermitian = opaque(
     "hermitian", lambda xp, x: x, vjp=_project, jvp=lambda m, inputs, y, attrs, ts: _project(m, ts[0]),
     batch=lambda m, size, inputs, flags, attrs: m.hermitian(inputs[0]), samples=[sample((1, 1)), sample((2, 1, 1))],

@@ -1,8 +1,8 @@
-"""Discrete Fourier and cosine transforms, and frames of a signal: all linear.
+"""Discrete Fourier and cosine transforms, and framing of signals: all linear.
 
-The adjoint of a Fourier transform is the inverse transform without its 1/n, so the two normalisations change places. A
-real transform keeps half of a symmetric spectrum: every frequency but the first and, for an even length, the last
-stands for two.
+The adjoint of a Fourier transform is the inverse transform without its 1/n, so the two normalizations swap. A real
+transform keeps half of a symmetric spectrum: every frequency except the first and, for an even length, the last
+represents two.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _irfft(xp, x, *, axis, length, norm):
 
 
 def _twice_counted(m, like, length, axis, factor):
-    """`factor` for the frequencies that stand for two, 1 for the others, along `axis`."""
+    """`factor` for the frequencies that represent two, 1 for the others, along `axis`."""
     weights = np.full(length // 2 + 1, factor, numpy_dtype(like))
     weights[0] = 1
     if length % 2 == 0:
@@ -117,7 +117,7 @@ def _dct(xp, x, *, kind, norm):
         from scipy.fft import dct as transform
 
         return _same_dtype(transform(x, type=kind, norm=norm), x.dtype) if x.size else x
-    # Elsewhere it is the product with its matrix, whose rows are the transforms of the unit vectors.
+    # Other backends multiply by the transform's matrix, whose rows are the transforms of the unit vectors.
     return xp.matmul(x, xp.asarray(_dct(np, np.eye(x.shape[-1], dtype=x.dtype), kind=kind, norm=norm)))
 
 
@@ -157,10 +157,10 @@ def _frame(xp, x, *, length, step, count):
 
 
 def _overlap_add(xp, x, *, step, size):
-    """Frame k is added at position k * step of a signal of `size`."""
+    """Adds frame k at position k * step of a signal of `size`."""
     *lead, count, length = x.shape
     total = xp.zeros((*lead, max(size, (count + -(-length // step)) * step)), x.dtype)
-    # Frames are cut into pieces of `step` positions: the pieces with the same number do not overlap.
+    # Frames are cut into pieces of `step` positions: pieces with the same index do not overlap.
     for start in range(0, length, step):
         piece = x[..., start : start + step]
         width = piece.shape[-1]

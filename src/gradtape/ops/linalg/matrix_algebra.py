@@ -1,4 +1,4 @@
-"""What the rules of linear algebra are written with: adjoints, triangles, and how stacks of matrices broadcast."""
+"""Building blocks for the rules of linear algebra: adjoints, triangles, and broadcasting of stacked matrices."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def upper(m: Any, x: Any) -> Any:
 
 
 def diagonal(m: Any, x: Any) -> Any:
-    """Each matrix with zeros off its diagonal."""
+    """Sets the off-diagonal entries of each matrix to zero."""
     return m.band_part(x, below=0, above=0)
 
 
 def column(m: Any, x: Any) -> Any:
-    """Each vector as a matrix of one column."""
+    """Reshapes each vector to a matrix of one column."""
     return m.reshape(x, shape=(*x.shape, 1))
 
 
 def row(m: Any, x: Any) -> Any:
-    """Each vector as a matrix of one row."""
+    """Reshapes each vector to a matrix of one row."""
     shape = tuple(x.shape)
     return m.reshape(x, shape=(*shape[:-1], 1, shape[-1]))
 
@@ -63,23 +63,23 @@ def identity(m: Any, like: Any, size: int) -> Any:
 
 
 def safe_reciprocal(x: Any) -> Any:
-    """1/x, and 0 at 0: where two eigenvalues meet, their eigenvectors have no derivative."""
+    """1/x, and 0 at 0: where two eigenvalues coincide, their eigenvectors have no derivative."""
     return x / (x * x + 1e-20)
 
 
 def inverse_gaps(m: Any, gaps: Any) -> Any:
-    """The reciprocals of the differences between eigenvalues, off the diagonal, where they are not all zero."""
+    """The reciprocals of the differences between eigenvalues, with zeros on the diagonal."""
     inverse = safe_reciprocal(gaps + identity(m, gaps, gaps.shape[-1]))
     return inverse - diagonal(m, inverse)
 
 
 def leading(op: str) -> Callable[..., Any]:
-    """A batching rule for an op whose arguments broadcast over leading axes: the batch is one more of them."""
+    """The batching rule of an op whose arguments broadcast over leading axes: the batch is another leading axis."""
     return lambda m, size, inputs, flags, attrs: getattr(m, op)(*aligned(m, inputs, flags), **attrs)
 
 
 def each(f: Callable[..., Any], *stacks: Any) -> Any:
-    """`f` of matrices, for every matrix of the stacks, whose leading axes broadcast. NumPy only."""
+    """Applies `f` to every matrix of the stacks, whose leading axes broadcast. NumPy only."""
     if all(x.ndim == 2 for x in stacks):
         return f(*stacks)
     batch = np.broadcast_shapes(*(x.shape[:-2] for x in stacks))

@@ -1,8 +1,8 @@
 """Analytic functions of matrices: exponential, logarithm, square root.
 
-For such an f, f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E; and the
-cotangent is the derivative at the adjoint of A along the cotangent of f(A). So every rule is f again, on a matrix of
-twice the size.
+For such an f, f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the Fréchet derivative of f at A in direction E;
+the cotangent is the derivative at the adjoint of A in the direction of the cotangent of f(A). So every rule is f again,
+on a matrix of twice the size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from .matrix_algebra import FIELD, adjoint, each, leading
 
 
 def _derivative(m: Any, function: Any, a: Any, e: Any) -> Any:
-    """Along `e`; it is computed along a direction as large as 1: a larger one would drown `a` in the doubled matrix."""
+    """The Fréchet derivative in direction `e`.
+
+    The direction is scaled to magnitude 1: a larger one would swamp `a` in the doubled matrix.
+    """
     size, rank = a.shape[-1], len(a.shape)
     if 0 in a.shape:
         return e
@@ -81,14 +84,14 @@ def _logm(xp, x):
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_NEAR_IDENTITY = 0.25  # from here on the quadrature with so many nodes is right to the last digit
-_MOST_ROOTS = 100  # of float64 numbers: 1e308 ** (2 ** -11) is near 1 already
+_NEAR_IDENTITY = 0.25  # within this distance the quadrature with so many nodes is exact to the last digit
+_MOST_ROOTS = 100  # for float64, 1e308 ** (2 ** -11) is already near 1
 
 
 def _principal_logarithm(x):
-    """By inverse scaling and squaring of the Schur form (Higham, Functions of Matrices, 11.5).
+    """Inverse scaling and squaring of the Schur form (Higham, Functions of Matrices, 11.5).
 
-    SciPy's `logm` estimates norms with NumPy's global random numbers, which are the program's.
+    SciPy's `logm` is not used: it estimates norms with NumPy's global random generator, which belongs to the program.
     """
     from scipy.linalg import schur, solve_triangular, sqrtm
 

@@ -1,7 +1,7 @@
 """Inverses, determinants and linear systems, over any leading axes, which broadcast.
 
-From A Y = B follows A dY = dB - dA Y, so the cotangent of B is the solution with the adjoint matrix, and that of A is
-the product of it and Y.
+A Y = B implies A dY = dB - dA Y. So the cotangent of B is the solution of the system with the adjoint matrix, and that
+of A is minus the product of that solution with the adjoint of Y.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _adjoint = adjoint  # for rules that have an attribute of that name
 
 @contextmanager
 def _invertible(xp: Any, x: Any, message: str) -> Iterator[None]:
-    """Singular matrices, and those with a nan in them, are an error."""
+    """Raises an error for singular matrices and for those that contain a NaN."""
     try:
         if xp is np and np.isnan(x).any():
             raise np.linalg.LinAlgError
@@ -49,7 +49,7 @@ inv = opaque(
 
 
 def _hidden(xp, factor, x):
-    """Where LAPACK stopped at a pivot of 0 before it met the inf or the nan that makes the determinant nan."""
+    """Where LAPACK stopped at a zero pivot before it reached the inf or NaN that makes the determinant NaN."""
     return (factor == 0) & ~xp.isfinite(x).all(axis=(-2, -1))
 
 
@@ -104,7 +104,7 @@ def _solve_back(m, g, a, y, a_shape, b_shape):
 
 
 def _right_hand_tangent(m, ta, tb, y, part):
-    """dB - dA Y, of which either may be zero."""
+    """dB - dA Y, either of which may be zero."""
     if ta is None:
         return tb
     moved = part(ta) @ y
@@ -138,7 +138,7 @@ def _triangular_solve(xp, a, b, *, lower, adjoint):
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
     from scipy.linalg import get_blas_funcs
 
-    # BLAS divides by a zero on the diagonal and gives inf or nan, as TensorFlow does; LAPACK would complain.
+    # BLAS divides by a zero on the diagonal and returns inf or NaN, as TensorFlow does; LAPACK would raise an error.
     (trsm,) = get_blas_funcs(("trsm",), (a, b))
     with one_thread_of_scipy:
         return each(lambda a, b: trsm(1.0, a, b, lower=lower, trans_a=2 * adjoint), a, b)
@@ -193,7 +193,7 @@ def _banded_solve(xp, bands, b, *, low, strict):
 
 
 def _moved(xp, x, by):
-    """`x` moved along its last axis to higher positions, zeros coming in."""
+    """Shifts `x` along its last axis to higher positions, filling with zeros."""
     size = x.shape[-1]
     widths = [(0, 0)] * (x.ndim - 1)
     if by >= 0:
@@ -250,8 +250,8 @@ def _banded_solve_forward(m, inputs, y, attrs, ts):
 
 _TRIDIAGONAL = np.array([[1.0, -0.5, 0.7, 0.0], [3.0, 2.5, 4.0, 3.2], [0.0, 0.4, 1.1, -0.8]])
 
-# The matrix's diagonals from the highest to `low` are the rows of `bands`: bands[d, i] is its entry in row i, and what
-# lies outside the matrix is not looked at. A singular system is an error if `strict`, and nan otherwise.
+# The rows of `bands` are the diagonals of the matrix, from the highest to `low`: bands[d, i] is the entry in row i, and
+# entries outside the matrix are ignored. A singular system raises an error if `strict`, and yields NaN otherwise.
 banded_solve = opaque(
     "banded_solve", _banded_solve, vjp=_banded_solve_back, jvp=_banded_solve_forward, batch=leading("banded_solve"),
     on=FIELD,

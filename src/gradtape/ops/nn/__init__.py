@@ -1,1 +1,1 @@
-"""Convolution, pooling, normalization, losses, and boxes of images."""
+"""Convolution, pooling, normalization, losses, and bounding boxes."""

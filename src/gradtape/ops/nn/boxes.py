@@ -1,4 +1,4 @@
-"""Boxes in images: which of them to keep, and how they are drawn. None of it depends smoothly on its inputs."""
+"""Bounding boxes in images: non-maximum suppression and drawing. None of it is differentiable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...engine.registry.op import sample
 
 
 def _overlap(boxes: Any, i: int, others: Any) -> Any:
-    """The area that a box shares with each of some others, over the area that they cover together."""
+    """The intersection over union (IoU) of a box with each of the others."""
     low, high = np.minimum(boxes[..., :2], boxes[..., 2:]), np.maximum(boxes[..., :2], boxes[..., 2:])
     area = (high - low).prod(axis=-1)
     shared = np.maximum(np.minimum(high[i], high[others]) - np.maximum(low[i], low[others]), 0).prod(axis=-1)
@@ -28,9 +28,9 @@ def _overlap(boxes: Any, i: int, others: Any) -> Any:
 def _selected(
     scores: Any, overlap: Callable[[int, Any], Any], most: int, limit: float, least: float, sigma: float
 ) -> list[tuple[int, Any]]:
-    """The best candidates, each with its score, none of which overlaps a better one by more than `limit`.
+    """Non-maximum suppression: the best candidates with their scores, none overlapping a better one beyond `limit`.
 
-    With a `sigma`, a candidate's score falls with its overlaps instead, and it waits for its turn again.
+    With a `sigma` (soft NMS), a candidate's score decays with its overlaps instead, and it is queued again.
     """
     waiting = [(-score, i, 0) for i, score in enumerate(scores.tolist()) if score > least]
     heapq.heapify(waiting)
@@ -59,7 +59,7 @@ def _suppressed(xp: Any, boxes: Any, scores: Any, *, most: int, limit: float, le
 
 
 def _suppressed_overlaps(xp: Any, overlaps: Any, scores: Any, *, most: int, limit: float, least: float) -> Any:
-    """Rows of an index and a score, where a matrix says how much every two overlap."""
+    """Rows of an index and a score, given a matrix of pairwise overlaps."""
     kept = _selected(scores, lambda i, others: overlaps[i, others], most, limit, least, 0.0)
     return np.array(kept, scores.dtype).reshape(-1, 2)
 
@@ -67,7 +67,7 @@ def _suppressed_overlaps(xp: Any, overlaps: Any, scores: Any, *, most: int, limi
 def _combined(
     xp: Any, boxes: Any, scores: Any, *, per_class: int, total: int, limit: float, least: float, clip: bool
 ) -> Any:
-    """For each image of a batch rows of a box, its score, its class, and 1; rows of zeros where there are no more."""
+    """For each image of a batch, rows of a box, its score, its class, and 1; the remaining rows are zeros."""
     batch, _, classes = scores.shape
     found = np.zeros((batch, total, 7), scores.dtype)
     for b in range(batch):
@@ -83,7 +83,7 @@ def _combined(
 
 
 def _drawn(xp: Any, images: Any, boxes: Any, colors: Any) -> Any:
-    """The images with the borders of the boxes, a pixel wide, in the colors one after the other."""
+    """Draws the borders of the boxes, one pixel wide, on a copy of the images, cycling through the colors."""
     host_only(xp)
     out = np.array(images)
     height, width, depth = images.shape[1:]

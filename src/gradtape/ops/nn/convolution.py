@@ -1,8 +1,8 @@
-"""Convolution is bilinear in image and filter: each transpose of the three ops here is another of the three.
+"""Convolution, bilinear in image and filter: each transpose of the three ops here is another of the three.
 
-Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
-these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
-patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are
+Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are
+transposed to these. `paddings` holds a pair for each spatial axis. A convolution is one matrix product of the patches
+under the window (im2col), laid out by copying whole slices of the image, with the filter as a matrix; the copies are
 made for a few examples at a time, so that they stay in the cache. On a device, `strided` makes them in one step.
 """
 
@@ -32,7 +32,7 @@ def _sizes(space, window, strides, paddings, dilations):
 
 
 def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
-    """`x` with `paddings` around its axes of space."""
+    """Adds `paddings` around the spatial axes of `x`."""
     if not any(map(any, paddings)):
         return x
     space = x.shape[1:-1]
@@ -42,7 +42,7 @@ def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
 
 
 def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
-    """For each place in the window, the key of the padded image's values under it at all positions."""
+    """For each offset in the window, the key of the padded image's values under it at all positions."""
     axes = [
         [slice(k * d, k * d + n * s, s) for k in range(w)]
         for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
@@ -51,10 +51,10 @@ def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[sl
 
 
 def _patches(xp, x, window, strides, dilations, sizes):
-    """`(examples, *sizes, places * channels)`: what the window sees at each position of the padded image `x`."""
+    """`(examples, *sizes, offsets * channels)`: the patch under the window at each position of the padded image `x`."""
     if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
-        # Neighbours along the last axis of space are adjacent in memory: one row of the window is one slice.
-        # The steps along axes of size 1 may be anything, even so. Nothing but this checks that the view is inside.
+        # Neighbors along the last spatial axis are adjacent in memory: one row of the window is one slice. The strides
+        # of axes of size 1 are arbitrary, even in contiguous arrays. Only this check keeps the view within bounds.
         if strides[-1] < 1 or (sizes[-1] - 1) * strides[-1] + window[-1] > x.shape[-2]:
             found = f"{sizes[-1]} windows of {window[-1]} at a stride of {strides[-1]}"
             raise ValueError(f"{found} do not fit into {x.shape[-2]} places: give sizes, strides and paddings that fit")
@@ -72,7 +72,7 @@ def _patches(xp, x, window, strides, dilations, sizes):
 
 
 def _chunks(xp, x, window, sizes):
-    """Ranges of examples whose patches fill the cache; for other libraries than NumPy, all examples at once."""
+    """Ranges of examples whose patches fill the cache; for backends other than NumPy, all examples at once."""
     count = x.shape[0]
     bytes_each = math.prod(sizes) * math.prod(window) * x.shape[-1] * x.dtype.itemsize
     step = max(1, PATCHES // max(bytes_each, 1)) if xp is np else max(count, 1)
@@ -80,7 +80,7 @@ def _chunks(xp, x, window, sizes):
 
 
 def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
-    """The patches as a matrix for each group: `(groups, positions, places * channels of a group)`."""
+    """The patches as a matrix for each group: `(groups, positions, offsets * channels of a group)`."""
     places = math.prod(window)
     patches = _patches(xp, x, window, strides, dilations, sizes)
     split = patches.reshape(-1, places, groups, x.shape[-1] // groups)
@@ -88,7 +88,7 @@ def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
 
 
 def _filter_matrices(xp, w, groups):
-    """The filter as a matrix for each group: `(groups, places * channels of a group, outputs of a group)`."""
+    """The filter as a matrix for each group: `(groups, offsets * channels of a group, outputs of a group)`."""
     split = w.reshape(math.prod(w.shape[:-1]), groups, w.shape[-1] // groups)
     return xp.moveaxis(split, 1, 0)
 
@@ -99,7 +99,7 @@ def _by_group(xp, y, groups):
 
 
 def _work(y, w):
-    """What it takes to compute, or to spread, the values `y` of a convolution: see `share_out`."""
+    """The work to compute, or to transpose, the values `y` of a convolution: see `share_out`."""
     return y.size * math.prod(w.shape[:-1]) // PRODUCTS
 
 
@@ -110,7 +110,7 @@ def _is_depthwise(channels, groups):
 def _weighted(xp, x, weights):
     """`x`, `(..., channels)`, times the weights of each channel, `(channels,)`.
 
-    Repeated along a row of the image, the weights make NumPy's inner loop a long one.
+    The weights are repeated along a row of the image, so that NumPy's inner loop is long.
     """
     return x * xp.tile(weights, (x.shape[-2], 1))
 
@@ -137,7 +137,7 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
         kernels = _planes(w.reshape(len(keys), outputs), channels)
 
         def shifted(y, x):
-            """Each channel has filters of its own: a sum of shifted images."""
+            """Depthwise: each channel has its own filters, so the result is a sum of shifted images."""
             for part in _chunks(xp, x, (2,), sizes):
                 images = [x[part][key] for key in keys]
                 sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
@@ -162,9 +162,9 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
 
 
 def _mirrored(a, w, size, strides, paddings, dilations):
-    """The paddings with which `conv_input` is the convolution of `a` with the filter mirrored; None if it is not.
+    """The paddings with which `conv_input` is the convolution of `a` with the mirrored filter; None if it is not.
 
-    It is that for strides of one.
+    This applies to strides of one.
     """
     if max(strides) > 1:
         return None
@@ -178,7 +178,8 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     mirrored = _mirrored(a, w, size, strides, paddings, dilations)
     if strided.is_strided(xp, a):
-        # The patches of a convolution have as many columns as there are outputs: one step, but not at any price.
+        # The patches of a convolution have as many columns as there are outputs: a single step, but only while that is
+        # cheap.
         if mirrored is None or w.shape[-1] > 4 * channels:
             return strided.conv_input(xp, a, w, size, strides, paddings, dilations, groups)
         turned = strided.mirrored_filter(xp, w, groups)
@@ -192,7 +193,7 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     depthwise = _is_depthwise(channels, groups)
 
     def spread_out(a, weights):
-        """What the values `a` send to the images' values under one place of the window."""
+        """What the values `a` contribute to the images' values under one offset of the window."""
         if not depthwise:
             values = xp.moveaxis(xp.matmul(_by_group(xp, a, groups), weights), 0, 1)
             return values.reshape(*a.shape[:-1], channels)
@@ -224,7 +225,7 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
         keys = taps(size, strides, dilations, sizes)
 
         def met(examples):
-            """The sums over all positions of image times `b`: `(places, channels, filters of a channel)`."""
+            """The sums over all positions of image times `b`: `(offsets, channels, filters of a channel)`."""
             planes = _planes(b[examples], channels)
             ones = xp.ones(math.prod(planes[0].shape[:-1]), x.dtype)
             products = ((x[examples][key] * plane).reshape(-1, channels) for key in keys for plane in planes)
@@ -276,7 +277,7 @@ def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
 
 
 def _join(m, x, axis):
-    """The leading batch axis of `x` folded into its `axis`, counted from the end."""
+    """Folds the leading batch axis of `x` into its `axis`, counted from the end."""
     shape = tuple(x.shape)
     at = len(shape) + axis
     moved = m.transpose(x, perm=(*range(1, at), 0, *range(at, len(shape))))
@@ -284,7 +285,7 @@ def _join(m, x, axis):
 
 
 def _part(m, y, axis, size):
-    """The batch axis, folded into `axis`, back in front."""
+    """Moves the batch axis, folded into `axis`, back to the front."""
     shape = tuple(y.shape)
     at = len(shape) + axis
     split = m.reshape(y, shape=(*shape[:at], size, shape[at] // size, *shape[at + 1 :]))
@@ -292,7 +293,7 @@ def _part(m, y, axis, size):
 
 
 def _batch_by_channels(op, m, size, inputs, flags, attrs):
-    """A batch of convolutions is one convolution of more channels: in groups, unless only one side is batched."""
+    """Runs a batch of convolutions as one with more channels: in groups, unless only one side is batched."""
     if not size:
         return NotImplemented
     axis = -1
@@ -328,7 +329,7 @@ def _batch_filter(m, size, inputs, flags, attrs):
 
 
 def _of_each_member(m, op, x, w, **attrs):
-    """`op` of each member of a batch: those of all side by side, each a group of channels."""
+    """Applies `op` to each member of a batch: all members side by side, each as a group of channels."""
     members = x.shape[0]
     return _part(m, op(_join(m, x, -1), _join(m, w, -1), groups=members, **attrs), -1, members)
 

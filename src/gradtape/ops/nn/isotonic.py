@@ -1,7 +1,7 @@
-"""Isotonic regression: the nearest sequence that never increases; it is made of means over runs of the input.
+"""Isotonic regression: the closest non-increasing sequence, which consists of means over runs of the input.
 
 The runs do not change under small changes of the input, so the derivative replaces each run by its mean: a projection,
-its own transpose.
+which is its own transpose.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ...engine.registry.op import sample
 
 
 def _runs(row):
-    """The number of the run each element of `row` belongs to: neighbours that increase are pooled."""
-    runs: list[list[float]] = []  # of each run its sum and its length
+    """The run of each element of `row`, by pooling adjacent violators: neighbors that increase are merged."""
+    runs: list[list[float]] = []  # the sum and the length of each run
     for value in row:
         runs.append([value, 1])
         while len(runs) > 1 and runs[-1][0] * runs[-2][1] > runs[-2][0] * runs[-1][1]:
@@ -34,7 +34,7 @@ def _isotonic(xp, x):
 
 
 def _run_means(xp, x, segments):
-    """Each element replaced by the mean of its run along the last axis."""
+    """Replaces each element by the mean of its run along the last axis."""
     if not x.size:
         return x
     width = x.shape[-1]

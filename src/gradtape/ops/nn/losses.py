@@ -1,7 +1,7 @@
 """Losses whose stable form is not the composition of their parts: cross entropies from logits, and half the square.
 
-A softmax cross entropy is over the last axis, and its derivative by the logits is `softmax - labels`: nothing is
-exponentiated that could overflow, and nothing is divided that could vanish.
+A softmax cross entropy is over the last axis, and its derivative with respect to the logits is `softmax - labels`: no
+exponential can overflow, and no divisor can vanish.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def _less_largest(logits):
 
 
 def _shifted(xp, logits):
-    """The logits less their largest, and the logarithm of the sum of their exponentials."""
+    """The logits minus their maximum, and the logarithm of the sum of their exponentials."""
     z = _less_largest(logits)
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
 
 def _dense(xp, labels, logits):
-    if logits.dtype.char == "e":  # logits of float16 that are masked by its least number: -inf, less the largest
+    if logits.dtype.char == "e":  # logits masked with float16's lowest number would become -inf less the maximum
         return _dense(xp, labels.astype(np.float32), logits.astype(np.float32)).astype(logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
@@ -67,7 +67,7 @@ def _dense_jvp(m, inputs, y, attrs, ts):
 
 
 def _batch_leading(name):
-    """The loss does not care how many leading axes there are."""
+    """The batching rule: the loss accepts any number of leading axes."""
 
     def batch(m, size, inputs, flags, attrs):
         return getattr(m, name)(*[spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)])
@@ -93,9 +93,9 @@ def _sparse(xp, labels, logits):
 
 
 def _centred(labels, logits):
-    """The logits less their largest, as a new matrix; the axis of its classes; where in it the labels' entries are.
+    """The logits minus their maximum, as a new matrix; its class axis; the flat positions of the labels' entries.
 
-    Few classes are its rows: NumPy reduces along short rows more slowly than across them.
+    Few classes become its rows, because NumPy reduces along short rows more slowly than across them.
     """
     classes = logits.shape[-1]
     _check(labels, classes)
@@ -116,19 +116,19 @@ def _numbers(count):
 
 
 def sparse_with_softmax(labels, logits):
-    """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
+    """The sparse cross entropies and the softmax of non-empty arrays, which share most of the work."""
     losses, softmax, axis, _ = _with_softmax(labels, logits)
     return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
 
 
 def sparse_with_slope(labels, logits):
-    """The sparse cross entropies and their derivatives, of arrays that are not empty."""
+    """The sparse cross entropies and their derivatives, for non-empty arrays."""
     losses, slope = _with_slope(labels, logits)
     return losses, np.ascontiguousarray(slope)
 
 
 def _with_slope(labels, logits):
-    """The losses, and the derivative of each by its logits."""
+    """The losses, and the derivative of each with respect to its logits."""
     losses, slope, axis, chosen = _with_softmax(labels, logits)
     slope.put(chosen, slope.take(chosen) - 1)
     slope = slope if axis else slope.T
@@ -136,7 +136,7 @@ def _with_slope(labels, logits):
 
 
 def _with_softmax(labels, logits):
-    """The losses, and the softmax as `_centred` arranges it."""
+    """The losses, and the softmax in the layout of `_centred`."""
     z, axis, chosen = _centred(labels, logits)
     correct = z.take(chosen)
     softmax = np.exp(z, out=z)
@@ -147,7 +147,7 @@ def _with_softmax(labels, logits):
 
 
 def _check(labels, classes):
-    numbers = labels.view(_UNSIGNED[labels.dtype.itemsize])  # of which a negative label is larger than any class
+    numbers = labels.view(_UNSIGNED[labels.dtype.itemsize])  # as unsigned, a negative label is larger than any class
     if labels.size and numbers.item(numbers.argmax()) >= classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise errors.InvalidArgumentError(
@@ -168,7 +168,7 @@ def _sparse_slope(xp, labels, logits):
 
 
 def _softmax_change(m, logits, t):
-    """How the softmax of the logits changes with a change `t` of theirs: its derivative is symmetric."""
+    """The JVP of softmax for a tangent `t` of the logits; its Jacobian is symmetric, so this is also the VJP."""
     axis = len(logits.shape) - 1
     softmax = m.softmax(logits, axis=axis)
     return softmax * (t - m.sum(softmax * t, axis=(axis,), keepdims=True))

@@ -1,11 +1,11 @@
-"""Means and variances in one pass, and what is normalised with them: channels, and rows.
+"""Means and variances in one pass, and normalization with them, by channel and by row.
 
-`channel_affine(x, centre, factor, shift)` is `(x - centre) * factor + shift` with one of each for each place along the
+`channel_affine(x, centre, factor, shift)` is `(x - centre) * factor + shift` with one of each for each index along the
 last axis: a batch norm, given the moments, and the derivative of moments.
 
 `layer_norm(x, scale, shift)` is `(x - mean) / sqrt(variance + epsilon) * scale + shift` along the last axis. With z for
-what is normalised and r for `1 / sqrt(variance + epsilon)`, the derivative of z by x is the symmetric map
-`u -> r (u - mean(u) - z mean(u z))`: its rules, of all orders, are written with that.
+the normalized values and r for `1 / sqrt(variance + epsilon)`, the derivative of z with respect to x is the symmetric
+map `u -> r (u - mean(u) - z mean(u z))`, in terms of which its rules of all orders are written.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ...engine.registry.op import sample
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
-_BLOCK = 1 << 15  # elements whose steps stay in the cache; so many are done at a time
+_BLOCK = 1 << 15  # elements processed at a time, so that intermediate results stay in the cache
 
 
 def _in_blocks(work, rows, size=_BLOCK):
-    """What `work(slice)` gives for blocks of the rows of a large matrix, of about `size` elements, on all cores."""
+    """The results of `work(slice)` for blocks of the rows of a large matrix, of about `size` elements, on all cores."""
     count = len(rows)
     step = max(1, size // rows.shape[1])
 
@@ -45,7 +45,7 @@ def _dots(xp, a, b):
 
 
 def _normalised(xp, x, epsilon):
-    """The normalised rows of a matrix, in memory of their own, and the column r."""
+    """The normalized rows of a matrix, newly allocated, and the column r."""
     z = x - sum_of(xp, x, axis=(1,), keepdims=True) / x.shape[1]
     r = 1 / xp.sqrt(_dots(xp, z, z) / x.shape[1] + epsilon)
     return into(xp.multiply, z, r), r
@@ -66,7 +66,7 @@ def _layer_norm(xp, x, scale, shift, *, epsilon):
 
 
 def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
-    """The cotangents of `layer_norm`'s three arguments."""
+    """The cotangents of the three arguments of `layer_norm`."""
     n = x.shape[-1]
     rows, gs = (a.reshape(math.prod(x.shape[:-1]), n) for a in (x, cotangent))
 
@@ -103,7 +103,7 @@ def _z_and_r(m, x, epsilon):
 
 
 def _projected(m, u, z, r):
-    """What the derivative of z by x makes of `u`."""
+    """Applies the derivative of z with respect to x to `u`."""
     return r * (u - _mean(m, u) - z * _mean(m, u * z))
 
 
@@ -122,19 +122,19 @@ def _layer_norm_jvp(m, inputs, y, attrs, ts):
 
 
 def _layer_norm_back_vjp(m, g, need, cotangent, x, scale, epsilon):
-    """The cotangents of `layer_norm_back`, given those of what it makes: `h`, of the shape of `x`, and two rows."""
+    """The cotangents of `layer_norm_back`, given those of its outputs: `h`, of the shape of `x`, and two rows."""
     h, row, of_shift = g
     z, r = _z_and_r(m, x, epsilon)
     u, pulled = cotangent * scale, _projected(m, h, z, r)
     a, b = _mean(m, u * z), _mean(m, h * z)
-    # <h, r (u - mean(u) - z mean(u z))> depends on x by way of z, and of r, whose derivative is -r² z / n.
+    # <h, r (u - mean(u) - z mean(u z))> depends on x through z and through r, whose derivative is -r² z / n.
     by_r = _mean(m, u * h) - _mean(m, u) * _mean(m, h) - a * b
     of_x = _projected(m, cotangent * row - r * (u * b + h * a), z, r) - r * r * by_r * z
     return scale * pulled + row * z + of_shift, of_x, _sum_rows(m, cotangent * pulled)
 
 
 def _aligned(m, row, flag, rank):
-    """A row of each example of a batch, or one for all, beside arrays of `rank` axes."""
+    """Reshapes a row per example of a batch, or one for all, to broadcast against arrays of `rank` axes."""
     return m.reshape(row, shape=(row.dims[0], *(1,) * (rank - 2), row.dims[1])) if flag else row
 
 
@@ -163,7 +163,7 @@ layer_norm = opaque(
     ],
 )  # fmt: skip
 def _rows_beside(*shared):
-    """Of the derivative of an op with arguments that all rows have in common, as which a row of channels counts."""
+    """The per-example rule of an op's derivative whose arguments `shared`, rows of channels, belong to all examples."""
 
     def rows(inputs, flags, attrs, count):
         alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
@@ -183,9 +183,9 @@ layer_norm_back = opaque(
 
 
 def _long_rows(x, *rows):
-    """A large array as a matrix of long rows, each several times its channels, and `rows` repeated to go with them.
+    """A large array as a matrix of long rows, each several times its channels, and `rows` repeated to match.
 
-    NumPy's loops are along a row, and starting one takes as long as some hundred numbers.
+    NumPy's inner loops run along a row, and starting one takes as long as some hundred elements.
     """
     channels = x.shape[-1]
     repeats = math.gcd(x.size // channels, max(1, REPEATED_ROW // channels))
@@ -220,7 +220,7 @@ def _channel_affine(xp, x, centre, factor, shift):
 
 
 def _channel_affine_back(xp, cotangent, x, centre, factor):
-    """The cotangents of `channel_affine`'s array, factor and shift; that of its centre is `-factor` times the last."""
+    """The cotangents of `channel_affine`'s x, factor and shift; that of its centre is `-factor` times the last."""
     if xp is not np or x.size <= _BLOCK:
         axes = tuple(range(x.ndim - 1))
         weighed = into(xp.multiply, x - centre, cotangent)
@@ -256,7 +256,7 @@ def _channel_affine_jvp(m, inputs, y, attrs, ts):
 
 
 def _channel_affine_back_vjp(m, g, cotangent, x, centre, factor):
-    """The cotangents of `channel_affine_back`, given those of what it makes: `h`, of the shape of `x`, and two rows."""
+    """The cotangents of `channel_affine_back`, given those of its outputs: `h`, of the shape of `x`, and two rows."""
     h, row, of_shift = g
     of_cotangent = h * factor + m.channel_affine(x, centre, row, of_shift)
     return of_cotangent, cotangent * row, -row * _sum_rows(m, cotangent), _sum_rows(m, cotangent * h)

@@ -1,8 +1,8 @@
-"""Pooling: what becomes of the values under a window that moves over an image `(examples, *space, channels)`.
+"""Pooling: reduces the values under a window that moves over an image `(examples, *space, channels)`.
 
-A sum over windows is linear; a maximum sends everything to the first of the largest values. Neither looks for indices:
-the windows are walked place by place, with whole slices of the image at a time; on a device `strided` looks at all of
-their places at once.
+A sum over windows is linear; the gradient of a maximum goes to the first of the largest values. Neither computes
+indices: the windows are traversed offset by offset, with whole slices of the image at a time; on a device, `strided`
+processes all offsets at once.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
 
 
 def _max_pool_and_place(x, **attrs):
-    """The largest value under each window, and the number of its place there."""
+    """The largest value under each window, and its offset in the window."""
     top = _max_pool(np, x, **attrs)
     return top, _max_pool_place(np, x, top, **attrs)
 
 
-max_pool_with_place = with_accelerated("max_pool_and_place", _max_pool_and_place)  # where one pass finds both
+max_pool_with_place = with_accelerated("max_pool_and_place", _max_pool_and_place)  # may find both in one pass
 
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
-    """The number of the place in each window, in order, that holds the first of its largest values `top`."""
+    """The index of the offset in each window that holds the first of its largest values `top`."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
     dtype = np.uint8 if len(keys) <= 256 else np.int32
@@ -96,7 +96,7 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
-    """Each cotangent goes to the place under its window that won."""
+    """Adds each cotangent at the offset of its window's maximum."""
     if strided.is_strided(xp, g):
         return strided.send_to_places(xp, g, place, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
@@ -115,7 +115,7 @@ def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
 
 
 def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
-    """The values of `x` at the places that won."""
+    """The values of `x` at the offsets of the maxima."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
     if strided.is_strided(xp, x):
@@ -132,7 +132,7 @@ def _window_sum(xp, x, *, window, strides, paddings, dilations):
 
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
-    """Each value is added to all places under its window in an image whose space has `size`."""
+    """Adds each value to all positions under its window, in an image of spatial `size`."""
     if strided.is_strided(xp, x):
         return strided.send_to_all(xp, x, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
@@ -144,7 +144,7 @@ def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
 
 
 def window_counts(size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    """How many values of the image itself, padding left out, each window sees."""
+    """How many values of the image itself, without padding, each window covers."""
     counts = np.ones((1, *size, 1))
     return _window_sum(np, counts, window=window, strides=strides, paddings=paddings, dilations=dilations)
 
@@ -154,7 +154,7 @@ def _attrs(window, strides, paddings, dilations):
 
 
 def _batch_examples(name):
-    """All inputs have a leading axis of examples: the batch is folded into it."""
+    """The batching rule of ops whose inputs have a leading axis of examples: folds the batch into it."""
 
     def batch(m, size, inputs, flags, attrs):
         op = getattr(m, name)
@@ -172,7 +172,7 @@ _IMAGES: list[Any] = [((2, 4, 4, 2), _SQUARE), ((1, 5, 3, 2), _OVERLAP), ((2, 5,
 
 
 def _with_places(inner):
-    """Samples for the derivatives of a maximum: a value to push (`inner`) or to pull, and the places that won."""
+    """Samples for the derivatives of a maximum: an image (`inner`) or a cotangent, and the offsets of the maxima."""
     rng = np.random.default_rng(0)
     for shape, attrs in _IMAGES:
         x = rng.standard_normal(shape)
@@ -193,7 +193,7 @@ def _max_pool_jvp(m, inputs, y, attrs, ts):
 
 
 def _flat_in(m, x, slope):
-    """`slope`, which does not change with `x` but depends on it: the second derivative of a maximum is 0, not None."""
+    """Makes `slope` depend on `x`, with derivative 0: the second derivative of a maximum is 0, not None."""
     return m.identity_n(slope, x)[0]
 
 

@@ -1,9 +1,10 @@
-"""Convolution and pooling in a few steps, for libraries where each step is a launch on a device.
+"""Convolution and pooling in a few steps, for backends where each step is a kernel launch on a device.
 
-What the windows see is one strided view of the image, `(examples, *positions, *window, channels)`. A convolution is a
-copy of that view and one matrix product, a maximum or a sum of windows one reduction of it. What goes the other way is
-written through such a view: as much of the window at a time as the stride is wide, so that no place is written twice.
-The host's arrays are walked place by place instead (see `convolution`, `pooling`), as slices of them stay in the cache.
+The patches under the windows are one strided view of the image, `(examples, *positions, *window, channels)`. A
+convolution is a copy of that view and one matrix product; a maximum or a sum of windows is one reduction of it. The
+transposes write through such a view: as much of the window at a time as the stride is wide, so that no element is
+written twice. Host arrays are traversed offset by offset instead (see `convolution`, `pooling`), because slices of them
+stay in the cache.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ _AT_ONCE = 1 << 30  # bytes of patches that a convolution lays out at once
 
 
 def is_strided(xp: Any, x: Any) -> bool:
-    """Whether `x` is on a device and can be looked at with strides of one's own: XLA's arrays cannot."""
+    """Whether `x` is on a device and supports custom strides, which XLA's arrays do not."""
     return xp is not np and hasattr(x, "strides")
 
 
 def windows(xp: Any, x: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
-    """What a window sees at each of `sizes` positions of the padded image `x`: a view."""
+    """A view of the values under a window at each of `sizes` positions of the padded image `x`."""
     first, *steps, last = x.strides
     moved = [step * s for step, s in zip(steps, strides, strict=True)]
     inside = [step * d for step, d in zip(steps, dilations, strict=True)]
@@ -35,7 +36,7 @@ def windows(xp: Any, x: Any, sizes: Any, window: Any, strides: Any, dilations: A
 
 
 def _blocks(window: Any, strides: Any, dilations: Any) -> list[tuple[slice, ...]]:
-    """The window in parts that do not meet their neighbours' when the window is moved: parts as wide as its stride."""
+    """Splits the window into parts as wide as its stride, which do not overlap when the window is moved."""
     widths = [s if d == 1 else 1 for s, d in zip(strides, dilations, strict=True)]
     axes = [[slice(k, min(k + n, w)) for k in range(0, w, n)] for w, n in zip(window, widths, strict=True)]
     return list(itertools.product(*axes))
@@ -53,7 +54,7 @@ def _unpadded(image: Any, size: Any, paddings: Any) -> Any:
 
 
 def _is_tiled(whole: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> bool:
-    """Whether every place of the padded image is under exactly one window."""
+    """Whether every position of the padded image is under exactly one window."""
     axes = zip(whole, sizes, window, strides, dilations, strict=True)
     return all(n == k * w and w == s and d == 1 for n, k, w, s, d in axes)
 
@@ -61,10 +62,10 @@ def _is_tiled(whole: Any, sizes: Any, window: Any, strides: Any, dilations: Any)
 def spread_windows(
     xp: Any, part: Callable[[Any], Any], like: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any
 ) -> Any:
-    """An image of `size`, in which each window has added what it holds to the places under it.
+    """An image of `size` to which each window adds its values at the positions under it.
 
-    `part(block)` is that for a block of the window's places, `(examples, *positions, *block, channels)`; examples,
-    positions, channels and the dtype are those of `like`.
+    `part(block)` is the values for a block of the window's offsets, `(examples, *positions, *block, channels)`;
+    examples, positions, channels and the dtype are those of `like`.
     """
     sizes, whole = like.shape[1 : 1 + len(window)], _whole(size, paddings)
     empty = xp.empty if _is_tiled(whole, sizes, window, strides, dilations) else xp.zeros
@@ -82,14 +83,14 @@ def spread_windows(
 
 
 def _group_axis(xp: Any, view: Any, groups: int) -> Any:
-    """The channels of each group, groups first: `(groups, *all other axes, channels of a group)`; a view."""
+    """A view of the channels of each group, groups first: `(groups, *all other axes, channels of a group)`."""
     *steps, step = view.strides
     channels = view.shape[-1] // groups
     return xp.lib.stride_tricks.as_strided(view, (groups, *view.shape[:-1], channels), (step * channels, *steps, step))
 
 
 def patches(xp: Any, x: Any, sizes: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Any:
-    """What the window sees at each position, as a matrix: `(positions, places * channels)`, or one for each group."""
+    """The patches as a matrix, `(positions, offsets * channels)`, or as one for each group."""
     view = windows(xp, x, sizes, window, strides, dilations)
     rows, columns = x.shape[0] * math.prod(sizes), math.prod(window) * x.shape[-1] // groups
     if groups == 1:
@@ -117,7 +118,7 @@ def conv(xp: Any, x: Any, w: Any, sizes: Any, strides: Any, dilations: Any, grou
     window, outputs = w.shape[:-2], w.shape[-1]
 
     def shifted(part: Any) -> Any:
-        """Each channel has filters of its own: the sum of the products with them."""
+        """Depthwise: each channel has its own filters, so the result is the sum of the products with them."""
         view = windows(xp, x[part], sizes, window, strides, dilations)[..., None]
         products = view * w.reshape(*window, groups, outputs // groups)
         return products.sum(axis=_of_window(sizes, window), dtype=x.dtype).reshape(-1, *sizes, outputs)
@@ -142,11 +143,11 @@ def _of_window(sizes: Any, window: Any) -> tuple[int, ...]:
 
 
 def conv_filter(xp: Any, x: Any, b: Any, size: Any, strides: Any, dilations: Any, groups: int) -> Any:
-    """What `b`, counting the results of the convolution of a padded image, makes of its filter of `size`."""
+    """The cotangent of the filter of `size`, given the padded image and the cotangent `b` of the convolution."""
     sizes, outputs, channels = b.shape[1:-1], b.shape[-1], x.shape[-1]
 
     def met(part: Any) -> Any:
-        """Each channel has filters of its own: the sum over all positions of image times `b`."""
+        """Depthwise: each channel has its own filters; sums image times `b` over all positions."""
         view, counts = windows(xp, x[part], sizes, size, strides, dilations)[..., None], b[part]
         counts = counts.reshape(*counts.shape[:-1], *(1,) * len(size), channels, outputs // channels)
         return (view * counts).sum(axis=tuple(range(1 + len(sizes))), dtype=x.dtype)
@@ -169,7 +170,7 @@ def conv_filter(xp: Any, x: Any, b: Any, size: Any, strides: Any, dilations: Any
 
 
 def mirrored_filter(xp: Any, w: Any, groups: int) -> Any:
-    """The filter that takes a convolution of stride one back: mirrored, inputs and outputs of each group exchanged."""
+    """The filter that transposes a convolution of stride one: mirrored, inputs and outputs of each group swapped."""
     window, channels, outputs = w.shape[:-2], w.shape[-2], w.shape[-1]
     space, n = tuple(range(len(window))), len(window)
     split = xp.flip(w, space).reshape(*window, channels, groups, outputs // groups)
@@ -177,7 +178,7 @@ def mirrored_filter(xp: Any, w: Any, groups: int) -> Any:
 
 
 def conv_input(xp: Any, a: Any, w: Any, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
-    """What `a`, counting the results of a convolution, makes of its image: its products with the filter, spread out."""
+    """The cotangent of the image, given the cotangent `a` of a convolution: products with the filter, scattered."""
     window, channels, outputs = w.shape[:-2], w.shape[-2], w.shape[-1]
     sizes = a.shape[1:-1]
     lead = (slice(None),) * (1 + len(sizes))
@@ -199,38 +200,38 @@ def conv_input(xp: Any, a: Any, w: Any, size: Any, strides: Any, paddings: Any, 
 
 
 def reduced(xp: Any, name: str, x: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
-    """The largest (`max`) or the sum of the values under each window of the padded image `x`."""
+    """The maximum (`max`) or the sum of the values under each window of the padded image `x`."""
     view = windows(xp, x, sizes, window, strides, dilations)
     options = {"dtype": x.dtype} if name == "sum" else {}
     return getattr(view, name)(axis=_of_window(sizes, window), **options)
 
 
 def _apart(x: Any, window: Any) -> Any:
-    """A value for each window, in the shape that a view of windows broadcasts to."""
+    """Reshapes one value for each window so that it broadcasts against a view of windows."""
     return x.reshape(*x.shape[:-1], *(1,) * len(window), x.shape[-1])
 
 
 def _numbers(xp: Any, window: Any, block: Any) -> Any:
-    """The numbers of the window's places in a block of it: `(*block, 1)`."""
+    """The indices of the window's offsets in a block of it: `(*block, 1)`."""
     return xp.arange(math.prod(window)).reshape(*window, 1)[block]
 
 
 def first_places(xp: Any, x: Any, top: Any, window: Any, strides: Any, dilations: Any, dtype: Any) -> Any:
-    """The number of the first place in each window of the padded image `x` that holds its largest value `top`."""
+    """The index of the first offset in each window of the padded image `x` that holds its largest value `top`."""
     sizes = top.shape[1:-1]
     reached = windows(xp, x, sizes, window, strides, dilations) == _apart(top, window)
     reached = reached.reshape(top.shape[0], *sizes, math.prod(window), top.shape[-1])
-    reached[..., -1, :] = True  # where none is, as NaN equals nothing
+    reached[..., -1, :] = True  # for windows without a match, as NaN equals nothing
     return reached.argmax(axis=-2).astype(dtype)
 
 
 def send_to_places(
     xp: Any, g: Any, place: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any
 ) -> Any:
-    """An image of `size`, to which each window adds its value `g` at the place of that number."""
+    """An image of `size`, to which each window adds its value `g` at the offset with index `place`."""
     sizes, whole = g.shape[1:-1], _whole(size, paddings)
     if _is_tiled(whole, sizes, window, strides, dilations):
-        # Axes of the window between those of the positions make the image as it is.
+        # Window axes interleaved with position axes yield the image in its memory order.
         between = (-1, *(m for n in sizes for m in (n, 1)), g.shape[-1])
         numbers = xp.arange(math.prod(window)).reshape(*(m for n in window for m in (1, n)), 1)
         image = masked(xp, place.reshape(between) == numbers, g.reshape(between)) if g.size else g
@@ -244,12 +245,12 @@ def send_to_places(
 
 
 def send_to_all(xp: Any, x: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    """An image of `size`, to which each window adds its value in `x` at all its places."""
+    """An image of `size`, to which each window adds its value in `x` at all its offsets."""
     return spread_windows(xp, lambda block: _apart(x, window), x, size, window, strides, paddings, dilations)
 
 
 def picked(xp: Any, x: Any, place: Any, window: Any, strides: Any, dilations: Any) -> Any:
-    """The values of the padded image `x` at the place of that number in each window."""
+    """The values of the padded image `x` at the offset with index `place` in each window."""
     sizes = place.shape[1:-1]
     chosen = _apart(place, window) == _numbers(xp, window, ...)
     values = masked(xp, chosen, windows(xp, x, sizes, window, strides, dilations))

@@ -1,1 +1,1 @@
-"""Random draws: the generator, and the distributions made of it."""
+"""Random draws: the Philox generator and the distributions derived from it."""

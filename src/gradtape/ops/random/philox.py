@@ -1,6 +1,6 @@
-"""Philox 4x32-10: block number n of a stream is ten rounds of mixing on the counter plus n, under a key.
+"""Philox 4x32-10: block n of a stream is the counter plus n after ten mixing rounds under a key (Salmon et al., 2011).
 
-A block is four 32-bit words. The streams, and the numbers made of their words, are those of TensorFlow's CPU kernels.
+A block is four 32-bit words. The streams, and the numbers derived from their words, match TensorFlow's CPU kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
 _FEW = 8
-_CHUNK = 1 << 12  # blocks mixed at a time: they stay in the cache
+_CHUNK = 1 << 12  # blocks mixed at a time, so that they stay in the cache
 
 
 def words(xp, state, blocks):
@@ -29,7 +29,7 @@ def words(xp, state, blocks):
 
 
 def filled(xp, state, count, each, numbers):
-    """The first `count` numbers of a stream, where `numbers(xp, words)` makes `each` of them from a block."""
+    """The first `count` numbers of a stream, where `numbers(xp, words)` derives `each` of them from a block."""
     total = -(-count // each)
     step = _CHUNK if xp is np else total
     first = numbers(xp, words(xp, state, xp.arange(min(total, step), dtype=xp.uint64))).reshape(-1)
@@ -48,7 +48,7 @@ def filled(xp, state, count, each, numbers):
 
 
 def _block(state, number):
-    """One block in Python's integers, which for a few blocks are ten times faster than arrays."""
+    """Computes one block in Python integers, which for a few blocks are ten times faster than arrays."""
     counter = (state[0] | state[1] << 64) + number
     c0, c1, c2, c3 = (counter >> shift & _MASK for shift in (0, 32, 64, 96))
     k0, k1 = state[2] & _MASK, state[2] >> 32
@@ -73,32 +73,32 @@ def _mixed(xp, state, blocks):
         p0, p1 = c0 * m0, c2 * m1
         c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ k0, p1 & mask, (p0 >> half) ^ c3 ^ k1, p0 & mask
         k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
-    words = [c.astype(xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA holds what is stacked
+    words = [c.astype(xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA materializes what is stacked
     return xp.stack(words, axis=-1)
 
 
 def pairs(xp, word):
-    """Pairs of words along the last axis as 64-bit integers, the first word low."""
+    """Combines pairs of words along the last axis into 64-bit integers, the first word low."""
     low, high = word[..., 0::2].astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
     return low | high << xp.uint64(32)
 
 
 def unit_floats(xp, word, bits=23):
-    """Words as float32 in [0, 1), from their lowest `bits`."""
+    """Converts words to float32 in [0, 1), from their lowest `bits`."""
     return (word & xp.uint32((1 << bits) - 1)).astype(xp.float32) * xp.float32(2.0**-bits)
 
 
 def unit_doubles(xp, word):
-    """Pairs of words along the last axis as float64 in [0, 1), the first word high."""
+    """Converts pairs of words along the last axis to float64 in [0, 1), the first word high."""
     high, low = (word[..., 0::2] & xp.uint32(0xFFFFF)).astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
     return (high << xp.uint64(32) | low).astype(xp.float64) * 2.0**-52
 
 
 def normal_floats(xp, word):
-    """Words as standard normal float32: Box and Muller's transform of each pair along the last axis.
+    """Converts words to standard normal float32: the Box-Muller transform of each pair along the last axis.
 
-    The logarithm, sine and cosine are taken in float64 and rounded, so one number in seventy differs from TensorFlow's
-    in its last bit: the C library TensorFlow uses rounds some logarithms the other way.
+    The logarithm, sine and cosine are computed in float64 and rounded, so one number in seventy differs from
+    TensorFlow's in its last bit: the C library that TensorFlow uses rounds some logarithms the other way.
     """
     f32, f64 = xp.float32, xp.float64
     u = unit_floats(xp, word)
@@ -108,7 +108,7 @@ def normal_floats(xp, word):
 
 
 def normal_doubles(xp, word):
-    """Words as standard normal float64, two for each four words along the last axis."""
+    """Converts words to standard normal float64, two for each four words along the last axis."""
     u = unit_doubles(xp, word)
     radius = xp.sqrt(-2.0 * xp.log(xp.maximum(u[..., 0::2], 1e-7)))
     angle = 2 * math.pi * u[..., 1::2]
@@ -120,7 +120,7 @@ def _interleaved(xp, a, b):
 
 
 def scrambled(xp, seed):
-    """The state of a stateless draw from its seed, two integers."""
+    """Derives the state of a stateless draw from its seed, two integers."""
     start = xp.concatenate([seed.astype(xp.uint64), xp.full(1, 0x02461E293EC8F720, xp.uint64)])
     both = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])  # the key, and the counter's upper half
     return xp.concatenate([xp.zeros(1, xp.uint64), both[1:], both[:1]])

@@ -1,7 +1,7 @@
 """Random numbers as functions of a Philox state: uniform, normal, truncated normal, integers, categories, shuffles.
 
 The state is an input, three unsigned 64-bit numbers (see `gradtape.engine.run.randomness`), so a draw is an op like any
-other: it has one value for its inputs, can be recorded, and is repeated by running it again.
+other: a pure function of its inputs, which can be recorded and rerun.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FLOATS = [
 
 
 def _advance(xp, state, *, blocks):
-    """The words of a generator's state, which is kept in signed integers, and the state `blocks` further on."""
+    """The words of a generator's state, which is stored in signed integers, and the state advanced by `blocks`."""
     words = state.view(np.uint64)
     low = words[:1] + xp.uint64(blocks)
     high = words[1:2] + (low < words[:1]).astype(np.uint64)
@@ -58,9 +58,9 @@ random_normal = constant("random_normal", _normal, samples=_FLOATS)
 
 
 def _truncated_normal(xp, state, *, shape, dtype):
-    """Normal numbers with those beyond two standard deviations left out.
+    """Normal numbers truncated to two standard deviations by rejection.
 
-    Each group of numbers has a stretch of blocks to itself, so that how many one group rejects does not move another.
+    Each group of numbers has its own range of blocks, so that the rejections of one group do not affect another.
     """
     each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
     count = math.prod(shape)
@@ -116,7 +116,7 @@ random_scramble = constant(
 
 
 def _categorical(xp, state, logits, *, count, dtype):
-    """For each row of `logits`, `count` classes drawn by inverting the cumulative distribution."""
+    """Draws `count` classes for each row of `logits` by inverting the cumulative distribution."""
     rows, classes = logits.shape
     usable = xp.isfinite(logits)
     logits = xp.where(usable, logits, -xp.inf).astype(xp.float64)
@@ -135,7 +135,7 @@ random_categorical = constant(
 
 
 def _shuffle(xp, state, value):
-    """`value` with its first axis permuted: each place in turn is swapped with one at or after it."""
+    """Permutes the first axis of `value` by a Fisher-Yates shuffle."""
     size = value.shape[0]
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
@@ -152,9 +152,9 @@ random_shuffle = constant(
 
 
 def _candidates(xp, state, *, count, classes, unique, logarithmic):
-    """`count` classes, and how many draws it took; more than `count` where they are to be `unique`.
+    """Draws `count` classes; appends the number of draws, which exceeds `count` if classes must be `unique`.
 
-    All classes are drawn alike or, `logarithmic`, class k in proportion to log((k + 2) / (k + 1)).
+    Classes are drawn uniformly or, if `logarithmic`, class k in proportion to log((k + 2) / (k + 1)).
     """
     size = count
     while True:

@@ -1,8 +1,8 @@
-"""Random numbers by rejection, as functions of a Philox state: gamma, Poisson, binomial, truncated normal.
+"""Random numbers by rejection sampling, as functions of a Philox state: gamma, Poisson, binomial, truncated normal.
 
-Number i of a draw has the blocks from 256 i on to itself: it takes candidates from there until one is accepted. All
-numbers that still wait for one are tried at once. The methods are Marsaglia and Tsang's for gamma, Knuth's and
-Hörmann's for Poisson and binomial, Robert's for the truncated normal.
+Number i of a draw owns the blocks from 256 i on: it takes candidates from there until one is accepted. All pending
+numbers are tried at once. The methods are Marsaglia and Tsang's for gamma, Knuth's and Hörmann's for Poisson and
+binomial, Robert's for the truncated normal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .random import STATE
 
 
 class _Buffered:
-    """Numbers of one distribution from many streams at once: each block gives several, the last is used first."""
+    """Numbers of one distribution from many streams at once: each block yields several, consumed in reverse."""
 
     def __init__(self, xp, state, next_block, numbers):
         self.xp, self.state, self.next_block, self.numbers = xp, state, next_block, numbers
@@ -27,7 +27,7 @@ class _Buffered:
         self.left = xp.zeros(next_block.shape, xp.int64)
 
     def __call__(self, which):
-        """One number for each of the streams `which`."""
+        """The next number of each of the streams `which`."""
         empty = which[self.left[which] == 0]
         if empty.size or self.buffer is None:
             fresh = self.numbers(self.xp, philox.words(self.xp, self.state, self.next_block[empty]))
@@ -46,7 +46,7 @@ def _blocks(xp, count, each=BLOCKS_PER_NUMBER):
 
 
 def _accepted(xp, count, attempt):
-    """Calls `attempt(waiting)`, which returns a mask of the accepted and their values, until no number waits."""
+    """Calls `attempt(waiting)`, which returns a mask of accepted numbers and their values, until none is pending."""
     out = xp.empty(count, xp.float64)
     waiting = xp.arange(count)
     while waiting.size:
@@ -57,14 +57,14 @@ def _accepted(xp, count, attempt):
 
 
 def _laid_out(xp, parameter, shape):
-    """A parameter for each number, in the order numbers are drawn: all samples of the first parameter come first."""
+    """The parameter of each number, in drawing order: all samples of the first parameter come first."""
     inner = parameter.shape
     each = int(np.prod(shape[: len(shape) - len(inner)], dtype=int))
     return xp.repeat(parameter.reshape(-1).astype(xp.float64), each), each
 
 
 def _restored(xp, drawn, each, shape):
-    """Numbers in the order they were drawn, as an array of `shape`."""
+    """Reshapes numbers in drawing order to an array of `shape`."""
     return drawn.reshape(-1, each).T.reshape(shape) if each else drawn.reshape(shape)
 
 
@@ -89,7 +89,7 @@ def _gamma_draws(xp, state, a):
         at = others[waiting]
         x = normal(at)
         v = 1 + c[at] * x
-        positive = ~(v <= 0)  # NaN, of a shape that no gamma distribution has, is accepted, or this would not end
+        positive = ~(v <= 0)  # NaN, from an invalid shape parameter, is accepted: otherwise the loop would not end
         ok = xp.zeros(at.size, bool)
         values = xp.zeros(at.size)
         at, x, v = at[positive], x[positive], v[positive] ** 3
@@ -107,10 +107,10 @@ def _gamma_draws(xp, state, a):
 
 
 def _gamma_derivative(xp, alpha, x):
-    """dx/da of a gamma number x at fixed rank: -(∂P/∂a) / (∂P/∂x), P(a, x) the regularised incomplete gamma function.
+    """dx/da of a gamma number x at fixed rank (implicit reparameterization): -(∂P/∂a) / (∂P/∂x).
 
-    The derivative of P is summed term by term. For large a, and far out where the terms cancel, the rank is that of the
-    normal number x is made from.
+    P(a, x) is the regularized incomplete gamma function, whose derivative is summed term by term. For large a, and far
+    out where the terms cancel, the rank is that of the normal number that approximates x.
     """
     sp = special(xp)
     dtype = x.dtype
@@ -213,11 +213,11 @@ _STIRLING_TAIL = np.array([
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
 ])  # fmt: skip
 
-_BLOCKS_PER_FEW = 42  # for a binomial number with fewer than ten successes expected
+_BLOCKS_PER_FEW = 42  # for a binomial number with fewer than ten expected successes
 
 
 def _stirling_tail(xp, k):
-    """log k! less Stirling's approximation of it."""
+    """log k! minus Stirling's approximation of it."""
     square = (k + 1) ** 2
     series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
     return xp.where(k <= 9, xp.asarray(_STIRLING_TAIL)[xp.clip(k, 0, 9).astype(int)], series)
@@ -285,12 +285,12 @@ random_binomial = constant(
 )  # fmt: skip
 
 
-_NORMAL_ENOUGH = 1.3  # standard deviations inside the bounds from which on normal numbers are taken as candidates
+_NORMAL_ENOUGH = 1.3  # standard deviations inside the bounds beyond which candidates are normal numbers
 _TRIED_AT_ONCE = 64
 
 
 def _bounded_normal(xp, state, mean, deviation, low, high, *, shape):
-    """Normal numbers between bounds. All numbers come from one stream, a set of parameters after the other."""
+    """Normal numbers between bounds. All numbers come from one stream, one set of parameters after the other."""
     dtype = mean.dtype
     mean, deviation, low, high = xp.broadcast_arrays(mean, deviation, low, high)
     each = int(np.prod(shape[: len(shape) - mean.ndim], dtype=int))
@@ -310,7 +310,7 @@ def _bounded_normal(xp, state, mean, deviation, low, high, *, shape):
 
 
 def _between(xp, state, block, low, high, count, dtype):
-    """`count` standard normal numbers between bounds, from `block` on; and the first block not used."""
+    """Draws `count` standard normal numbers between bounds, from `block` on; also returns the first unused block."""
     double = dtype == xp.float64
     units, normals = (
         (philox.unit_doubles, philox.normal_doubles) if double else (philox.unit_floats, philox.normal_floats)
@@ -325,7 +325,7 @@ def _between(xp, state, block, low, high, count, dtype):
             return z, (z >= low) & (z <= high)
 
     elif high - low < 2 * xp.exp(0.5 + low * (low - far) / 4) / (low + far):
-        stride = 2  # one block of places, one of heights
+        stride = 2  # one block of positions, one of heights
 
         def candidates(words):
             z = units(xp, words[0::2]) * (high - low) + low
@@ -351,7 +351,7 @@ def _between(xp, state, block, low, high, count, dtype):
 
 
 def _bounded_normal_back(m, g, need, mean, deviation, low, high, y):
-    """Implicit differentiation at a fixed rank between the bounds."""
+    """Implicit reparameterization: differentiates at a fixed rank between the bounds."""
     z, a, b = (y - mean) / deviation, (low - mean) / deviation, (high - mean) / deviation
 
     def below(x):
