@@ -18,7 +18,7 @@ from .validation import UnconnectedGradients, native, ones, unconnected_mode, wa
 
 
 class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
-    """Computes Jacobian-vector products ("JVP"s) in forward mode, while the computation runs.
+    """Computes Jacobian-vector products ("JVP"s) using forward-mode autodiff, while the computation runs.
 
     >>> import gradtape as tf
     >>> x = tf.constant([1.0, 2.0])

@@ -89,12 +89,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
       watch_accessed_variables: whether the tape automatically watches every trainable variable that is read.
       trace: whether the tape records the source line of every op.
       track_assign: whether assignments to variables are differentiated. A variable passed as a source then means the
-        value that it had when the tape first read, watched or assigned it.
+        value that it had when the tape first read or watched it.
       check: "nan" makes `gradient` raise an error if a target or a gradient is not finite, and report the op that
         produced the first such value.
       memory_budget: the memory for values saved for the backward pass: a number of bytes, a string such as "2GB", or a
-        fraction of what would be saved; at least 2 MB. Values that do not fit are dropped and recomputed in the
-        backward pass, with bitwise identical results.
+        fraction of what would be saved. Budgets below 2 MB are raised to 2 MB. Values that do not fit are dropped and
+        recomputed in the backward pass, with bitwise identical results.
       spill: a directory for values that take longer to recompute than to read from disk.
     """
 

@@ -31,7 +31,7 @@ identity = linear(
     "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
     samples=[sample((3, 4))],
 )
-# `x`, ordered after `other`: a graph does not compute, and keep, values that depend on it earlier.
+# `x`, ordered after `other`: a graph does not compute (and hold) values derived from it before `other` is available.
 after = linear(
     "after", lambda xp, x, other: x, transpose=lambda m, g: g,
     batch=lambda m, size, inputs, flags, attrs: (

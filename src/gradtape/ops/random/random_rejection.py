@@ -110,7 +110,7 @@ def _gamma_derivative(xp, alpha, x):
     """dx/da of a gamma number x at fixed rank (implicit reparameterization): -(∂P/∂a) / (∂P/∂x).
 
     P(a, x) is the regularized incomplete gamma function, whose derivative is summed term by term. For large a, and far
-    out where the terms cancel, the rank is that of the normal number that approximates x.
+    out where the terms cancel, the rank is that of the normal number z in the Cornish-Fisher expansion of x.
     """
     sp = special(xp)
     dtype = x.dtype
@@ -138,7 +138,7 @@ def _gamma_derivative(xp, alpha, x):
 
 
 def _large_gamma_derivative(xp, a, x):
-    """From x = a + z √a + (z² - 1)/3 + (z³ - 7z)/(36 √a) + ..., solved for z by Newton's method."""
+    """Solves x = a + z √a + (z² - 1)/3 + (z³ - 7z)/(36 √a) + ... (Cornish-Fisher) for z by Newton's method."""
     root = xp.sqrt(a)
     z = (x - a) / root
     for _ in range(6):
