@@ -11,7 +11,7 @@ import gradtape as tf
 from gradtape.core.budgets import in_force
 from gradtape.graph.executors.numpy import footprint
 from gradtape.graph.executors.numpy.footprint import Layouts, largest, peak
-from gradtape.graph.executors.numpy.memory_planning import within
+from gradtape.graph.executors.numpy.memory_planning import plan_memory
 from gradtape.graph.ir.graph import Graph
 from gradtape.graph.passes.recomputation import Weights, recomputed
 
@@ -94,7 +94,7 @@ def test_budget_in_bytes_and_as_a_string():
 def test_with_room_for_everything_the_plan_is_the_plain_one():
     loss, variables, x = chain(layers=3, batch=64)
     graph = training_step(loss, variables).get_concrete_function(x).graph
-    assert within(graph, 10**9) is graph
+    assert plan_memory(graph, 10**9) is graph
 
 
 def test_what_is_written_over_and_views_are_counted():

@@ -121,7 +121,7 @@ def assert_nobody_is_left():
     assert thread.recorders == ()
     assert thread.recorder is dispatch.event_log  # of a traced tape elsewhere, if one is still alive
     assert thread.trace is None
-    assert not thread.departed
+    assert not thread.exited
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)

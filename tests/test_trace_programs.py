@@ -293,6 +293,6 @@ def test_expressions_are_read_off_the_source(line, tmp_path):
     x = tf.Variable(1.0)
     with tf.GradientTape(trace=True) as tape:
         exec(compile(line, str(file), "exec"), {"tf": tf, "x": x})
-    (_, op), reference = tape._log.exits[-1], tape._log.exit_lines[len(tape._log.exits) - 1]
+    (_, op), reference = tape._log.disconnections[-1], tape._log.exit_lines[len(tape._log.disconnections) - 1]
     assert expression(reference) in ("tf.round(x * 2.0)", "3.0 + x > 2.0", "tf.floor(x)")
     assert phrase(op, (str(file), 1, "<module>")).strip("`").startswith(("tf.round(", "3.0 +", "tf.floor"))

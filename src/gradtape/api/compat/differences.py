@@ -5,6 +5,7 @@ speak of nearly every program.
 """
 
 DIFFERENCES = {
+    "data.experimental.assert_cardinality": "it raises once that there are more or fewer elements, and not for ever",
     "autodiff.ForwardAccumulator": "uses the rules of custom gradients, which TensorFlow ignores",
     "recompute_grad": "draws the same random numbers again in the backward pass",
     "math.approx_max_k": "is exact",
