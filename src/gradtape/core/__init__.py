@@ -1,1 +1,1 @@
-"""What everything stands on: errors, dtypes, shapes, nests, scopes and the tensor. Uses nothing above itself."""
+"""The base layer: errors, dtypes, shapes, nested structures, scopes and the tensor. Imports no other layer."""

@@ -1,4 +1,4 @@
-"""Memory budgets as users write them: bytes, `"512MB"`, or a fraction of what would be kept; and bytes in words."""
+"""Parses memory budgets (bytes, `"512MB"`, or a fraction of the unconstrained memory) and formats byte counts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _UNITS = {"": 1, "B": 1} | {
 _SPELLINGS = {unit.upper(): size for unit, size in _UNITS.items()}
 _WRITTEN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*", re.IGNORECASE)
 _EXPECTED = "a number of bytes, a string such as '512MB', '2GiB' or '25%', or a fraction between 0 and 1"
-SMALLEST_BYTES = 1000  # a smaller budget is a unit that was forgotten: no step fits
+SMALLEST_BYTES = 1000  # a smaller budget is almost certainly a forgotten unit: no step fits in it
 
 
 class _InForce(threading.local):
     budget: int | float | None = None
 
 
-in_force = carried(_InForce())  # what `gradtape.memory_budget` has set for this thread, as `parse_budget` gives it
+in_force = carried(_InForce())  # set by `gradtape.memory_budget` for this thread, as returned by `parse_budget`
 
 
 def parse_budget(budget: Any, name: str = "memory_budget") -> int | float:
-    """A budget in bytes, an int, or a fraction, a float between 0 and 1, of what would be kept without it.
+    """Returns a budget: bytes as an int, or a fraction of the unconstrained memory as a float between 0 and 1.
 
-    Fewer than `SMALLEST_BYTES` are refused, as what was meant was another unit.
+    Fewer than `SMALLEST_BYTES` bytes raise an error, since the caller probably forgot the unit.
 
-    `name` is that of the argument, for errors.
+    `name` is the name of the argument, for error messages.
 
     >>> parse_budget("512MB"), parse_budget("2GiB"), parse_budget(4096), parse_budget(0.25), parse_budget("10%")
     (512000000, 2147483648, 4096, 0.25, 0.1)
@@ -85,7 +85,7 @@ def _units_hint(value: int | float) -> str:
 
 
 def readable_bytes(count: float) -> str:
-    """A number of bytes in words.
+    """Formats a number of bytes with a unit.
 
     >>> readable_bytes(1_500_000)
     '1.5 MB'

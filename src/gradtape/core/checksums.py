@@ -1,4 +1,4 @@
-"""CRC-32C, the checksum of records and of checkpoints, as TensorFlow writes and checks it."""
+"""CRC-32C, the checksum that TensorFlow writes and verifies in TFRecord files and checkpoints."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-_POLYNOMIAL = 0x82F63B78  # Castagnoli's, bits reversed
+_POLYNOMIAL = 0x82F63B78  # the Castagnoli polynomial, bit-reversed
 _ADDED = 0xA282EAD8
-_LONG = 2048  # bytes from which on the checksum is computed for rows of them at once
+_LONG = 2048  # bytes from which the rows of a matrix of the data are processed at once
 
 
 def _shifted(registers: Any, count: int) -> Any:
-    """Checksums after `count` bits of zeros more."""
+    """Advances CRC registers over `count` zero bits."""
     for _ in range(count):
         registers = (registers >> 1) ^ np.where(registers & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
     return registers
@@ -27,7 +27,7 @@ def _table() -> tuple[Any, list[int]]:
 
 @cache
 def _behind(count: int) -> list[list[int]]:
-    """What a checksum becomes when `count` bytes of zeros follow: a table for each of its bytes."""
+    """Lookup tables, one per register byte, that advance a CRC register over `count` zero bytes."""
     table, _ = _table()
     tables = []
     for byte in range(4):
@@ -60,6 +60,6 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc32c(data: bytes) -> int:
-    """The checksum of bytes, rotated and with a constant added: what is stored beside the bytes."""
+    """The masked CRC (rotated, with a constant added), which the file formats store beside the data."""
     checksum = crc32c(data)
     return ((checksum >> 15 | checksum << 17) + _ADDED) & 0xFFFFFFFF

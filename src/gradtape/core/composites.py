@@ -1,4 +1,4 @@
-"""Composite tensors: values that are made of tensors, and what a tape asks of them."""
+"""Composite tensors: values that consist of several tensors, and the protocol for their gradients."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .nest import Composite
 
 
 class CompositeTensor(Composite):
-    """Base class of values made of tensors, which functions, loops, datasets and nests take like a tensor.
+    """Base class of values that consist of tensors; functions, loops, datasets and nests accept them like tensors.
 
-    A subclass has a property `_type_spec`, a `TypeSpec` that knows the rest: how a value is taken apart
-    (`_to_components`), what the components are (`_component_specs`), how a value is made of components
-    (`_from_components`), and by what two specs are told apart (`_serialize`). That is all there is to write:
+    A subclass has a property `_type_spec`, a `TypeSpec` that defines the rest: how a value is decomposed
+    (`_to_components`), what the components are (`_component_specs`), how a value is rebuilt from components
+    (`_from_components`), and what distinguishes two specs (`_serialize`). A complete example:
 
     >>> import gradtape as tf
     >>> from gradtape.core.composites import CompositeTensor
@@ -41,11 +41,11 @@ class CompositeTensor(Composite):
     >>> float(double(Interval(1.0, 3.0)).high)
     6.0
 
-    A tape takes one for a source or a target if it has `__composite_gradient__`, a `CompositeTensorGradient`.
+    A tape accepts a composite as a source or target if it has `__composite_gradient__`, a `CompositeTensorGradient`.
     """
 
     __slots__ = ()
-    _is_native = False  # whether `tf.is_tensor` says that it is one, as of TensorFlow's own composites
+    _is_native = False  # whether `tf.is_tensor` returns True, as for TensorFlow's own composites
 
     @property
     def _type_spec(self) -> Any:
@@ -53,13 +53,13 @@ class CompositeTensor(Composite):
         raise NotImplementedError(f"{type(self).__name__} must have a property `_type_spec`, its TypeSpec")
 
     def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
-        """The spec that a loop variable keeps for which this shape invariant was given."""
+        """Returns the spec of a loop variable that was given this shape invariant."""
         raise NotImplementedError(
             f"{type(self).__name__} has no shape that could be an invariant: give a TypeSpec for the loop variable"
         )
 
     def _consumers(self) -> list[Any]:
-        """Nothing is known of the consumers of an eager value."""
+        """Eager values do not track their consumers."""
         return []
 
     def _parts(self) -> list[Any]:
@@ -70,40 +70,40 @@ class CompositeTensor(Composite):
 
 
 class CompositeTensorGradient:
-    """Which tensors of a composite a gradient is taken of, and how its gradient is made of theirs."""
+    """Says which tensors of a composite have gradients, and builds the composite's gradient from theirs."""
 
     def get_gradient_components(self, value: Any) -> Any:
-        """A nest of the tensors in `value` that have gradients."""
+        """Returns a nest of the tensors in `value` that have gradients."""
         raise NotImplementedError(f"{type(self).__name__}.get_gradient_components()")
 
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
-        """A composite like `value` with gradients, in the same nest, in place of its tensors."""
+        """Returns a composite like `value` whose tensors are replaced by gradients, in the same nest."""
         raise NotImplementedError(f"{type(self).__name__}.replace_gradient_components()")
 
 
 @runtime_checkable
 class CompositeTensorGradientProtocol(Protocol):
-    """A composite that a tape takes as a source or a target."""
+    """A composite that a tape accepts as a source or a target."""
 
     __composite_gradient__: CompositeTensorGradient
 
 
 class WithValuesCompositeTensorGradient(CompositeTensorGradient):
-    """That of a composite with `values` and `with_values`."""
+    """The `CompositeTensorGradient` of a composite with `values` and `with_values`."""
 
     def get_gradient_components(self, value: Any) -> Any:
-        """The values."""
+        """Returns the values."""
         return value.values
 
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
-        """The same with other values."""
+        """Returns the composite with the gradients as its values."""
         return value.with_values(component_grads)
 
 
 def tensors_for_gradients(leaves: list[Any]) -> list[Any]:
-    """The leaves of a question to a tape, with the tensors of composites that have gradients in their place.
+    """Replaces composites among the sources or targets of a tape by their tensors that have gradients.
 
-    Where there are none, it is the very same list.
+    Without composites, returns the same list object.
     """
     for leaf in leaves:
         if isinstance(leaf, CompositeTensor):
@@ -114,7 +114,7 @@ def tensors_for_gradients(leaves: list[Any]) -> list[Any]:
 
 
 def composites_of_gradients(leaves: Sequence[Any], grads: Iterable[Any]) -> list[Any]:
-    """The opposite: a gradient for each leaf, a composite for a composite."""
+    """Inverse of `tensors_for_gradients`: returns a gradient for each leaf, a composite for a composite."""
     rest = iter(grads)
     return [_replaced(leaf, rest) for leaf in leaves]
 

@@ -1,4 +1,4 @@
-"""What a device is: as the machine has it, as computations see it, and what it may be divided into."""
+"""The device types: physical and logical devices, and how a physical device is split into logical ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PREFIX = "/job:localhost/replica:0/task:0"
 
 
 class PhysicalDevice(NamedTuple):
-    """A device of this machine.
+    """A physical device of this machine.
 
     >>> import gradtape as tf
     >>> tf.config.list_physical_devices("CPU")[0].device_type
@@ -20,7 +20,7 @@ class PhysicalDevice(NamedTuple):
 
 
 class LogicalDevice(NamedTuple):
-    """A device as computations see it; `tf.device` takes it.
+    """A logical device, on which computations run; `tf.device` accepts it.
 
     >>> import gradtape as tf
     >>> with tf.device(tf.config.list_logical_devices("CPU")[0]):
@@ -32,7 +32,7 @@ class LogicalDevice(NamedTuple):
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """One of the logical devices that a physical one is divided into.
+    """The configuration of one of the logical devices that a physical device is split into.
 
     >>> import gradtape as tf
     >>> tf.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
@@ -45,9 +45,9 @@ class LogicalDeviceConfiguration(NamedTuple):
 
 
 class Device:
-    """A logical device. There is one object for each, so `is` tells whether two are the same.
+    """A logical device. Each has a single object, so devices compare by identity.
 
-    `physical` is the number of the GPU that it is, or is part of, among those the probe has found.
+    `physical` is the index, among the GPUs that the probe found, of the GPU that the device is or is part of.
     """
 
     __slots__ = ("index", "kind", "name", "physical")

@@ -1,14 +1,14 @@
-"""`DeviceSpec`: the name of a device, or a part of one, taken apart."""
+"""`DeviceSpec`: a complete or partial device name, parsed into its fields."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_KINDS = frozenset({"CPU", "GPU", "TPU", "CUSTOM", "EPU"})  # what may stand without `device:` in front
+_KINDS = frozenset({"CPU", "GPU", "TPU", "CUSTOM", "EPU"})  # device types that need no `device:` prefix
 
 
 class DeviceSpec:
-    """A device's name in parts, each of which may be left open. It is never changed: `replace` makes another one.
+    """A device name in fields, each of which may be unspecified. Immutable: `replace` returns a modified copy.
 
     >>> import gradtape as tf
     >>> tf.DeviceSpec.from_string("/job:localhost/gpu:1")
@@ -41,7 +41,7 @@ class DeviceSpec:
 
     @classmethod
     def from_string(cls, spec: str | None) -> DeviceSpec:
-        """The spec that a string stands for, such as "/gpu:0" or "/job:localhost/replica:0/task:0/device:CPU:0".
+        """Parses a device string such as "/gpu:0" or "/job:localhost/replica:0/task:0/device:CPU:0".
 
         >>> import gradtape as tf
         >>> tf.DeviceSpec.from_string("/CPU:0").device_type
@@ -65,7 +65,7 @@ class DeviceSpec:
         return cls(**given)
 
     def parse_from_string(self, spec: str | None) -> DeviceSpec:
-        """The same as `from_string`: this spec is not changed.
+        """Same as `from_string`; does not modify this spec.
 
         >>> import gradtape as tf
         >>> tf.DeviceSpec().parse_from_string("/GPU:1").to_string()
@@ -74,7 +74,7 @@ class DeviceSpec:
         return self.from_string(spec)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """This spec with everything that `dev` says.
+        """Returns this spec, overridden by the specified fields of `dev`.
 
         >>> import gradtape as tf
         >>> tf.DeviceSpec(job="a", device_type="CPU").make_merged_spec(tf.DeviceSpec(device_type="GPU")).to_string()
@@ -83,7 +83,7 @@ class DeviceSpec:
         return self.replace(**{name: value for name, value in dev._parts().items() if value is not None})
 
     def replace(self, **kwargs: Any) -> DeviceSpec:
-        """A spec with other values for the parts that are named.
+        """Returns a copy with the given fields replaced.
 
         >>> import gradtape as tf
         >>> tf.DeviceSpec.from_string("/GPU:0").replace(device_index=1).to_string()
@@ -113,22 +113,22 @@ class DeviceSpec:
 
     @property
     def replica(self) -> int | None:
-        """The number of the replica."""
+        """The replica index."""
         return self._replica
 
     @property
     def task(self) -> int | None:
-        """The number of the task."""
+        """The task index."""
         return self._task
 
     @property
     def device_type(self) -> str | None:
-        """The kind of device: "CPU", "GPU"."""
+        """The device type, such as "CPU" or "GPU"."""
         return self._device_type
 
     @property
     def device_index(self) -> int | None:
-        """Which of the devices of that kind."""
+        """The index among the devices of that type."""
         return self._device_index
 
     def __eq__(self, other: object) -> bool:
@@ -145,7 +145,7 @@ class DeviceSpec:
 
 
 def _device(text: str, given: dict[str, Any], kind: str, index: str = "*") -> dict[str, Any]:
-    """The parts `kind:index` of the spec `text`, of which `given` has been read."""
+    """Parses `kind:index` of the spec `text`; `given` holds the fields parsed so far."""
     if "device_type" in given:
         raise ValueError(f"Multiple device types are not allowed while parsing the device spec: {text}.")
     if index != "*":

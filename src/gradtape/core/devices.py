@@ -1,11 +1,12 @@
-"""Devices: which there are, which are used, and where new tensors go.
+"""The device registry: which devices exist, which are visible, and where new tensors are placed.
 
-The CPU is always there. GPUs are found by the probe of a backend that can drive them, once, when somebody first asks;
-with none registered there are none. *Physical* devices are what the machine has; those that are *visible* become the
-*logical* ones that computations see (several of one, if asked for) when devices are first used, and stay as they are.
+The CPU always exists. The probe that a GPU backend registers discovers GPUs once, lazily, when a device is first
+needed; without a registered probe there are no GPUs. *Physical* devices are the hardware. On first use the *visible*
+ones become the *logical* devices that computations run on (several per physical device if so configured), and the
+configuration is frozen.
 
-Where a new tensor goes is `default_device()`. On the host's first device, where everything is if there is no GPU,
-nobody has to ask: `here.elsewhere` is False.
+`default_device()` is where new tensors are placed. `here.elsewhere` is False when that is the host's first CPU, as
+always without a GPU, so that the common case needs only this test.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .device_kinds import PREFIX, Device, LogicalDevice, LogicalDeviceConfigurat
 from .device_spec import DeviceSpec
 from .scopes import carried
 
-Details = dict[str, Any]  # what is known of a GPU: device_name, compute_capability, and whatever else
+Details = dict[str, Any]  # attributes of a GPU: device_name, compute_capability and others
 _EARLIER = "call it before the first tensor is made"
 
 
@@ -30,17 +31,17 @@ _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
 
 class _Machine:
-    """What is known of this machine's devices, and what the program has said of them."""
+    """Discovered devices, and the configuration that the program has set."""
 
     def __init__(self) -> None:
         self.probe: Callable[[], list[Details]] | None = None
         self.memory: tuple[Callable[[int], dict[str, int]], Callable[[int], None]] | None = None
-        self.physical: dict[PhysicalDevice, Details] | None = None  # None: nobody has asked yet
+        self.physical: dict[PhysicalDevice, Details] | None = None  # None until the first query
         self.visible: list[PhysicalDevice] = []
         self.growth: dict[PhysicalDevice, bool] = {}
         self.divided: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
-        self.logical: list[Device] | None = None  # None: devices are not in use yet
-        self.reason = ""  # why there is no GPU
+        self.logical: list[Device] | None = None  # None until devices are first used
+        self.reason = ""  # why no GPU is available
         self.soft_placement = True
         self.tensor_float_32 = True
         self.rounding: list[Callable[[bool], None]] = []
@@ -53,25 +54,26 @@ _lock = threading.RLock()
 
 
 class _Here(threading.local):
-    """Where this thread is: in which blocks of `tf.device`, and whether new tensors go elsewhere than to `HOST`."""
+    """The thread's device scopes, and whether new tensors go to a device other than `HOST`."""
 
-    elsewhere = False  # of the class, as the next: what threads have that are in no such block
-    device: Device | None = None  # where new tensors go; None if that is not known, or cannot be had
-    asked: DeviceSpec | None = None  # what the blocks ask for, all together
+    elsewhere = False  # class attributes: the defaults of threads outside any device scope
+    device: Device | None = None  # where new tensors are placed; None if unresolved or unavailable
+    asked: DeviceSpec | None = None  # the merged spec of the enclosing device scopes
     blocks: tuple[Any, ...] = ()
 
 
 here = carried(_Here())
 
 
-# What the machine has.
+# Discovery of the hardware.
 
 
 def set_probe(count_gpus: Callable[[], list[Details]] | None) -> None:
-    """Makes `count_gpus()` the one who finds GPUs: a dict of details for each, or an exception that says why none.
+    """Sets (or clears) the function that discovers GPUs.
 
-    It is called when a device is first asked for, and not at all if `GRADTAPE_DEVICE=cpu` or `CUDA_VISIBLE_DEVICES`
-    (empty, or -1) turn GPUs off. Until then `here.elsewhere` is True.
+    `count_gpus()` returns a dict of attributes for each GPU, or raises an exception that says why there is none. It is
+    called when a device is first needed, and never if `GRADTAPE_DEVICE=cpu` or `CUDA_VISIBLE_DEVICES` (empty, or -1)
+    disables GPUs. Until then `here.elsewhere` is True.
     """
     with _lock:
         _machine.probe = count_gpus
@@ -82,27 +84,30 @@ def set_probe(count_gpus: Callable[[], list[Details]] | None) -> None:
 
 
 def has_probe() -> bool:
-    """Whether there is a backend that can drive GPUs."""
+    """Whether a GPU backend has registered a probe."""
     return _machine.probe is not None
 
 
 def set_memory_probe(info: Callable[[int], dict[str, int]], reset: Callable[[int], None]) -> None:
-    """`info(n)` gives the bytes `current` and `peak` that the physical GPU `n` has in use; `reset(n)` begins anew."""
+    """Registers the memory statistics of GPUs.
+
+    `info(n)` returns the bytes `current` and `peak` in use on physical GPU `n`; `reset(n)` resets the peak.
+    """
     _machine.memory = (info, reset)
 
 
 def set_capsule_reader(kind: int, read: Callable[[Any], Any]) -> None:
-    """`read(capsule)` makes a tensor of a DLPack capsule of that kind of device, such as `dlpack.CUDA`."""
+    """Registers `read(capsule)`, which creates a tensor from a DLPack capsule of that device type (`dlpack.CUDA`)."""
     _machine.readers[kind] = read
 
 
 def capsule_reader(kind: int) -> Callable[[Any], Any] | None:
-    """Who makes tensors of DLPack capsules of that kind of device; nobody for the host's."""
+    """Returns the reader of DLPack capsules for that device type; None for host memory."""
     return _machine.readers.get(kind)
 
 
 def when_changed(told: Callable[[], None]) -> None:
-    """`told()` is called, in the thread that it happens in, when the place where new tensors go may have changed."""
+    """Registers a callback, invoked in the affected thread, for when the placement of new tensors may have changed."""
     _machine.changed.append(told)
 
 
@@ -112,7 +117,7 @@ def _tell() -> None:
 
 
 def turned_off() -> str:
-    """Which setting of the environment turns GPUs off, or nothing."""
+    """Returns the environment setting that disables GPUs, or an empty string."""
     wanted = os.environ.get("GRADTAPE_DEVICE", "").strip().lower()
     if wanted == "cpu":
         return "GRADTAPE_DEVICE=cpu"
@@ -125,13 +130,13 @@ def turned_off() -> str:
 
 
 def no_gpu_because() -> str:
-    """Why there is no GPU; nothing if there is one."""
+    """Returns why no GPU is available; an empty string if one is."""
     _found()
     return _machine.reason
 
 
 def _found() -> dict[PhysicalDevice, Details]:
-    """The devices of this machine, in order, with what is known of each."""
+    """Returns the physical devices in order, with their attributes; runs the probe on the first call."""
     with _lock:
         if _machine.physical is None:
             gpus, _machine.reason = _probed()
@@ -143,20 +148,20 @@ def _found() -> dict[PhysicalDevice, Details]:
 
 
 def _probed() -> tuple[list[Details], str]:
-    """The GPUs there are, and if there are none, why."""
+    """Returns the GPUs that the probe finds and, if there are none, the reason."""
     if off := turned_off():
         return [], off
     if _machine.probe is None:
         return [], "there is no backend for GPUs"
     try:
         gpus = _machine.probe()
-    except Exception as error:  # whatever is wrong with a driver: the CPU is there
+    except Exception as error:  # a broken driver must not prevent use of the CPU
         return [], str(error) or type(error).__name__
     return gpus, "" if gpus else "the backend for GPUs has found none"
 
 
 def physical_devices(kind: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine."""
+    """The physical devices of this machine."""
     return [d for d in _found() if kind in (None, d.device_type)]
 
 
@@ -168,7 +173,7 @@ def _known(device: Any) -> PhysicalDevice:
 
 
 def details_of(device: Any) -> Details:
-    """What else is known of a physical device."""
+    """Returns the attributes of a physical device."""
     if not isinstance(device, PhysicalDevice):
         raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
     if device not in _found():
@@ -178,22 +183,22 @@ def details_of(device: Any) -> Details:
     return dict(_found()[device])
 
 
-# What the program says of it, before devices are used.
+# Configuration, which is frozen when devices are first used.
 
 
 def in_use() -> bool:
-    """Whether devices are in use, so that their settings can no longer be changed."""
+    """Whether logical devices exist, so that the configuration is frozen."""
     return _machine.logical is not None
 
 
 def visible_devices(kind: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine that computations may use."""
+    """The physical devices that become logical ones."""
     _found()
     return [d for d in _machine.visible if kind in (None, d.device_type)]
 
 
 def set_visible(devices: list[Any], kind: str | None) -> None:
-    """Computations use these devices only, of those of the kind, or of all."""
+    """Makes these the only visible devices of the kind; `kind=None` means of all kinds."""
     for device in devices:
         if kind not in (None, _known(device).device_type):
             raise ValueError(f"Unrecognized device: {device!r}. It is no {kind}")
@@ -207,14 +212,14 @@ def set_visible(devices: list[Any], kind: str | None) -> None:
 
 
 def memory_growth(device: Any) -> bool | None:
-    """Whether a GPU's memory is taken as it is needed; None if nobody has said."""
+    """Whether a GPU allocates memory on demand; None if not configured."""
     if _known(device).device_type != "GPU":
         raise KeyError(device)
     return _machine.growth.get(device)
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Whether a GPU's memory is taken as it is needed."""
+    """Sets whether a GPU allocates memory on demand."""
     if _known(device) in _machine.divided:
         raise ValueError("Cannot set memory growth on device when virtual devices configured")
     if device.device_type != "GPU":
@@ -229,12 +234,12 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def divisions(device: Any) -> list[LogicalDeviceConfiguration] | None:
-    """The logical devices that a physical one is divided into; None if nobody has said."""
+    """The logical devices that a physical device is split into; None if not configured."""
     return _machine.divided.get(_known(device))
 
 
 def divide(device: Any, parts: list[LogicalDeviceConfiguration]) -> None:
-    """A physical device becomes as many logical ones."""
+    """Splits a physical device into several logical ones."""
     _known(device)
     for part in parts:
         if device.device_type == "GPU":
@@ -254,11 +259,11 @@ def divide(device: Any, parts: list[LogicalDeviceConfiguration]) -> None:
             _machine.divided[device] = list(parts)
 
 
-# Devices in use.
+# Logical devices.
 
 
 def logical_devices(kind: str | None = None) -> list[Device]:
-    """The devices computations can be placed on. From now on they stay as they are."""
+    """Returns the logical devices. The first call creates them and freezes the configuration."""
     with _lock:
         if _machine.logical is None:
             found = list(_found())
@@ -277,12 +282,12 @@ def logical_devices(kind: str | None = None) -> list[Device]:
 
 
 def find(kind: str, index: int) -> Device | None:
-    """The logical device of that kind and number, if there is one."""
+    """Returns the logical device of that kind and index, or None."""
     return next((d for d in logical_devices(kind) if d.index == index), None)
 
 
 def memory_info(name: Any) -> dict[str, int]:
-    """The bytes `current` and `peak` in use on the device of that name; TensorFlow counts none for the CPU."""
+    """Returns the bytes `current` and `peak` in use on the named device; both are 0 for the CPU, as in TensorFlow."""
     device = by_name(name)
     if device.kind == "CPU" or _machine.memory is None:
         return {"current": 0, "peak": 0}
@@ -290,14 +295,14 @@ def memory_info(name: Any) -> dict[str, int]:
 
 
 def reset_memory_stats(name: Any) -> None:
-    """What the device of that name has in use now is its peak from here on."""
+    """Resets the named device's peak memory to its current use."""
     device = by_name(name)
     if device.kind != "CPU" and _machine.memory is not None:
         _machine.memory[1](device.physical)
 
 
 def by_name(name: Any) -> Device:
-    """The logical device of that name."""
+    """Returns the logical device of that name."""
     if not isinstance(name, str):
         raise TypeError(f"the device must be given as a string, such as 'GPU:0', got {name!r}")
     try:
@@ -316,40 +321,40 @@ def by_name(name: Any) -> Device:
 
 
 def soft_placement() -> bool:
-    """Whether another device takes the place of one that is not there."""
+    """Whether an unavailable device is replaced by another one."""
     return _machine.soft_placement
 
 
 def set_soft_placement(enabled: bool) -> None:
-    """Whether another device takes the place of one that is not there, in this thread's blocks and in later ones."""
+    """Sets whether an unavailable device is replaced by another one, in this thread's open scopes and in later ones."""
     _machine.soft_placement = enabled
     if here.asked is not None:
         _settle(here.asked)
 
 
 def tensor_float_32() -> bool:
-    """Whether a GPU may round the factors of float32 products to ten bits."""
+    """Whether a GPU may compute float32 products in TensorFloat-32 (10-bit mantissas)."""
     return _machine.tensor_float_32
 
 
 def set_tensor_float_32(enabled: bool) -> None:
-    """Whether a GPU may round the factors of float32 products to ten bits."""
+    """Sets whether a GPU may compute float32 products in TensorFloat-32 (10-bit mantissas)."""
     _machine.tensor_float_32 = enabled
     for told in _machine.rounding:
         told(enabled)
 
 
 def when_tensor_float_32(told: Callable[[bool], None]) -> None:
-    """`told(enabled)` is called now and when it is switched on or off."""
+    """Registers a callback and invokes it now and on every change of the TensorFloat-32 setting."""
     _machine.rounding.append(told)
     told(_machine.tensor_float_32)
 
 
-# Where new tensors go.
+# Placement of new tensors.
 
 
 def default_device() -> Device:
-    """Where a new tensor goes in this thread: where `tf.device` says, else to GPU:0 if one is visible, else to HOST."""
+    """Returns the thread's placement: the `tf.device` scope's device, else GPU:0 if one is visible, else HOST."""
     return here.device or _placed(here.asked)
 
 
@@ -358,7 +363,7 @@ def _first(devices: list[Device]) -> Device:
 
 
 def _placed(asked: DeviceSpec | None) -> Device:
-    """The device that a spec stands for."""
+    """Resolves a spec to a logical device, by soft placement if that is enabled."""
     if asked is None or not asked.to_string():
         return _first(logical_devices())
     name = asked.to_string()
@@ -381,11 +386,11 @@ def _placed(asked: DeviceSpec | None) -> Device:
 
 
 def _settle(asked: DeviceSpec | None) -> None:
-    """From now on this thread asks for that; `elsewhere` is True also for what will be refused."""
+    """Sets this thread's merged spec; `elsewhere` is True also if it cannot be satisfied, so that its use raises."""
     here.asked = asked
     if asked is None:
         for name in ("elsewhere", "device"):
-            vars(here).pop(name, None)  # what all threads have
+            vars(here).pop(name, None)  # falls back to the class attribute, which all threads share
     else:
         try:
             here.device = _placed(asked)
@@ -396,16 +401,16 @@ def _settle(asked: DeviceSpec | None) -> None:
 
 
 class device_scope:
-    """A block in which new tensors go to the device of that name, a string, and ops run there.
+    """A context in which new tensors are placed on the named device and ops run there.
 
-    Parts of a name that are not given are those of the block around it, or of the CPU; None leaves all blocks.
+    Unspecified fields of the name are those of the enclosing scope, or of the CPU; None clears all enclosing scopes.
     """
 
     def __init__(self, name: Any) -> None:
         self._name = name.name if isinstance(name, LogicalDevice) else name
         if isinstance(name, DeviceSpec):
             self._name = name.to_string()
-        self._outer: tuple[tuple[DeviceSpec | None, tuple[Any, ...]], ...] = ()  # what was there, for each time entered
+        self._outer: tuple[tuple[DeviceSpec | None, tuple[Any, ...]], ...] = ()  # the previous state, once per entry
 
     def __enter__(self) -> None:
         name = self._name
@@ -425,7 +430,7 @@ class device_scope:
             self._outer = (*entered, before)
             here.blocks = (*here.blocks, self)
             _settle(asked)
-        except BaseException:  # an interrupt, say: nobody will leave the block
+        except BaseException:  # such as an interrupt: `__exit__` will not be called
             self._be(entered, *before)
             raise
 
@@ -435,12 +440,12 @@ class device_scope:
         *entered, before = self._outer
         try:
             self._be(tuple(entered), *before)
-        except BaseException:  # an interrupt may come here too
+        except BaseException:  # an interrupt may arrive here too; restoring is idempotent
             self._be(tuple(entered), *before)
             raise
 
     def _be(self, entered: tuple[Any, ...], asked: DeviceSpec | None, blocks: tuple[Any, ...]) -> None:
-        """Makes this thread's blocks what they were."""
+        """Restores this thread's device scopes."""
         _settle(asked)
         here.blocks = blocks
         self._outer = entered

@@ -1,4 +1,4 @@
-"""One size of a shape as an object, as TensorFlow 1 has them and `TensorShape.dims` still gives them."""
+"""`Dimension`: one size of a shape as an object, as in TensorFlow 1. `TensorShape.dims` returns a list of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Dimension:
-    """One size of a shape, or none where it is unknown.
+    """One size of a shape; `value` is None where the size is unknown.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.Dimension(3) + 2
@@ -48,17 +48,17 @@ class Dimension:
     __index__ = __int__
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether the sizes may be the same."""
+        """Whether the sizes are equal or one of them is unknown."""
         known = Dimension(other)
         return self.value is None or known.value is None or self.value == known.value
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError unless the sizes may be the same."""
+        """Raises ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
 
     def merge_with(self, other: Any) -> Dimension:
-        """The size that both may be."""
+        """Returns the more specific of two compatible sizes."""
         self.assert_is_compatible_with(other)
         return Dimension(other) if self.value is None else self
 

@@ -1,7 +1,7 @@
-"""DLPack: arrays handed to other libraries, and taken from them, without a copy.
+"""DLPack: zero-copy exchange of arrays with other libraries.
 
-NumPy does the work. It has no bfloat16, which DLPack has: an array of it is handed over as one of 16-bit integers, and
-the capsule is told what they are.
+NumPy does the work. NumPy has no bfloat16 but DLPack does: a bfloat16 array is exported as one of 16-bit integers, and
+the type code in the capsule is then patched.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 
 from . import dtypes, errors
 
-CPU = 1  # DLPack's numbers for devices, as far as they are known here
+CPU = 1  # DLPack's device type codes
 CUDA = 2
-_DEVICE_AT, _KIND_AT = 8, 20  # in a DLManagedTensor: after the pointer to the data; after the device and the rank
-_UINT, _BFLOAT = 1, 4  # DLPack's numbers for kinds of numbers
+_DEVICE_AT, _KIND_AT = 8, 20  # offsets in a DLManagedTensor: after the data pointer; after the device and the rank
+_UINT, _BFLOAT = 1, 4  # DLPack's type codes
 
 _name_of = ctypes.pythonapi.PyCapsule_GetName
 _name_of.argtypes, _name_of.restype = [ctypes.py_object], ctypes.c_char_p
@@ -26,19 +26,19 @@ _Capsule = type(np.empty(0).__dlpack__())
 
 
 def exported(array: Any, **options: Any) -> Any:
-    """The array as a capsule; `options` are those of `__dlpack__`."""
+    """Exports the array as a capsule; `options` are those of `__dlpack__`."""
     array = np.asarray(array)
     if array.dtype == dtypes.bfloat16.numpy:
         capsule = array.view(np.uint16).__dlpack__(**{**options, "max_version": None})
         _kind_in(capsule).value = _BFLOAT
         return capsule
     if not array.flags.writeable and options.get("max_version") is None:
-        array = array.copy()  # an older reader cannot be told not to write
+        array = array.copy()  # an unversioned capsule has no read-only flag
     return array.__dlpack__(**options)
 
 
 def imported(capsule: Any) -> Any:
-    """The array in a capsule of the host's memory."""
+    """Imports the array of a capsule in host memory."""
     kind, device = _kind_in(capsule), device_of(capsule)
     if device != CPU:
         raise errors.InvalidArgumentError(
@@ -53,7 +53,7 @@ def imported(capsule: Any) -> Any:
 
 
 def device_of(capsule: Any) -> int:
-    """The kind of device whose memory a capsule refers to: `CPU`, `CUDA` or another."""
+    """Returns the device type whose memory a capsule refers to: `CPU`, `CUDA` or another."""
     return ctypes.c_int32.from_address(_address(capsule) + _DEVICE_AT).value
 
 
@@ -74,7 +74,7 @@ def _address(capsule: Any) -> int:
 
 
 class _Held:
-    """What has a capsule to give, as NumPy asks for it."""
+    """Adapts a capsule to the `__dlpack__` protocol that NumPy expects."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule

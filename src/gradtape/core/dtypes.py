@@ -1,7 +1,7 @@
 """The element types: one `DType` object for each, compared by identity on the hot path.
 
-A dtype is *differentiable* when a derivative with respect to it makes sense, and *narrow* when NumPy has no
-arithmetic of its own for it: values of a narrow dtype are computed in float32 and rounded back.
+A dtype is *differentiable* if a derivative with respect to it is defined, and *narrow* if NumPy has no native
+arithmetic for it: values of a narrow dtype are computed in float32 and rounded back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-# Each dtype is of one kind, and an op says in one number which kinds it takes.
+# Each dtype has one kind bit, and an op declares the kinds that it accepts as a bit mask.
 BOOL, INT, FLOAT, COMPLEX, STRING, NARROW = 1, 2, 4, 8, 16, 32
 _KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING}
 FLOATING = FLOAT | COMPLEX | NARROW
@@ -23,7 +23,7 @@ _DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "co
 
 
 class DType:
-    """An element type, such as `gradtape.float32`. There is one object for each: `DType(type_enum)` finds it.
+    """An element type, such as `gradtape.float32`. Each has a single object, which `DType(type_enum)` looks up.
 
     >>> import gradtape as tf
     >>> tf.float32.name, tf.float32.is_floating, tf.float32 == "float32"
@@ -49,7 +49,7 @@ class DType:
     kind: int
     name: str
     narrow: builtins.bool
-    numbers: dict[float, Any]  # tensors of one number of this dtype that were made before: see `tensor.number`
+    numbers: dict[float, Any]  # cached scalar tensors: see `tensor.number`
     numpy: np.dtype[Any]
     size: int
 
@@ -66,12 +66,12 @@ class DType:
 
     @property
     def real_dtype(self) -> DType:
-        """The dtype of a component of a complex dtype; any other dtype is its own."""
+        """The dtype of the components of a complex dtype; any other dtype itself."""
         return {complex64: float32, complex128: float64}.get(self, self)
 
     @property
     def is_numeric(self) -> builtins.bool:
-        """Whether it is a number, in TensorFlow's sense: quantised ones count, 8-bit floats do not."""
+        """Whether it is numeric in TensorFlow's sense: quantized dtypes are, 8-bit floats are not."""
         return self.is_quantized or (self.kind & NUMERIC > 0 and (not self.narrow or self is bfloat16))
 
     @property
@@ -98,7 +98,7 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The range intensities have in an image of this dtype: `(0, 1)` for floats, `(0, max)` for integers."""
+        """The intensity range of an image of this dtype: `(0, 1)` for floats, `(0, max)` for integers."""
         if self in (float32, float64):
             return 0, 1
         if self.is_bool:
@@ -108,7 +108,7 @@ class DType:
         raise ValueError(f"{self} does not have defined limits.")
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
-        """Whether `other` converts to this very dtype."""
+        """Whether `as_dtype(other)` is this dtype."""
         return self is as_dtype(other)
 
     def is_subtype_of(self, other: Any) -> builtins.bool:
@@ -144,11 +144,11 @@ class DType:
 
     @property
     def computed(self) -> DType:
-        """The dtype its arithmetic is done in: float32 for a narrow one, itself otherwise."""
+        """The dtype of its arithmetic: float32 for a narrow dtype, itself otherwise."""
         return float32 if self.narrow else self
 
     def kernel_name(self) -> str:
-        """What TensorFlow's error messages call it (`float`, `double`)."""
+        """Returns its name in TensorFlow's error messages (`float`, `double`)."""
         return self._tensorflow_name
 
 
@@ -201,7 +201,7 @@ uint4 = _define("uint4", 30, ml_dtypes.uint4)
 int2 = _define("int2", 31, ml_dtypes.int2)
 uint2 = _define("uint2", 32, ml_dtypes.uint2)
 float4_e2m1fn = _define("float4_e2m1fn", 33, ml_dtypes.float4_e2m1fn)
-# Names only: no op computes with these.
+# Names only: no op accepts these.
 qint8 = _define("qint8", 11, np.dtype([("qint8", np.int8)]))
 quint8 = _define("quint8", 12, np.dtype([("quint8", np.uint8)]))
 qint32 = _define("qint32", 13, np.dtype([("qint32", np.int32)]))
@@ -225,7 +225,7 @@ _BY_TYPE: dict[Any, DType] = {
 
 
 def of_numpy(dtype: np.dtype[Any]) -> DType:
-    """The DType of a NumPy dtype; text and bytes of any length are strings."""
+    """Returns the DType of a NumPy dtype; text and bytes of any length are strings."""
     found = _BY_NUMPY.get(dtype)
     if found is not None:
         return found
@@ -238,12 +238,12 @@ def of_numpy(dtype: np.dtype[Any]) -> DType:
 
 
 def zero_array(shape: Sequence[int], dtype: DType) -> np.ndarray[Any, Any]:
-    """An array of zeros, or of empty strings, which TensorFlow has in their place."""
+    """Returns an array of zeros; for strings, of empty strings, as in TensorFlow."""
     return np.full(tuple(shape), b"", object) if dtype is string else np.zeros(tuple(shape), dtype.numpy)
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType that `type_value` names: a DType, a NumPy dtype, scalar type or array, a string or an enum.
+    """Returns the DType of a DType, a NumPy dtype, scalar type or array, a string or an enum.
 
     >>> import gradtape as tf
     >>> tf.as_dtype("half")

@@ -1,4 +1,4 @@
-"""TensorFlow's exception classes, under TensorFlow's names."""
+"""TensorFlow's exception classes, with the same names and error codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(12, 17)
 
 
 class OpError(Exception):
-    """An operation could not be carried out. `message` says why, `error_code` is TensorFlow's number for the kind.
+    """An operation failed. `message` gives the reason, `error_code` is TensorFlow's numeric code for the class.
 
     >>> import gradtape as tf
     >>> try:
@@ -31,7 +31,7 @@ class OpError(Exception):
     experimental_payloads: dict[str, Any]
 
     def __init__(self, node_def: Any = None, op: Any = None, message: str = "", *args: Any) -> None:
-        """`OpError(message)`, or TensorFlow's `OpError(node_def, op, message, error_code)`."""
+        """Accepts `OpError(message)` or TensorFlow's `OpError(node_def, op, message, error_code)`."""
         if isinstance(node_def, str) and not message:
             node_def, message = None, node_def
         super().__init__(message)
@@ -50,29 +50,32 @@ class CancelledError(OpError):
 
 
 class UnknownError(OpError):
-    """Something went wrong that has no class of its own."""
+    """An error that fits no other class."""
 
     error_code = UNKNOWN
 
 
 class InvalidArgumentError(OpError):
-    """The values or shapes given do not fit the operation."""
+    """The argument values or shapes are invalid for the operation."""
 
     error_code = INVALID_ARGUMENT
-    about_values = False  # whether a graph finds it when it is run, rather than when it is made
-    operand_shapes: tuple[tuple[int, ...], ...] = ()  # of the tensors that an op refused
+    about_values = False  # whether a graph raises it when it runs, rather than when it is traced
+    operand_shapes: tuple[tuple[int, ...], ...] = ()  # the shapes of the inputs that the op rejected
 
     def about(self, *operand_shapes: tuple[int, ...]) -> InvalidArgumentError:
-        """The error, which says the shapes that do not fit: `tf.saved_model.save` looks for others."""
+        """Attaches the incompatible shapes and returns the error.
+
+        `tf.saved_model.save` reads them when it searches for shapes that are valid.
+        """
         self.operand_shapes = operand_shapes
         return self
 
 
 class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
-    """What does not fit was found while a function was traced.
+    """An invalid argument found while a function is traced.
 
-    TensorFlow raises a ValueError there about sizes it knows, an InvalidArgumentError later about those it does not.
-    This is both, and has the name of the first.
+    TensorFlow raises a ValueError at trace time for sizes that are statically known, and an InvalidArgumentError at run
+    time for the others. This class derives from both, and is displayed as ValueError.
     """
 
 
@@ -80,95 +83,95 @@ InvalidArgumentInTraceError.__name__ = ValueError.__name__
 
 
 class DeadlineExceededError(OpError):
-    """The operation took longer than it was allowed to."""
+    """The operation exceeded its deadline."""
 
     error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError):
-    """A file, or another thing named, does not exist."""
+    """A file or another named entity does not exist."""
 
     error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
-    """What was to be made is there already."""
+    """The entity to create already exists."""
 
     error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
-    """The caller may not do this."""
+    """The caller does not have permission for the operation."""
 
     error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError):
-    """There is not enough memory, or disk."""
+    """Memory or disk space is exhausted."""
 
     error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError):
-    """The state of the system does not allow the operation now."""
+    """The system is not in the state that the operation requires."""
 
     error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
-    """The operation was given up, usually because of another one."""
+    """The operation was aborted, usually because of a concurrent one."""
 
     error_code = ABORTED
 
 
 class OutOfRangeError(OpError):
-    """An index, or an iteration, went past the end."""
+    """An index or an iteration is past the end."""
 
     error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError):
-    """The operation exists, but not for these arguments."""
+    """The operation is not implemented for these arguments."""
 
     error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError):
-    """Something that must always hold does not: a defect."""
+    """An internal invariant is violated: a defect."""
 
     error_code = INTERNAL
 
 
 class UnavailableError(OpError):
-    """The service cannot be reached now."""
+    """The service is currently unavailable."""
 
     error_code = UNAVAILABLE
 
 
 class DataLossError(OpError):
-    """Data are lost or damaged beyond repair."""
+    """Data is lost or corrupted beyond repair."""
 
     error_code = DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
-    """The caller did not say who it is."""
+    """The caller did not authenticate."""
 
     error_code = UNAUTHENTICATED
 
 
 class InaccessibleTensorError(ValueError):
-    """A tensor made in a branch or in the body of a loop was used outside of it."""
+    """A tensor created in a branch or in a loop body was used outside of it."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """A Python operator needed the value of a tensor that has none yet."""
+    """A Python operator needs the value of a symbolic tensor, which has none until the graph runs."""
 
 
 for _public in (OpError, *OpError.__subclasses__()):
-    _public.__module__ = "gradtape.errors"  # where users import it from: tracebacks and pickles say so
+    _public.__module__ = "gradtape.errors"  # the public module, which tracebacks and pickles name
 
-_OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # as in TensorFlow
+_OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # the same mapping as in TensorFlow
     InvalidArgumentError: ("EINVAL", "ENAMETOOLONG", "EILSEQ", "ESPIPE"),
     NotFoundError: ("ENOENT", "ENODEV", "ENXIO"),
     AlreadyExistsError: ("EEXIST",),
@@ -183,7 +186,7 @@ _BY_NUMBER = {getattr(errno, name, None): kind for kind, names in _OF_SYSTEM.ite
 
 @contextmanager
 def of_system(path: Any) -> Iterator[None]:
-    """In the block, what the system says about the file `path` is raised as TensorFlow's error."""
+    """Translates an OSError about the file `path`, raised inside the block, to TensorFlow's error class."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,8 @@
-"""Nested structures: lists, tuples, named tuples, dicts and what else TensorFlow looks into; dicts go by sorted key.
+"""Nested structures: lists, tuples, named tuples, dicts (in sorted key order) and the other types of `tf.nest`.
 
-A class takes part by `__tf_flatten__`, which returns (metadata, parts), and `__tf_unflatten__(metadata, parts)`, or by
-being made with attrs. A *composite*, such as IndexedSlices, is a leaf unless it is asked to be expanded.
+A class takes part if it defines `__tf_flatten__`, which returns (metadata, parts), and
+`__tf_unflatten__(metadata, parts)`, or if it is an attrs class. A *composite*, such as IndexedSlices, is a leaf unless
+the caller passes `expand_composites=True`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from .tensor import Tensor
 
 
 class Composite:
-    """A value made of several tensors, `_parts()`, or its spec; `_with_parts` is a value like it, made of others."""
+    """A value that consists of several tensors, `_parts()`, or its spec; `_with_parts` rebuilds it from other parts."""
 
     __slots__ = ()
-    _is_whole = False  # whether it is a leaf all the same, as the spec of a single tensor
+    _is_whole = False  # whether it is a leaf nevertheless, as the spec of a single tensor is
 
     def _parts(self) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} must say what it is made of")
@@ -28,12 +29,12 @@ class Composite:
 
 
 def is_composite(x: Any) -> bool:
-    """Whether `x` is a leaf that is looked into where composites are expanded."""
+    """Whether `x` is a leaf that `expand_composites=True` flattens."""
     return isinstance(x, Composite) and not x._is_whole
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether `seq` has parts.
+    """Whether `seq` is a nested structure rather than a leaf.
 
     >>> import gradtape as tf
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("text")
@@ -44,7 +45,7 @@ def is_nested(seq: Any) -> bool:
 
 @cache
 def _has_parts(kind: Any) -> bool:
-    """Whether values of this type are nested; asked once a type, for the abstract classes are slow to answer."""
+    """Whether values of this type are nested; cached per type, because `issubclass` on abstract classes is slow."""
     if issubclass(kind, str | bytes | Tensor):
         return False
     return issubclass(kind, Sequence | Mapping | MappingView) or (
@@ -58,7 +59,7 @@ def is_values_view(structure: Any) -> bool:
 
 
 def parts(structure: Any) -> list[Any]:
-    """What a structure or a composite directly consists of."""
+    """Returns the immediate children of a structure or a composite."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in sorted_keys(structure)]
     if isinstance(structure, Composite):
@@ -71,7 +72,7 @@ def parts(structure: Any) -> list[Any]:
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
-    """The keys in the order in which the values are taken."""
+    """Returns the keys in the order in which the values are flattened."""
     try:
         return sorted(mapping)
     except TypeError:
@@ -83,7 +84,7 @@ def _opens(structure: Any, expand_composites: bool) -> bool:
 
 
 def _is_flat(structure: Any) -> bool:
-    """Whether `structure` is a list of leaves, by far the most frequent case."""
+    """Whether `structure` is a flat list of leaves, by far the most frequent case."""
     if type(structure) is not list:
         return False
     for part in structure:
@@ -94,7 +95,7 @@ def _is_flat(structure: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of `structure`, in order; a leaf by itself gives a list of one.
+    """Returns the leaves of `structure`, in order; a single leaf gives a list of one.
 
     >>> import gradtape as tf
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
@@ -114,7 +115,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """The leaves `flat_sequence` in the shape of `structure`.
+    """Packs the leaves `flat_sequence` into the structure of `structure`.
 
     >>> import gradtape as tf
     >>> tf.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
@@ -149,7 +150,7 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
 
 
 def like(structure: Any, its_parts: list[Any]) -> Any:
-    """A structure of the same kind, which directly consists of `its_parts`, in the order of `parts`."""
+    """Rebuilds a structure of the same type from new immediate children, in the order of `parts`."""
     kind: Any = type(structure)
     if isinstance(structure, Mapping):
         packed = dict(zip(sorted_keys(structure), its_parts, strict=True))
@@ -165,7 +166,7 @@ def like(structure: Any, its_parts: list[Any]) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`func` on the corresponding leaves of one or more structures, in the same structure.
+    """Applies `func` to the corresponding leaves of one or more structures; returns the same structure.
 
     >>> import gradtape as tf
     >>> tf.nest.map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
@@ -186,7 +187,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Raises `ValueError` for another arrangement, `TypeError` for other sequence types.
+    """Raises `ValueError` if the nesting differs, `TypeError` if the sequence types differ.
 
     >>> import gradtape as tf
     >>> tf.nest.assert_same_structure([1, (2,)], [3, (4,)])
@@ -212,7 +213,7 @@ class _Leaf:
 
 
 def _outline(structure: Any) -> str:
-    """The structure with a dot for each leaf."""
+    """Formats the structure with a dot for each leaf."""
     return str(map_structure(lambda _: _Leaf(), structure))
 
 
@@ -243,7 +244,7 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
 
 
 def _check_specs(a: Any, b: Any) -> None:
-    """Composites are alike if one spec could stand for both."""
+    """Raises TypeError unless the specs of two composites have a common supertype."""
     mine, its = (getattr(x, "_type_spec", x) if isinstance(x, Composite) else None for x in (a, b))
     common = getattr(mine, "most_specific_common_supertype", None)
     if common is not None and mine != its and common([its]) is None:
@@ -251,9 +252,9 @@ def _check_specs(a: Any, b: Any) -> None:
 
 
 def _same_type(a: Any, b: Any) -> bool:
-    if isinstance(a, Composite) and isinstance(b, Composite):  # a spec goes with its values
+    if isinstance(a, Composite) and isinstance(b, Composite):  # a spec matches the values that it describes
         return getattr(a, "value_type", type(a)) is getattr(b, "value_type", type(b))
     if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
         return True
-    fields = getattr(a, "_fields", None)  # named tuples made twice from the same fields
+    fields = getattr(a, "_fields", None)  # equal named tuple types may be created twice
     return fields is not None and fields == getattr(b, "_fields", None) and type(a).__name__ == type(b).__name__

@@ -1,6 +1,6 @@
-"""The switch for deliberate differences in numbers: off, gradtape's own numbers; on, TensorFlow's.
+"""The switch for deliberate numerical differences: off selects gradtape's results, on TensorFlow's.
 
-What it changes is listed in docs/coming-from-tensorflow.md. A function keeps the numbers it was traced with.
+docs/coming-from-tensorflow.md lists what it changes. A traced function keeps the setting it was traced with.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ VARIABLE = "GRADTAPE_TENSORFLOW_NUMERICS"
 
 
 class Numerics:
-    """The state of the switch, of the whole process; the environment sets it first."""
+    """The process-wide state of the switch, initialized from the environment."""
 
     def __init__(self) -> None:
         self.like_tensorflow = os.environ.get(VARIABLE, "0") not in ("", "0")

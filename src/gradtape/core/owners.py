@@ -1,4 +1,4 @@
-"""`Owner`: an object whose attributes are the variables, and the other owners, that belong to it."""
+"""`Owner`: base class of objects whose attributes are the variables and other owners that a checkpoint saves."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 
 class Owner:
-    """What a checkpoint looks into: modules, layers, optimizers.
+    """An object that a checkpoint traverses: a module, a layer or an optimizer.
 
-    While a checkpoint waits for variables that are not there yet, `_restorations` has it, with the number of this
-    object in it: an attribute that is set then gets its value.
+    While a checkpoint has values for variables that do not exist yet (deferred restoration), `_restorations` holds it,
+    with this object's node number in it. Setting an attribute then restores the attribute's value.
     """
 
     _owns_variables = True
-    _exchanges_containers = True  # whether its lists and dicts may be exchanged for such that say what comes into them
+    _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -21,6 +21,6 @@ class Owner:
             self._was_set(name, self.__dict__.get(name))
 
     def _was_set(self, name: str, value: Any) -> None:
-        """Something belongs to this object from now on, under a name."""
+        """Reports an attribute set under `name` to the pending restorations."""
         for restoration, number in tuple(self.__dict__.get("_restorations", ())):
             restoration.was_set(number, name, value)

@@ -1,4 +1,4 @@
-"""Scopes: the names in front of variables' names, the layers that what happens belongs to, what a thread holds."""
+"""Thread-local scopes: name scopes of variables, layer scopes for attribution, and their transfer between threads."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _carried: list[threading.local] = []
 
 
 def carried(local: _Local) -> _Local:
-    """Declares what a thread holds to be part of what `adopt` takes over from another thread."""
+    """Registers a thread-local object whose state `held` captures and `adopt` copies to another thread."""
     _carried.append(local)
     return local
 
 
 def held() -> list[tuple[threading.local, dict[str, Any]]]:
-    """What this thread holds, for `adopt` in another one that goes on in its place."""
+    """Captures this thread's registered state, for `adopt` in a thread that continues its work."""
     return [(local, dict(vars(local))) for local in _carried]
 
 
 def adopt(those: list[tuple[threading.local, dict[str, Any]]]) -> None:
-    """Makes this thread, a new one, hold what another one held."""
+    """Installs state that `held` captured in another thread; this thread must be new."""
     for local, values in those:
         vars(local).update(values)
 
 
 class _Current(threading.local):
     prefix = ""
-    parts: tuple[str, ...] = ()  # the name scopes and layers around what happens now
-    left: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what the two were before each scope that is open
+    parts: tuple[str, ...] = ()  # the enclosing name scopes and layers
+    left: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the previous (prefix, parts) of each open scope
 
 
 _current = carried(_Current())
@@ -39,21 +39,21 @@ _told: Callable[[], None] | None = None
 
 
 def when_changed(told: Callable[[], None] | None) -> None:
-    """Makes `told()`, or nobody, the one who is told when the scopes of a thread change."""
+    """Sets (or clears) the callback invoked when a thread's scopes change."""
     global _told
     _told = told
 
 
 def parts() -> tuple[str, ...]:
-    """The name scopes and layers around what happens now, the outermost first."""
+    """Returns the enclosing name scopes and layers, outermost first."""
     return _current.parts
 
 
 class holding(AbstractContextManager[None]):
-    """Inside the block this thread has these values in `local`; then those that it had before.
+    """Sets attributes of `local` in this thread inside the block, and restores them afterwards.
 
-    They are restored even if an interrupt comes while that is done: a thread that kept the random stream of a block
-    that has ended would draw the same numbers for ever.
+    An interrupt during the exit does not prevent the restoration: a thread that kept the random stream of a block that
+    has ended would draw the same numbers forever.
     """
 
     def __init__(self, local: threading.local, **values: Any) -> None:
@@ -78,7 +78,7 @@ class holding(AbstractContextManager[None]):
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """What happens in the block belongs to `name`, such as a layer; names of variables are not touched."""
+    """Attributes the ops in the block to `name`, such as a layer, without changing the names of variables."""
     outer = _current.parts
     _become((*outer, name))
     try:
@@ -94,17 +94,17 @@ def _become(parts: tuple[str, ...]) -> None:
 
 
 def scoped(name: str) -> str:
-    """`name` as it is called in the scope that is open now."""
+    """Returns `name` prefixed by the open name scopes."""
     return _current.prefix + name
 
 
 def unscoped() -> AbstractContextManager[None]:
-    """Names in the block are as they are given, whatever scopes are open."""
+    """Disables the name prefix inside the block."""
     return holding(_current, prefix="")
 
 
 def get_current_name_scope() -> str:
-    """The name scopes that are open now, as one path.
+    """Returns the open name scopes as a path.
 
     >>> import gradtape as tf
     >>> with tf.name_scope("encoder"), tf.name_scope("layer"):
@@ -115,9 +115,9 @@ def get_current_name_scope() -> str:
 
 
 class name_scope:
-    """Puts `name/` in front of the names of variables made inside the block.
+    """Prefixes `name/` to the names of variables created inside the block.
 
-    A name that ends in `/` replaces the scopes around it, and the empty name leaves them all.
+    A name that ends in `/` is absolute: it replaces the enclosing scopes. The empty name clears them.
 
     >>> import gradtape as tf
     >>> with tf.name_scope("outer") as scope:
@@ -133,7 +133,7 @@ class name_scope:
 
     @property
     def name(self) -> str:
-        """The name the scope was made with."""
+        """The name passed to the constructor."""
         return self._name
 
     def __enter__(self) -> str:

@@ -1,6 +1,6 @@
-"""`TensorShape`: sizes, with TensorFlow's manners. A size of `None` is unknown; so may be the whole rank.
+"""`TensorShape`: sizes with TensorFlow's semantics. A size of `None` is unknown; the rank may be unknown, too.
 
-It is no tuple, though it behaves as one: `"%s" % x.shape` is to show a shape, and would take a tuple apart.
+It behaves like a tuple but is not one, so that `"%s" % x.shape` formats the shape instead of unpacking it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _new = object.__new__
 
 
 class TensorShape:
-    """The shape of a tensor: a sequence of sizes that compares with lists and tuples and knows how to merge.
+    """The shape of a tensor: a sequence of sizes that compares equal to lists and tuples and can be merged.
 
     >>> import gradtape as tf
     >>> shape = tf.TensorShape([2, None, 3])
@@ -43,7 +43,7 @@ class TensorShape:
 
     @classmethod
     def _of(cls, dims: tuple[int | None, ...]) -> TensorShape:
-        """The shape of an array, whose sizes need no check."""
+        """Creates a shape from the dimensions of an array, without validation."""
         shape = _new(cls)
         shape._dims = dims
         return shape
@@ -55,12 +55,12 @@ class TensorShape:
 
     @property
     def ndims(self) -> int | None:
-        """The same as `rank`."""
+        """Same as `rank`."""
         return self.rank
 
     @property
     def dims(self) -> list[Dimension] | None:
-        """The sizes as a list of objects, whose `value` is the size; `None` when the rank is unknown."""
+        """The sizes as `Dimension` objects; `None` when the rank is unknown."""
         return [Dimension(size) for size in self]
 
     def as_list(self) -> list[int | None]:
@@ -68,7 +68,7 @@ class TensorShape:
         return list(self)
 
     def num_elements(self) -> int | None:
-        """The product of the sizes, `None` when it is not known."""
+        """The product of the sizes, `None` when unknown."""
         return math.prod(size for size in self if size is not None) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
@@ -90,7 +90,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """The shape that says everything both say."""
+        """Merges two compatible shapes: each size is known if either shape knows it."""
         other = TensorShape(other)
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are not compatible")
@@ -101,7 +101,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self, other, strict=True)])
 
     def concatenate(self, other: Any) -> TensorShape:
-        """This shape followed by another."""
+        """Returns this shape followed by `other`."""
         other = TensorShape(other)
         if self.rank is None or other.rank is None:
             return UNKNOWN_RANK
@@ -179,7 +179,7 @@ class TensorShape:
         return TensorShape._of(item) if isinstance(key, slice) else item
 
     def __bool__(self) -> bool:
-        return True  # the rank is known, even if it is 0
+        return True  # as in TensorFlow: True if the rank is known, even if it is 0
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, TensorShape):
@@ -215,7 +215,7 @@ class TensorShape:
 
 
 class _UnknownRank(TensorShape):
-    """The shape of which nothing is known."""
+    """The shape of unknown rank."""
 
     __slots__ = ()
 
@@ -282,7 +282,7 @@ def _as_size(dim: Any) -> int | None:
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The common shape of arrays that are broadcast together; `ValueError` when there is none."""
+    """Returns the shape that the shapes broadcast to; raises `ValueError` if there is none."""
     rank = max((len(shape) for shape in shapes), default=0)
     out = [1] * rank
     for shape in shapes:

@@ -1,4 +1,4 @@
-"""`IndexedSlices`: the rows of a large tensor that are not zero, as `gather` leaves them in the backward pass."""
+"""`IndexedSlices`: the nonzero rows of a large tensor, the gradient that `gather` produces in the backward pass."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the dense tensor, as far as it is known."""
+        """The shape of the dense tensor, as far as known."""
         if self.dense_shape is None:
             return UNKNOWN_RANK
         return TensorShape([int(n) for n in getattr(self.dense_shape, "array", self.dense_shape)])
 
     @property
     def device(self) -> str:
-        """Where the values live."""
+        """The device of the values."""
         return self.values.device
 
     @property
@@ -60,7 +60,7 @@ class IndexedSlices(CompositeTensor):
         return self.values.op
 
     def consumers(self) -> list[Any]:
-        """Nothing is known of the consumers of an eager value."""
+        """Eager values do not track their consumers."""
         return []
 
     def _shape_invariant_to_type_spec(self, shape: Any) -> Any:

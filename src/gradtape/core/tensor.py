@@ -1,4 +1,4 @@
-"""`Tensor`: one immutable value. Its operators are the recorded ops, attached by `gradtape.ops.operators`."""
+"""`Tensor`: an immutable value. `gradtape.ops.operators` attaches its operators, which are recorded ops."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .dtypes import DType
 from .shapes import TensorShape
 
 _new = object.__new__
-_MOST_NUMBERS = 1000  # that are remembered of each dtype
+_MOST_NUMBERS = 1000  # cached per dtype
 
 
 def _nobody(x: Tensor, how: str) -> None:
-    """Nobody is told."""
+    """Does nothing: the default while no callback is set."""
 
 
 _escaped: Callable[[Tensor, str], None] = _nobody
 
 
 def on_escape(told: Callable[[Tensor, str], None]) -> None:
-    """`told(x, how)` is called when the value of a marked tensor is read by NumPy or Python, which are not recorded."""
+    """Sets the callback invoked when NumPy or Python, which no tape records, reads the value of a traced tensor `x`."""
     global _escaped
     _escaped = told
 
@@ -37,14 +37,14 @@ _places: tuple[Callable[[Tensor], None], ...] = ()
 
 
 def when_made(tracer_of: Callable[[Tensor], Any] | None) -> None:
-    """From now on a tensor that is made from what is none has the mark `tracer_of(tensor)`, or none."""
+    """Sets (or clears) the function whose result is the tracer of each tensor created from a non-tensor value."""
     global _tracer_of
     _tracer_of = tracer_of
     _settle_made()
 
 
 def place_made(place: Callable[[Tensor], None], begin: bool = True) -> None:
-    """From now on `place(tensor)` puts a tensor that is made from what is none where it belongs; or no longer does."""
+    """Adds (or removes) a callback that places each tensor created from a non-tensor value on its device."""
     global _places
     _places = tuple([p for p in _places if p != place])
     if begin:
@@ -53,13 +53,13 @@ def place_made(place: Callable[[Tensor], None], begin: bool = True) -> None:
 
 
 def _settle_made() -> None:
-    """Makes one function of all these: where there are none, as mostly, a new tensor costs one question."""
+    """Combines the hooks into one function, None in the common case, so that creating a tensor costs a single test."""
     global _made
     _made = _tracer_of if devices.in_use() and not _places else _placed
 
 
 def _placed(x: Tensor) -> Any:
-    """The mark of a new tensor, which is put where it belongs; the first one makes devices be in use."""
+    """Runs the placement hooks on a new tensor and returns its tracer; the first call initializes the devices."""
     devices.logical_devices()
     for place in _places:
         place(x)
@@ -73,22 +73,23 @@ _sending: Callable[[Tensor], Tensor] | None = None
 
 
 def when_placed(place: Callable[[Tensor], Tensor] | None) -> None:
-    """From now on a tensor made from what is none goes where `place(tensor)` takes it; without it, it stays here."""
+    """Sets (or clears) the function that moves a tensor created from a non-tensor value to its device."""
     global _sending
     _sending = place
 
 
 def placed(x: Tensor) -> Tensor:
-    """A new tensor of the host, or the same where new tensors go: on the device in use."""
+    """Moves a new host tensor to the current device; returns it unchanged where no device is in use."""
     return x if _sending is None else _sending(x)
 
 
 class Tensor:
-    """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
+    """An immutable array with a dtype and a shape, created by `gradtape.constant` and by every op.
 
-    `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `tracer` says
-    where the active recorders have written this tensor down: `None`, or a chain `(recorder's key, its note, rest)`, or
-    the position on the one tape that has recorded it, whose key is `tape_id` then. `tracers` is a chain in any case.
+    `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `tracer` links
+    the tensor to the active recorders: it is `None`, or a linked list `(recorder's key, its entry, rest)`, or, as a
+    compact form, the integer position on the only tape that has recorded the tensor, whose key is then `tape_id`.
+    `tracers` is always the linked list.
 
     >>> import gradtape as tf
     >>> t = tf.constant([1.0, 2.0])
@@ -98,13 +99,13 @@ class Tensor:
 
     __slots__ = ("__dict__", "__weakref__", "array", "dtype", "tape_id", "tracer")
 
-    __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
+    __array_priority__ = 100  # so that `ndarray * tensor` calls our `__rmul__`
 
     array: Any
     dtype: DType
     tape_id: object
     tracer: Any
-    placement: devices.Device = devices.HOST  # of the class: only a tensor that is elsewhere has its own
+    placement: devices.Device = devices.HOST  # a class attribute: only a tensor on another device has its own
 
     # Attached by `gradtape.ops.operators`.
     __add__: Callable[..., Tensor]
@@ -123,13 +124,13 @@ class Tensor:
 
     @property
     def tracers(self) -> Any:
-        """The mark as a chain, or None."""
+        """The tracer as a linked list, or None."""
         tracer = self.tracer
         return (self.tape_id, tracer, None) if type(tracer) is int else tracer
 
     @property
     def buffer(self) -> Any:
-        """The array where the tensor lives: for one on a device, the array there."""
+        """The array in the tensor's own memory: the device array for a tensor on a device."""
         return self.array
 
     @property
@@ -149,12 +150,12 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """Where the value lives, in TensorFlow's spelling."""
+        """The device's name in TensorFlow's spelling."""
         return self.placement.name
 
     @property
     def backing_device(self) -> str:
-        """Where the memory of the value is: integers and strings are in that of the first CPU."""
+        """The device whose memory holds the value: integers and strings are in that of the first CPU."""
         placed = self.placement.kind != "CPU" or self.dtype.is_floating or self.dtype.is_complex
         return (self.placement if placed else devices.HOST).name
 
@@ -181,7 +182,7 @@ class Tensor:
         raise AttributeError("Tensor.value_index is undefined when eager execution is enabled.")
 
     def consumers(self) -> Any:
-        """Eager tensors do not know who uses them."""
+        """Eager tensors do not track their consumers."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
@@ -191,16 +192,16 @@ class Tensor:
         )
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Same as `shape`."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Checks that the tensor has this shape; an eager tensor's shape is what it is."""
+        """Checks that the tensor's shape is compatible with `shape`; the shape of an eager tensor is always known."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
 
     def numpy(self) -> Any:
-        """The value as a NumPy array of its own, or a NumPy scalar."""
+        """Returns a copy of the value as a NumPy array, or a NumPy scalar."""
         if self.tracer is not None:
             _escaped(self, "numpy()")
         return self._shown()
@@ -211,25 +212,25 @@ class Tensor:
         return self.array.copy() if self.array.shape else self.array[()]
 
     def computed(self) -> Tensor:
-        """Itself: kinds of tensors whose value is not known yet compute it."""
+        """Returns itself. Lazy subclasses evaluate their value."""
         return self
 
     def own_read(self) -> Tensor:
-        """For what was read of a variable: the same as an object of its own, which the user may watch."""
+        """Returns a distinct tensor object for a value read from a variable, so that the user can watch it."""
         x = wrap(self.array, self.dtype)
         x.tracer = self.tracers
         return x
 
     def cpu(self) -> Tensor:
-        """The tensor in host memory: itself."""
+        """Returns the tensor in host memory: itself."""
         return self
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
-        """The tensor in the memory of a GPU, if there is one."""
+        """Raises RuntimeError; tensors of a GPU backend override it."""
         raise RuntimeError(f"GPU:{gpu_index} unknown device. The devices are {devices.logical_devices()}")
 
     def ref(self) -> Reference:
-        """A hashable reference to this very tensor, for use as a key."""
+        """Returns a hashable reference to this tensor object, for use as a dictionary key."""
         return Reference(self)
 
     experimental_ref = ref
@@ -238,7 +239,7 @@ class Tensor:
         if self.tracer is not None:
             _escaped(self, "NumPy")
         array = self.array
-        if type(array) is not ndarray:  # a scalar, which has no memory to share
+        if type(array) is not ndarray:  # a scalar has no memory to share
             return new_array(array, dtype)
         if copy or (dtype is not None and dtype != array.dtype):
             return array.astype(dtype or array.dtype, copy=True)
@@ -261,7 +262,7 @@ class Tensor:
                 f"{self.dtype.name}: {self!r}"
             )
         asking = sys._getframe(1).f_globals.get("__name__", "")
-        if asking.startswith("tensorflow."):  # TensorFlow itself, beside which we run: it takes its own tensors only
+        if asking.startswith("tensorflow."):  # TensorFlow in the same process: it accepts only its own tensors
             return sys.modules["tensorflow"].constant(np.asarray(self))
         return self
 
@@ -316,7 +317,7 @@ class Tensor:
         return format(self._shown(), spec)
 
     def __nonzero__(self) -> bool:
-        """As `bool(self)`, by the name that Python 2 had for it: libraries copy it from here."""
+        """Python 2's name for `__bool__`, which some libraries copy from here."""
         return bool(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -348,7 +349,7 @@ class Tensor:
 
 
 def text_of(value: Any, show: Any) -> str:
-    """A NumPy value inside a line of text: a scalar as Python writes it, a matrix on lines of its own."""
+    """Formats a NumPy value within a line of text: a scalar as Python prints it, a matrix on its own lines."""
     if show is repr and isinstance(value, np.generic):
         value = value.item()
     text = show(value)
@@ -356,9 +357,9 @@ def text_of(value: Any, show: Any) -> str:
 
 
 class _Elsewhere:
-    """A method that arrays have and tensors have not: asking for it tells which function to use.
+    """A descriptor for an array method that tensors lack; its AttributeError names the function to use.
 
-    `__getattr__` could tell that too, but NumPy would call it twice in every `np.asarray(tensor)`.
+    `__getattr__` could do the same, but NumPy would call it twice in every `np.asarray(tensor)`.
     """
 
     def __init__(self, name: str, function: str) -> None:
@@ -384,7 +385,7 @@ for _name, _function in _FUNCTIONS.items():
 
 
 class Reference:
-    """A hashable handle of one tensor or variable: equal to another only when both are of the same object."""
+    """A hashable handle to a tensor or variable; two are equal only if they refer to the same object."""
 
     __slots__ = ("__weakref__", "_referent")
 
@@ -392,7 +393,7 @@ class Reference:
         self._referent = referent
 
     def deref(self) -> Any:
-        """The tensor or variable itself."""
+        """Returns the referenced tensor or variable."""
         return self._referent
 
     def __eq__(self, other: Any) -> bool:
@@ -411,12 +412,12 @@ class Reference:
 
 
 def is_tensor_like(x: Any) -> bool:
-    """Whether `x` is a tensor or has one, as a variable has."""
+    """Whether `x` is a tensor or converts to one by `_as_tensor`, as a variable does."""
     return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
 
 
 def constant(array: Any, dtype: DType) -> Tensor:
-    """A tensor made from what is none."""
+    """Creates a tensor from a non-tensor value."""
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype
@@ -425,12 +426,15 @@ def constant(array: Any, dtype: DType) -> Tensor:
 
 
 def _remade(array: Any, dtype: DType) -> Tensor:
-    """A tensor from a pickle, which does not name the class: who stands in for TensorFlow gives that another place."""
+    """Unpickles a tensor.
+
+    Pickles do not name the class, since a TensorFlow replacement exposes it under another module name.
+    """
     return Tensor(array, dtype)
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:
-    """`Tensor(array, dtype)` without the cost of a constructor."""
+    """Same as `Tensor(array, dtype)`, without the constructor's cost and without calling the creation hooks."""
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype
@@ -439,11 +443,11 @@ def wrap(array: Any, dtype: DType) -> Tensor:
 
 
 def number(dtype: DType, value: float) -> Tensor:
-    """The tensor of one number, for an op's second argument. It is remembered: `x * 0.5` is frequent."""
+    """Returns a cached scalar tensor for an op's second argument, since expressions such as `x * 0.5` are frequent."""
     known = dtype.numbers.get(value)
     if known is not None:
         return known
     made = wrap(dtype.as_numpy_dtype(value), dtype)
-    if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # zeros have a sign that a key has not
+    if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # 0.0 and -0.0 are the same key
         dtype.numbers[value] = made
     return made

@@ -1,4 +1,4 @@
-"""When this process has waited for others: collectives note it, and a profile reads it."""
+"""A log of the times when this process waits for others: collectives write it and the profiler reads it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import NamedTuple
 
-_KEPT = 10_000  # of the last ones
+_KEPT = 10_000  # only the most recent waits are retained
 
 
 class Wait(NamedTuple):
-    """What was waited for, and from when to when, in nanoseconds of `perf_counter_ns`."""
+    """What the process waited for, with start and end in nanoseconds of `perf_counter_ns`."""
 
     what: str
     start: int
@@ -24,7 +24,7 @@ _waits: deque[Wait] = deque(maxlen=_KEPT)
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """In the block this thread waits for other processes."""
+    """Records the duration of the block as a wait for other processes."""
     start = perf_counter_ns()
     try:
         yield
@@ -33,5 +33,5 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def waits_since(start: int) -> list[Wait]:
-    """Those that began after a moment."""
+    """Returns the waits that began at `start` or later."""
     return [wait for wait in list(_waits) if wait.start >= start]

@@ -1,4 +1,4 @@
-"""Protocol buffers as bytes: the few kinds of fields that examples, tensors and checkpoints are made of."""
+"""The Protocol Buffers wire format, limited to the field types that examples, tensors and checkpoints use."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _SIZES = {FIXED64: 8, FIXED32: 4}
 _MASK = 0xFFFFFFFFFFFFFFFF
-_LONG = 64  # bytes of numbers from which on NumPy reads them faster than Python
+_LONG = 64  # bytes from which decoding varints with NumPy is faster than with Python
 
 
 class DecodeError(ValueError):
-    """Bytes that are no message of the kind expected."""
+    """The bytes are not a valid message of the expected type."""
 
 
 def varint(number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first; a negative one is 64 bits long."""
+    """Encodes an integer as a varint (7-bit groups, lowest first); a negative one as 64-bit two's complement."""
     number &= _MASK
     if number < 0x80:
         return bytes((number,))
@@ -32,7 +32,7 @@ def varint(number: int) -> bytes:
 
 
 def varints(numbers: Iterable[int]) -> bytes:
-    """Numbers one after another."""
+    """Encodes integers as consecutive varints."""
     numbers = list(numbers)
     if numbers and 0 <= min(numbers) and max(numbers) < 0x80:
         return bytes(numbers)
@@ -40,17 +40,17 @@ def varints(numbers: Iterable[int]) -> bytes:
 
 
 def field(number: int, data: bytes) -> bytes:
-    """A field of bytes, text or a message."""
+    """Encodes a length-delimited field: bytes, text or a message."""
     return varint(number << 3 | BYTES) + varint(len(data)) + data
 
 
 def number_field(number: int, value: int) -> bytes:
-    """A field of one integer."""
+    """Encodes a varint field."""
     return varint(number << 3 | VARINT) + varint(value)
 
 
 def varint_at(data: bytes, place: int) -> tuple[int, int]:
-    """The number at a place, and the place behind it."""
+    """Decodes the varint at an offset; returns it and the offset after it."""
     found = shift = 0
     while shift < 70:
         byte = data[place]
@@ -63,7 +63,7 @@ def varint_at(data: bytes, place: int) -> tuple[int, int]:
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
-    """The fields of a message: number, kind, and value: an integer or bytes."""
+    """Yields the fields of a message as (number, wire type, value); a value is an integer or bytes."""
     if not isinstance(data, bytes):
         raise DecodeError("a message was expected")
     place = 0
@@ -92,7 +92,7 @@ def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
 
 
 def integers(kind: int, value: Any) -> Any:
-    """The int64 numbers of a field, which may be one number or many in a row."""
+    """Decodes the int64 values of a field, packed or not."""
     if kind == VARINT:
         return np.array([value], np.uint64).view(np.int64)
     if kind != BYTES:
@@ -110,7 +110,7 @@ def integers(kind: int, value: Any) -> Any:
 
 
 def _many(data: bytes) -> Any:
-    """The numbers of a long row, found for all bytes at once."""
+    """Decodes a long packed field, vectorized over its bytes."""
     array = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(array < 0x80)
     if not len(ends) or ends[-1] != len(array) - 1:
@@ -124,20 +124,20 @@ def _many(data: bytes) -> Any:
 
 
 def floats(kind: int, value: Any) -> Any:
-    """The float32 numbers of a field."""
+    """Decodes the float32 values of a field."""
     if kind not in (BYTES, FIXED32) or len(value) % 4:
         raise DecodeError("floats were expected")
     return np.frombuffer(value, "<f4").astype(np.float32)
 
 
 def doubles(kind: int, value: Any) -> Any:
-    """The float64 numbers of a field."""
+    """Decodes the float64 values of a field."""
     if kind not in (BYTES, FIXED64) or len(value) % 8:
         raise DecodeError("doubles were expected")
     return np.frombuffer(value, "<f8").astype(np.float64)
 
 
 def packed_floats(values: Iterable[float]) -> bytes:
-    """Numbers as float32, one after another."""
+    """Encodes numbers as packed float32."""
     values = list(values)
     return struct.pack(f"<{len(values)}f", *values)
