@@ -1,1 +1,1 @@
-"""How an op runs: who is told, how values become tensors, where in the program it happens. Uses core."""
+"""Op execution: dispatch to recorders, conversion to tensors, randomness and source locations. Imports only core."""

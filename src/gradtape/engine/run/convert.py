@@ -1,7 +1,7 @@
-"""Values into tensors: Python numbers and lists, NumPy arrays, variables, and what users register.
+"""Conversion to tensors of Python numbers and lists, NumPy arrays, variables and types that users register.
 
-Python numbers are weak: they take the dtype asked for, float32 or int32 if none is. NumPy values keep their dtype
-unless one is asked for. In a list the first number decides between them. Tensors are never converted to another dtype.
+Python numbers are weakly typed: they take the requested dtype, or float32 or int32 by default. NumPy values keep their
+dtype unless one is requested. In a list the first number decides which rule applies. Tensors are never cast.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like
 from .namespace import ops
 
-# What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
+# The kinds (of NumPy) of Python numbers that each kind of dtype accepts.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
-_LARGEST = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # what is not more than this is rounded to a float32
+_LARGEST = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # the largest number that rounds to a finite float32
 _LIKE_AN_ARRAY = ("__array__", "__array_interface__", "__array_struct__")
-readable: set[type] = set()  # types with `_as_tensor`, whose value is read without asking further
+readable: set[type] = set()  # types with `_as_tensor`, which is called without further checks
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
 
 
 def register(base_type: Any, conversion: Callable[..., Any], priority: int = 100) -> None:
-    """`conversion(value, dtype)` makes tensors of `base_type`; a lower priority is tried first."""
+    """Registers `conversion(value, dtype)` for values of `base_type`; a lower priority is tried first."""
     _registered.append((priority, base_type, conversion))
     _registered.sort(key=lambda entry: entry[0])
 
 
 def is_registered(value: Any) -> bool:
-    """Whether somebody has said how `value` becomes a tensor."""
+    """Whether a conversion is registered for the type of `value`."""
     return any(isinstance(value, base) for _, base, _ in _registered)
 
 
 def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Tensor:
-    """`value` as a tensor of `dtype`; `hint` is a dtype to prefer where the value leaves the choice."""
+    """Converts `value` to a tensor of `dtype`; `hint` is a preferred dtype, ignored if the value does not fit it."""
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype is not dtype:
             raise ValueError(
@@ -72,9 +72,9 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
 
 
 def with_default(value: Any, default: DType, kinds: int) -> Tensor:
-    """The value as a tensor for an op that takes `kinds` of dtypes and has a default among them.
+    """Converts a value to a tensor for an op that accepts `kinds` of dtypes and has a default among them.
 
-    NumPy's arrays are converted to the default; other values keep their dtype if it is one that the op takes.
+    NumPy arrays are converted to the default; other values keep their dtype if the op accepts it.
     """
     if isinstance(value, np.ndarray | np.generic):
         return to_tensor(value, default)
@@ -83,13 +83,13 @@ def with_default(value: Any, default: DType, kinds: int) -> Tensor:
 
 
 def own_read(variable: Any) -> Tensor:
-    """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
+    """Reads a variable as a distinct tensor object, which a function may return to the user, who may watch it."""
     read: Tensor = variable._as_tensor()
     return read.own_read()
 
 
 def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
-    """`value` as a tensor; unlike `to_tensor`, a list with tensors in it is refused."""
+    """Converts `value` to a tensor; unlike `to_tensor`, rejects a list that contains tensors."""
     if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
     if type(value) is list or type(value) is tuple:
@@ -98,7 +98,7 @@ def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
 
 
 def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
-    """The values as tensors of one dtype, the first tensor's or else the first value's, for the op called `title`."""
+    """Converts values to tensors of one dtype, the first tensor's or else the first value's. `title` names the op."""
     values = list(values)
     known = next((v.dtype for v in values if is_tensor_like(v)), None)
     tensors: list[Tensor] = []
@@ -116,14 +116,14 @@ def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
 
 
 def to_array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
-    """The value of something that must be known now (an axis, a shape), as an array."""
+    """Returns a value that must be statically known, such as an axis or a shape, as an array."""
     if type(value) is not np.ndarray and not isinstance(value, int | float):
         value = to_tensor(value).array
     return np.asarray(value, dtype=dtype)
 
 
 def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
-    """A shape given as a list, a TensorShape, a tensor or a number, as a tuple."""
+    """Converts a shape given as a list, a TensorShape, a tensor or a number to a tuple."""
     if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
         shape = tuple(value)
     else:
@@ -142,11 +142,11 @@ def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
 
 
 def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
-    """An argument that says how an op works (axes, sizes, paddings) as an array of integers; NumPy's may be floats."""
+    """Converts an op's static argument (axes, sizes, paddings) to an integer array; NumPy arrays may be of floats."""
     if type(value) is int:
         return np.int64(value)
     tensor = to_tensor(value)
-    if tensor.dtype.numpy.kind == "f" and isinstance(value, list | tuple):  # of float tensors, which are cast
+    if tensor.dtype.numpy.kind == "f" and isinstance(value, list | tuple):  # a list of float tensors, which are cast
         tensor = to_tensor(value, None, dtypes.int32)
     array = tensor.array
     if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
@@ -158,7 +158,7 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
 
 
 def integer(value: Any, name: str) -> int:
-    """The argument called `name`, which says how an op works (an axis, a count), as one integer."""
+    """Converts an op's static argument `name` (an axis, a count) to an int."""
     if type(value) is int:
         return value
     array = to_array(value)
@@ -170,7 +170,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def _number(value: Any, dtype: DType | None) -> Tensor:
-    """A tensor of one Python number. Integers too large for their dtype wrap around, as in C."""
+    """Converts a Python number. Integers too large for the dtype wrap around, as in C."""
     if dtype is None:
         dtype = _DEFAULTS.get(type(value)) or _integer_dtype(value, value)
         if dtype is dtypes.float32 and _LARGEST < abs(value) < np.inf:
@@ -189,7 +189,7 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
 
 
 def _integer_dtype(low: int, high: int) -> DType:
-    """int32, or int64 for what does not fit."""
+    """Returns int32, or int64 if the values do not fit."""
     if -(2**31) <= low and high < 2**31:
         return dtypes.int32
     if -(2**63) <= low and high < 2**63:
@@ -217,7 +217,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
 
 
 def _with_sizes(value: Any) -> Any:
-    """A list with numbers in place of the sizes in it that are objects."""
+    """Replaces the `Dimension` objects in a list by their values."""
     if isinstance(value, list | tuple):
         return [_with_sizes(part) for part in value]
     return value.value if isinstance(value, Dimension) else value
@@ -236,7 +236,7 @@ def _as_strings(value: Any) -> Any:
 
 
 def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Tensor:
-    """A tensor of a list, whose first number decides what it is a list of."""
+    """Converts a list, whose first number decides the dtype."""
     kinds: set[type] = set()
     _collect(value, kinds)
     if not all(kind in _KINDS for kind in kinds):
@@ -255,18 +255,18 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
                 raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
     try:
         array = np.array(value)
-    except UnicodeDecodeError:  # bytes that are no text, beside texts
+    except UnicodeDecodeError:  # undecodable bytes beside text
         return _from_sequence(_as_bytes(value), dtype, pack)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
     if dtype is dtypes.uint64 and array.dtype.kind == "f" and kinds == {int}:
         try:
-            array = np.array(value, np.uint64)  # what is too large for int64 would become floats beside what is not
+            array = np.array(value, np.uint64)  # NumPy makes floats of values on both sides of int64's maximum
         except OverflowError:
             raise _out_of_range(value) from None
     if array.dtype.kind == "O" and kinds == {int, float} and type(next(_leaves(value))) is float:
         array = np.array(value, np.float64)  # integers that fit no dtype, beside floats
-    letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # NumPy's kind of bfloat16 is V
+    letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # ml_dtypes reports kind V for bfloat16
     if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):
             raise _mixed(value)
@@ -281,14 +281,14 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
 
 
 def _as_bytes(value: Any) -> Any:
-    """A nest of strings with bytes for all of them."""
+    """Encodes all strings of a nest as bytes."""
     if isinstance(value, list | tuple):
         return [_as_bytes(item) for item in value]
     return value.encode() if isinstance(value, str) else value
 
 
 def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
-    """The dtype of a list of numbers: floats are float32 unless the first is a wider or narrower one of NumPy."""
+    """Returns the dtype of a list of numbers: floats are float32 unless the first is a NumPy float of another width."""
     first = next(_leaves(value))
     kind = array.dtype.kind
     is_bool, is_complex = isinstance(first, bool | np.bool_), isinstance(first, complex | np.complexfloating)
@@ -338,7 +338,7 @@ def _is_tensor(kind: type) -> bool:
 
 
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
-    """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
+    """Stacks a nest of tensors and numbers into one tensor by recorded ops; numbers take the dtype of the tensors."""
     if isinstance(value, list | tuple):
         return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
     if isinstance(value, Tensor) or _is_tensor(type(value)):
@@ -348,7 +348,7 @@ def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
 
 
 def _other(value: Any, dtype: DType | None) -> Tensor:
-    """What is neither a number, nor an array, nor a list, nor registered."""
+    """Converts a value that is not exactly a number, array or list and has no registered conversion."""
     if isinstance(value, str | bytes):
         if dtype not in (None, dtypes.string):
             raise _inconvertible(value, dtype)
@@ -386,7 +386,7 @@ def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
 
 
 def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
-    """The dense tensor that the slices stand for, duplicates summed."""
+    """Converts slices to a dense tensor, summing duplicates."""
     if dtype is not None and slices.dtype is not dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {slices.dtype.name}"

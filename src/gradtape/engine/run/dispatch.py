@@ -1,7 +1,8 @@
-"""The one door: every op a user calls is run here or in its family's copy of the quiet case.
+"""Op dispatch: every op call runs here or in its family's inlined fast path.
 
-An op runs on plain tensors with NumPy; whoever records (a tape, a forward accumulator) is told. A subclass of Tensor
-(a batched value, say) brings its own way of running ops: `interpret`. What is active decides, never the op.
+An op runs on plain tensors with NumPy, and the active recorders (tapes, forward accumulators) are then notified. A
+subclass of Tensor, such as a batched tensor, overrides how ops run by its method `interpret`. The active recorders and
+the types of the inputs decide how an op runs, never the op itself.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from ...core.tensor import Tensor, is_tensor_like, on_escape, placed, wrap
 from . import modes
 from .namespace import ops
 
-# Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
+# Levels grow in order of entry, like the levels of JAX's tracers: the batch entered last handles an op first.
 next_level = itertools.count(1).__next__
 
 
 class Recorder:
-    """What is told about every op that touches one of its tensors, and about variables that are read or assigned."""
+    """Interface of an object notified of every op on a tensor it traces, and of reads and assignments of variables."""
 
     level: float = 0
     key: object = None
-    traces = False  # whether it tells the witness itself what it does not record
+    traces = False  # whether it forwards to the event log itself what it does not record
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """`y = op(x)` has run on plain tensors."""
@@ -47,28 +48,28 @@ class Recorder:
         """`outputs = op(*inputs)` has run, and has no derivative."""
 
     def escaped(self, x: Tensor, how: str) -> None:
-        """The value of `x` was read by what is not recorded: NumPy, or Python's numbers."""
+        """The value of `x` was read by NumPy or by a Python number, so later computation is not recorded."""
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """The mark a value read from `variable` now gets, on top of `rest`."""
+        """Returns the tracer of a value just read from `variable`, prepended to `rest`."""
         return rest
 
     def trace_read(self, variable: Any, value: Tensor) -> None:
-        """`variable` was read; `value`, a new tensor, is to be marked, and this is the only recorder."""
+        """Sets the tracer of `value`, a new tensor read from `variable`; called if this is the only recorder."""
         value.tracer = self.tracer_of(variable, None)
 
     def assigned(self, variable: Any, value: Tensor) -> None:
-        """`variable` is about to become `value`."""
+        """`variable` is about to be assigned `value`."""
 
     def drawn(self, state: Tensor) -> None:
-        """`state` is that of a random draw, which is about to be made by an op on it."""
+        """`state` is the generator state of a random op that is about to run."""
 
 
 class RecorderGroup(Recorder):
-    """Two or more recorders, told from the outermost to the innermost.
+    """Two or more recorders, notified from the outermost to the innermost.
 
-    A forward accumulator computes with an op's output as it is told of the op: what it computes is right for those
-    around it only if they know that output already.
+    A forward accumulator computes with an op's outputs as soon as it is notified. The recorders around it record that
+    computation correctly only if they already know the outputs.
     """
 
     def __init__(self, recorders: tuple[Any, ...]) -> None:
@@ -96,35 +97,35 @@ class RecorderGroup(Recorder):
 
 
 class _Thread(threading.local):
-    """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None.
+    """The thread's recorders: `recorders` in order of entry, and `recorder`, the object to notify of ops, or None.
 
-    `trace` is the innermost trace of a function that is being made, or None. It has no wish to be told of ops on plain
-    tensors, but stands as `recorder` when nobody else does, so that variables know they are read for a graph.
+    `trace` is the innermost function trace in progress, or None. It needs no notification of ops on plain tensors, but
+    is the `recorder` if there is no other, so that variables know that they are read for a graph.
     """
 
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
     trace: Any = None
-    force_eager = False  # whether a function is run as it is written, for no graph can hold all of it
-    replica_context: Any = None  # what functions called here are traced for, beside their arguments: a replica
-    exited: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
+    force_eager = False  # whether functions run eagerly, because no graph can express them
+    replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
+    exited: list[Any] | None = None  # recorders that have exited inside the current `recorded_by` block
 
 
 thread = carried(_Thread())
 _array = attrgetter("array")
-event_log: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
+event_log: Any = None  # notified, in every thread, of what no tape records, for diagnostics; usually None
 
 
 def set_event_log(recorder: Any) -> None:
-    """Makes `recorder`, or nobody, the witness of all threads."""
+    """Sets (or clears) the event log of all threads."""
     global event_log
     event_log = recorder
-    _Thread.recorder = recorder  # what a thread has that has no recorder of its own
+    _Thread.recorder = recorder  # the default of threads without recorders
     set_recorders(thread.recorders)
 
 
 def listeners() -> tuple[Any, ...]:
-    """Who is told of this thread's variables: its recorders, and the witness."""
+    """Returns what to notify of this thread's variables: its recorders and the event log."""
     recorders = thread.recorders
     if event_log is None:
         return recorders
@@ -135,21 +136,21 @@ def listeners() -> tuple[Any, ...]:
 
 
 def unrecorded() -> bool:
-    """Whether nobody in this thread records for a derivative or a graph."""
+    """Whether this thread records neither for a derivative nor for a graph."""
     return thread.trace is None and not thread.recorders
 
 
 def numpy_computes() -> bool:
-    """Whether NumPy computes what is run now, or XLA will: NumPy has no fast products of half precision."""
+    """Whether the current op runs on NumPy, which has no fast half-precision products, rather than later on XLA."""
     return thread.trace is None or not thread.trace.for_xla
 
 
 def set_recorders(recorders: tuple[Any, ...]) -> None:
-    """Makes `recorders` the ones that are told about this thread's ops."""
+    """Makes `recorders` the ones that are notified of this thread's ops."""
     thread.recorders = recorders
     trace = thread.trace
     if trace is None and not recorders:
-        vars(thread).pop("recorder", None)  # the witness, which all such threads share: it comes and goes for all
+        vars(thread).pop("recorder", None)  # falls back to the event log, a class attribute that all such threads share
         return
     if trace is not None:
         told = (trace, *recorders) if trace.tracks_external and recorders else recorders
@@ -159,10 +160,10 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
 
 
 def leave(recorder: Any) -> None:
-    """A recorder stops: it is told of nothing more, not even after a block of `recorded_by` that it leaves in."""
+    """Deactivates a recorder, also for after the `recorded_by` block, if any, in which it exits."""
     recorders = thread.recorders
     rest = recorders[:-1]
-    if recorders[-1:] != (recorder,) or recorder in rest:  # a thread may be attached to a tape that it records on
+    if recorders[-1:] != (recorder,) or recorder in rest:  # the thread may be attached to a tape it records on
         rest = tuple(r for r in recorders if r is not recorder)
     set_recorders(rest)
     if thread.exited is not None:
@@ -170,15 +171,15 @@ def leave(recorder: Any) -> None:
 
 
 class Block:
-    """A context that changes who is told of this thread's ops, and changes it back even if an interrupt comes then.
+    """A context that changes this thread's recorders and restores them even if an interrupt arrives.
 
-    An interrupt may come anywhere in `_begin`: what it has done is taken back by `_end`. It may come anywhere in `_end`
-    too, and nobody would leave the block later: so `_end` is run again, and must not mind what is done already. One
-    moment is Python's own: an interrupt before the first line of `__exit__` is out of anybody's reach.
+    An interrupt may arrive anywhere in `_begin`: `_end` undoes whatever was done. It may arrive in `_end`, too, after
+    which Python does not call `__exit__` again: so `_end` runs a second time and must be idempotent. Only an interrupt
+    before the first line of `__exit__` cannot be handled.
     """
 
     _recording = False
-    _STILL = ""  # what to say to who enters a block that is still open
+    _STILL = ""  # the error message for entering an open block again
 
     def __enter__(self) -> Any:
         if self._recording:
@@ -198,18 +199,18 @@ class Block:
             raise
 
     def _begin(self) -> None:
-        """Changes it."""
+        """Changes the thread's state."""
 
     def _end(self) -> None:
-        """Changes it back."""
+        """Restores the thread's state; idempotent."""
 
 
 class recorded_by(Block):
-    """Only these recorders are told inside the block; the others miss it."""
+    """Makes these the only active recorders inside the block."""
 
     def __init__(self, recorders: tuple[Any, ...]) -> None:
         self._inside = recorders
-        self._before: tuple[Any, ...] | None = None  # from when the block has begun until it has ended
+        self._before: tuple[Any, ...] | None = None  # set from the beginning of the block to its end
         self._exited: list[Any] = []
         self._outside: list[Any] | None = None
 
@@ -231,7 +232,7 @@ class recorded_by(Block):
 
 
 class traced_by(recorded_by):
-    """Variables read and assigned inside the block are those of `trace` (None: their own), and nobody else is told."""
+    """Redirects reads and assignments of variables to `trace` (None: to the variables) and deactivates recorders."""
 
     def __init__(self, trace: Any) -> None:
         super().__init__(())
@@ -250,7 +251,10 @@ class traced_by(recorded_by):
 
 
 def made_of_nothing(x: Tensor) -> Tensor:
-    """A tensor that the user has just made of Python values: in a function that asks for its gradient, followed."""
+    """Registers a tensor just created from Python values: places it on its device, or makes it known to the trace.
+
+    A trace of a function that takes gradients of such constants adds the tensor as an external input.
+    """
     trace = thread.trace
     if trace is None:
         return placed(x)
@@ -260,7 +264,7 @@ def made_of_nothing(x: Tensor) -> Tensor:
 
 
 def escaped(x: Tensor, how: str) -> None:
-    """Tells whoever records that the value of the marked tensor `x` was read by what is not recorded."""
+    """Notifies the active recorders that unrecorded code reads the value of the traced tensor `x`."""
     recorder = thread.recorder
     if recorder is not None:
         recorder.escaped(x, how)
@@ -270,7 +274,7 @@ on_escape(escaped)
 
 
 def entry(tracer: Any, key: object) -> Any:
-    """What the recorder `key` has written in a tensor's chain of marks, or None."""
+    """Returns the entry of the recorder `key` in a tensor's linked list of tracers, or None."""
     while tracer is not None:
         if tracer[0] is key:
             return tracer[1]
@@ -279,7 +283,7 @@ def entry(tracer: Any, key: object) -> Any:
 
 
 def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """Runs `op` on tensors, whatever is active."""
+    """Runs `op` on tensors: the input of the highest level interprets it, and narrow dtypes are computed in float32."""
     x: Any
     innermost: Any = None
     narrow = False
@@ -297,7 +301,7 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 
 def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """Runs `op` on plain tensors of dtypes that it can compute with."""
+    """Runs `op` on plain tensors of dtypes that its kernel supports."""
     try:
         value = op.numpy(*map(_array, inputs), **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -319,16 +323,16 @@ def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 
 def tensor_like(array: Any, like: DType) -> Tensor:
-    """The array as a tensor, most probably of the dtype `like`."""
+    """Wraps an array as a tensor, with a fast path for the dtype `like`."""
     try:
         found = array.dtype
-    except AttributeError:  # one string out of an array of strings
+    except AttributeError:  # a single string of a string array
         return wrap(np.array(array, dtype=object), dtypes.string)
     return wrap(array, like if found is like.numpy and like.kind else dtypes.of_numpy(found))
 
 
 def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """An op on bfloat16 or float8 values: computed in float32, its results rounded back."""
+    """Runs an op on bfloat16 or float8 values in float32 and rounds its results back."""
     narrow = next(x.dtype for x in inputs if x.dtype.narrow)
     outputs = run(op, [ops.cast(x, dtype=x.dtype.computed) if x.dtype.narrow else x for x in inputs], attrs)
 
@@ -338,12 +342,12 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
     return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
 
 
-# What `tensor + other` is, by the name of the reflected operator, where functions are dispatched by type.
+# The hook for `tensor + other`, by the name of the reflected operator, where functions are dispatched by type.
 others_operators: Any = None
 
 
 def left_to_other(op: Any, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
-    """What a class that is no tensor makes of `tensor + other` or `op(other)`; or the error."""
+    """Delegates `tensor + other` or `op(other)` to the class of `other`, which is not a tensor; else raises `error`."""
     other = values[-1]
     stranger = not is_tensor_like(other)
     for value in values:
@@ -366,9 +370,10 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception, attrs: dict[
 
 
 def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exception:
-    """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
+    """Returns TensorFlow's exception for a kernel that rejected its inputs; in a trace it has another class."""
     no_broadcast = "broadcast" in str(error)
-    # An elementwise kernel refuses shapes in this way alone; what else it refuses are values, as 0 for a divisor.
+    # The only shapes that an elementwise kernel rejects are those that do not broadcast; its other errors are about
+    # values, such as a divisor of 0.
     values_matter = isinstance(error, np.linalg.LinAlgError) or (op.family == "elementwise" and not no_broadcast)
     in_trace = thread.trace is not None and not values_matter
     kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
@@ -385,7 +390,7 @@ def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exc
 
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:
-    """The op is not defined for this dtype."""
+    """Returns the error for a dtype that the op does not support."""
     usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
     allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
     return _misuse()(
@@ -395,7 +400,7 @@ def wrong_kind(op: Any, dtype: DType) -> Exception:
 
 
 def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Exception:
-    """Tensors are not promoted: their dtypes must agree."""
+    """Returns the error for inputs of different dtypes, which are never promoted."""
     return _misuse()(
         f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "
         f"tensor but is a {given.kernel_name()} tensor [Op:{op.title}]. Use tf.cast(x, ...) to make them agree"
@@ -403,5 +408,5 @@ def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Excep
 
 
 def _misuse() -> type[Exception]:
-    """The class of errors about dtypes."""
+    """The class of dtype errors: TypeError in a trace, InvalidArgumentError otherwise, as in TensorFlow."""
     return errors.InvalidArgumentError if thread.trace is None else TypeError

@@ -1,8 +1,8 @@
-"""Modes: what happens to the outputs of every op beside being recorded, such as a check for NaN.
+"""Modes: global hooks on the outputs of every op, such as a check for NaN.
 
-`active` counts the modes in use in the process. Every runner of ops tests it once, after the kernel and before it tells
-the recorder, so that an op costs one test while there are none, and a mode that raises leaves nothing recorded. A mode
-is meant for all threads; one that concerns some of them asks which thread it runs in.
+`active` is the number of active modes in the process. Every op runner tests it once, after the kernel and before it
+notifies the recorder: so an op costs one test while no mode is active, and a mode that raises leaves nothing recorded.
+Modes apply to all threads; a mode for some threads must check which thread it runs in.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class Mode:
     checks_values = False  # whether compiled programs must run op by op, each with the kernel that `kernel_of` returns
 
     def op_finished(self, op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
-        """`outputs = op(*inputs)` has run on plain tensors or those of a device."""
+        """`outputs = op(*inputs)` has run on plain tensors or device tensors."""
 
     def results_created(self, results: Any, given: Any) -> None:
-        """A tape or a function has created the tensors among `results` that are not among `given`, without ops."""
+        """A tape or a function has created, without ops, the tensors among `results` that are not among `given`."""
 
     def kernel_of(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """The kernel that a compiled program calls for `op` in place of `kernel`."""
+        """Returns the kernel that a compiled program calls for `op` in place of `kernel`."""
         return kernel
 
     def cotangent_hooks(self, log: Any, cotangents: Any, hooks: Any) -> Any:
-        """The hooks of a reverse sweep in place of `hooks`: see `backprop.sweep`."""
+        """Returns the hooks of a reverse sweep in place of `hooks`: see `backprop.sweep`."""
         return hooks
 
 
 def enter(mode: Mode) -> None:
-    """Activates a mode in all threads; one that is active already stays so."""
+    """Activates a mode in all threads; does nothing if it is active."""
     with _lock:
         if mode not in _modes:
             _set((*_modes, mode))
 
 
 def leave(mode: Mode) -> None:
-    """Ends what `enter` began."""
+    """Deactivates a mode."""
     with _lock:
         _set(tuple([other for other in _modes if other is not mode]))
 
@@ -62,13 +62,13 @@ def _set(modes: tuple[Mode, ...]) -> None:
 
 
 def op_finished(op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
-    """Tells every active mode."""
+    """Notifies every active mode."""
     for mode in _modes:
         mode.op_finished(op, inputs, outputs)
 
 
 def results_created(results: Any, given: Any) -> None:
-    """Tells every active mode."""
+    """Notifies every active mode."""
     for mode in _modes:
         mode.results_created(results, given)
 
@@ -79,7 +79,7 @@ def checks_values() -> bool:
 
 
 def kernel_of(op: Any) -> Callable[..., Any]:
-    """The kernel that a compiled program calls for `op`."""
+    """Returns the kernel that a compiled program calls for `op`, wrapped by the active modes."""
     kernel: Callable[..., Any] = op.numpy
     for mode in _modes:
         kernel = mode.kernel_of(op, kernel)
@@ -87,7 +87,7 @@ def kernel_of(op: Any) -> Callable[..., Any]:
 
 
 def cotangent_hooks(log: Any, cotangents: Any, hooks: Any) -> Any:
-    """The hooks of a reverse sweep."""
+    """Returns the hooks of a reverse sweep, extended by the active modes."""
     for mode in _modes:
         hooks = mode.cotangent_hooks(log, cotangents, hooks)
     return hooks

@@ -1,4 +1,4 @@
-"""The ops under their names: `ops` runs them on tensors, `raw` on bare arrays. Rules are given one of them as `m`."""
+"""The op namespaces: `ops` runs ops on tensors, `raw` on bare arrays. Rules receive one of them as `m`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Namespace:
-    """The ops under their names, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`.
+    """A namespace of ops, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`.
 
-    The modules that define ops are imported when a name is first missed: `load_all` does it.
+    The first lookup of a missing name calls `load_all`, which imports the modules that define ops.
     """
 
     load_all: Callable[[], None]

@@ -1,13 +1,13 @@
-"""Where random numbers come from: every draw is a pure function of a Philox state, and this file hands the states out.
+"""Random state: every draw is a pure function of a Philox state, and this module allocates the states.
 
-A state is three unsigned 64-bit numbers: the low and the high half of the counter, and the key. A draw that is given no
-seed takes its state from `next_seed`, the one place to record the states of a computation and to replay it with the
-same random numbers:
+A state is three unsigned 64-bit numbers: the low and the high half of the counter, and the key. A draw without an
+explicit seed takes its state from `next_seed`, the only place where the states of a computation can be recorded, and
+replayed to repeat it with the same random numbers:
 
     with recording_seeds() as seeds:
         y = f(x)
     with replaying_seeds(seeds):
-        y_again = f(x)  # the same random numbers; no generator moves on
+        y_again = f(x)  # the same random numbers; no generator advances
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from . import dispatch
 
 State = np.ndarray[Any, Any]
 
-# A draw of n numbers moves a stream on by this many blocks for each, so that rejected candidates never overlap.
+# A draw of n numbers advances its stream by this many Philox blocks per number, so that rejection sampling never
+# overlaps the next draw.
 BLOCKS_PER_NUMBER = 256
 
 _MAXINT32 = 2**31 - 1
@@ -35,19 +36,19 @@ _LOW = 2**64 - 1
 
 
 def state(counter: int, key: int) -> State:
-    """The state with this 128-bit counter and 64-bit key."""
+    """Returns the state with this 128-bit counter and 64-bit key."""
     return np.array([counter & _LOW, counter >> 64 & _LOW, key & _LOW], np.uint64)
 
 
 class Streams:
-    """Streams, one for each kind of draw and seed, as TensorFlow's cached kernels keep them."""
+    """A set of streams, one for each kind of draw and seed, like the state of TensorFlow's cached kernels."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.lock = threading.Lock()
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """Forgets all streams; `seed` is the global seed from now on."""
+        """Discards all streams and sets the global seed."""
         with self.lock:
             self.epoch = object()
             self.seed = seed
@@ -55,12 +56,12 @@ class Streams:
             self.positions: dict[Any, int] = {}
 
     def moment(self) -> tuple[Any, ...]:
-        """Where the streams stand, for `go_back`."""
+        """Returns a snapshot of the streams for `go_back`."""
         with self.lock:
             return self.epoch, self.op_seeds.getstate(), dict(self.positions)
 
     def go_back(self, moment: tuple[Any, ...]) -> None:
-        """Takes back what was drawn since, unless a seed was set meanwhile."""
+        """Restores a snapshot, unless a seed was set since."""
         epoch, op_seeds, positions = moment
         with self.lock:
             if self.epoch is epoch:
@@ -68,7 +69,7 @@ class Streams:
                 self.positions = positions
 
     def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
-        """The state of the next draw of this kind, whose stream moves on by `blocks`."""
+        """Returns the state of the next draw of this kind and advances its stream by `blocks`."""
         with self.lock:
             seeds = self.seeds_of_op(op_seed)
             if seeds is None:
@@ -82,7 +83,7 @@ class Streams:
             return state((second << 64) + position, first)
 
     def seeds_of_op(self, op_seed: int | None) -> tuple[int, int] | None:
-        """The global seed and that of an op made now; None where neither is set, and chance decides."""
+        """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
         if op_seed is None:
             if self.seed is None:
                 return None
@@ -90,24 +91,24 @@ class Streams:
         return _pair(self.seed, op_seed)
 
     def next_op_seed(self) -> int:
-        """The seed of an op that is given none."""
+        """Returns the seed of an op without an explicit one."""
         return self.op_seeds.randint(0, _MAXINT32)
 
 
 def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
-    """The key and the upper half of the counter, from the global seed and that of an op."""
+    """Returns the key and the high half of the counter for a global seed and an op seed."""
     first = _DEFAULT_SEED if seed is None else seed % _MAXINT32
     second = op_seed % _MAXINT32
     return (first, _MAXINT32) if first == second == 0 else (first, second)
 
 
-_streams = Streams()  # the process's
+_streams = Streams()  # shared by the process
 
 
 class Stream:
-    """The states of one random op in a function: the op has a stream of its own, and goes on in it in every run.
+    """The random stream of one op in a traced function, which continues from run to run.
 
-    Its seeds are those of the time when it was traced. Setting a global seed starts the stream again.
+    Its seeds are fixed when the op is traced. Setting a global seed restarts the stream.
     """
 
     def __init__(self, first: int, second: int) -> None:
@@ -116,7 +117,7 @@ class Stream:
         self._position = 0
 
     def take(self, blocks: int) -> State:
-        """The next state; the stream moves on by `blocks`."""
+        """Returns the next state and advances the stream by `blocks`."""
         with _streams.lock:
             position = self.position
             self.position = position + blocks
@@ -125,7 +126,7 @@ class Stream:
 
     @property
     def position(self) -> int:
-        """Where the stream stands."""
+        """The current position in the stream."""
         return self._position if self._epoch is _streams.epoch else 0
 
     @position.setter
@@ -134,14 +135,14 @@ class Stream:
         self._position = position
 
     def fresh(self) -> Stream:
-        """The stream of the same op in another graph."""
+        """Returns a new stream for the same op in another graph."""
         return Stream(*self.seeds)
 
 
 class Draw:
-    """What a random op of a graph takes of its stream in a run: so much as the numbers of this graph's shape need.
+    """The draw of a random op in a graph: advances the op's stream by what this graph's shape needs.
 
-    Graphs of one function for other shapes draw from the same stream.
+    Graphs of the same function for other shapes share the stream.
     """
 
     def __init__(self, stream: Stream, blocks: int) -> None:
@@ -152,53 +153,53 @@ class Draw:
         return self.stream.take(self.blocks)
 
     def passed(self, drawn: State) -> None:
-        """A state was drawn elsewhere for this op: the stream goes on behind it."""
+        """Advances the stream past a state that was drawn elsewhere for this op."""
         self.stream.position = max(self.stream.position, int(drawn[0]) + self.blocks)
 
 
 def set_global_seed(seed: int | None) -> None:
-    """Makes all draws from here on a function of `seed`."""
+    """Sets the global seed, which restarts all streams."""
     _streams.reset(seed)
 
 
 def global_seed() -> int | None:
-    """The seed that was set last, or None."""
+    """Returns the global seed, or None."""
     return _streams.seed
 
 
 def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
-    """The global seed and that of an op made now; None where neither is set, and chance decides."""
+    """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
     streams = _thread.streams or _streams
     with streams.lock:
         return streams.seeds_of_op(op_seed)
 
 
 def _one(take: Callable[[], State]) -> Any:
-    """One draw; in a function that is being traced, one in every run, unless a variable is read and assigned for it."""
+    """Draws one state; in a trace, adds a draw per run of the graph, unless the state is read from a variable."""
     trace = dispatch.thread.trace
     return take() if trace is None or hasattr(take, "variable") else trace.draw(take)
 
 
 class _Frames(threading.local):
-    """The recordings and replays this thread is inside of, the innermost last."""
+    """The recordings and replays that this thread is inside of, innermost last."""
 
     frames: tuple[Any, ...] = ()
-    streams: Streams | None = None  # where draws come from instead of the process's streams: see `drawing_from`
-    draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # one draw, or one for each member
+    streams: Streams | None = None  # replaces the process's streams: see `drawing_from`
+    draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # draws one state, or one for each batch member
 
 
 _thread = carried(_Frames())
 
 
 def current_streams() -> Streams | None:
-    """The streams that this thread draws from instead of the process's: see `drawing_from`."""
+    """Returns the streams that replace the process's in this thread, or None: see `drawing_from`."""
     return _thread.streams
 
 
 def next_seed(take: Callable[[], State]) -> Any:
-    """The state of one draw: what `take` gives, or, in a replay, what it gave when it was recorded.
+    """Returns the state of one draw: the result of `take` or, in a replay, the recorded one.
 
-    In a vectorised computation it is a tensor that stands for a state of each member.
+    In a vectorized computation it is a batched tensor with a state for each member.
     """
     recordings = []
     for frame in reversed(_thread.frames):
@@ -221,7 +222,7 @@ def next_seed(take: Callable[[], State]) -> Any:
 
 
 def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
-    """`next_seed` from the process's streams: see `set_global_seed`. An op of a function has a stream of its own."""
+    """`next_seed` from the process's streams (see `set_global_seed`); in a trace with a seed, from the op's stream."""
     trace, seed, own = dispatch.thread.trace, _streams.seed, _thread.streams
     if own is not None and trace is None:
         return next_seed(lambda: own.take(kind, op_seed, blocks))
@@ -232,25 +233,25 @@ def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
 
 @contextmanager
 def recording_seeds() -> Iterator[list[State]]:
-    """A context whose value is a list that collects the states drawn inside it, in this thread."""
+    """A context that collects the states drawn inside it, in this thread, in a list."""
     seeds: list[State] = []
     with holding(_thread, frames=(*_thread.frames, seeds)):
         yield seeds
 
 
 def replaying_seeds(seeds: list[State]) -> AbstractContextManager[None]:
-    """A context inside which draws get the states of `seeds` again, in order; nothing else moves on."""
+    """A context in which draws get the states of `seeds` again, in order, and no stream advances."""
     return holding(_thread, frames=(*_thread.frames, iter(tuple(seeds))))
 
 
 def drawing_from(streams: Streams | None, f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """`f(*args)`, in which draws without a state of their own come from `streams`; None are the process's streams."""
+    """Calls `f(*args)` with draws without an explicit state taken from `streams`; None means the process's streams."""
     with holding(_thread, streams=streams):
         return f(*args)
 
 
 def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """`f(*args)`, whose draws count even inside `drawing_from`, for they are the process's; unless it fails."""
+    """Calls `f(*args)` with the process's streams even inside `drawing_from`; rolls them back if it raises."""
     if _thread.streams is None:
         return f(*args)
     before = _streams.moment()
@@ -262,6 +263,6 @@ def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
 
 
 def drawing_for_each(together: Callable[[Callable[[], Any], Any], Any]) -> AbstractContextManager[None]:
-    """A context inside which a draw is what `together(draw one, take)` makes: a state for each member of a batch."""
+    """A context in which `together(draw one, take)` makes each draw: a state for each member of a batch."""
     before = _thread.draw
     return holding(_thread, draw=lambda take: together(lambda: before(take), take))

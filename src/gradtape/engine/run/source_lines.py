@@ -1,4 +1,4 @@
-"""Where in the user's program something happens: file, line and function, found cheaply and written out later."""
+"""Source locations in the user's program: captured cheaply, resolved to file, line and function later."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from types import CodeType
 from typing import Any
 
 Line = tuple[str, int, str]  # file, line number, function
-LineReference = tuple[CodeType, int]  # a function's code and the instruction in it: what a source line is found from
+LineReference = tuple[CodeType, int]  # a code object and an instruction offset, which `line_at` resolves
 
-origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
+origins: dict[str, dict[int, Line]] = {}  # by file and line of generated source: the user's line it comes from
 
 RULES = "<gradtape rule>"  # the file of generated rules
 _LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib", "optree.")
-_is_user: dict[str, bool] = {RULES: False}  # by file: whether its code is the user's, not a library's
+_is_user: dict[str, bool] = {RULES: False}  # by file: whether it is user code rather than a library's
 
 
 def here(depth: int = 2) -> LineReference:
-    """The innermost source line of the user's code, `depth` calls or more above this one."""
+    """Returns a reference to the innermost line of user code, at least `depth` calls up the stack."""
     frame = users_frame(depth + 1)
     return frame.f_code, frame.f_lasti
 
 
 def users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Any:
-    """The innermost frame of the user's code, `depth` calls or more above this one."""
+    """Returns the innermost frame of user code, at least `depth` calls up the stack."""
     frame = _frame(depth)
     while True:
         user = _known(frame.f_code.co_filename)
@@ -37,14 +37,14 @@ def users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.
 
 def _learn(file: str, names: dict[str, Any]) -> bool:
     user = not str(names.get("__name__", "")).startswith(_LIBRARIES)
-    if not file.startswith("<"):  # what was not read from a file may have any name
+    if not file.startswith("<"):  # names such as "<stdin>" are not unique, so the result is not cached
         _is_user[file] = user
     return user
 
 
 def line_at(reference: LineReference | Line) -> Line:
-    """The source line that is meant; for generated source, the user's line it stands for."""
-    if len(reference) == 3:  # found already
+    """Resolves a reference to a source line; for generated source, to the user's line it comes from."""
+    if len(reference) == 3:  # already resolved
         return reference
     code, instruction = reference
     number = code.co_firstlineno
@@ -65,7 +65,7 @@ def _users_line(code: CodeType, number: int) -> Line:
 
 
 def caller(depth: int = 2) -> Line:
-    """The innermost source line of the user's code, `depth` calls or more above the one that asks."""
+    """Returns the innermost line of user code, at least `depth` calls above the caller."""
     frame = users_frame(depth + 2)
     code = frame.f_code
     number = frame.f_lineno or code.co_firstlineno

@@ -1,4 +1,4 @@
-"""Checks of values that hold for every run: at once where values are there, in a traced function as a node of it."""
+"""Runtime checks of values: immediate in eager mode, an assertion node in a traced function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import dispatch
 
 
 def verify(test: Callable[..., None], *tensors: Tensor) -> None:
-    """`test` on the values, which raises where something does not hold; in a traced function, at every run."""
+    """Calls `test`, which raises if a check fails, on the values; in a trace, on every run."""
     trace = dispatch.thread.trace
     if trace is None:
         return test(*(x.array for x in tensors))
-    # Constants, such as the words of a message, are no inputs of the node.
+    # Constants, such as the text of a message, are not inputs of the node.
     known = {i: x.array for i, x in enumerate(tensors) if type(x) is Tensor}
 
     def test_with_constants(*arrays: Any) -> None:
