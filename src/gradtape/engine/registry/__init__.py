@@ -1,4 +1,4 @@
-"""What an op is: its record, the families that derive rules from partials, batching, cotangents.
+"""The op registry: op records, the families that derive rules from partial derivatives, batching and cotangents.
 
-Uses run, core and backends.
+Imports only run, core and backends.
 """

@@ -1,4 +1,4 @@
-"""The arguments of an op as tensors that agree in dtype."""
+"""Converts an op's arguments to tensors of matching dtypes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .op import Op
 
 
 def read_both(a: Any, b: Any) -> tuple[Any, Any]:
-    """Variables as their values, and a Python number beside a tensor of floats as a tensor; others as they are."""
+    """Reads variables and converts a Python number beside a float tensor; returns other values unchanged."""
     if type(a) in readable:
         a = a._as_tensor()
     if type(b) in readable:
@@ -30,7 +30,7 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
-    """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
+    """Converts the values to tensors; those at `matching` agree in dtype, and numbers take the first tensor's."""
     first = values[0]
     if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):
         if all([isinstance(x, Tensor) and x.dtype is first.dtype for x in values]):

@@ -1,7 +1,8 @@
-"""Vectorised execution: an op on batched tensors runs once, over a leading axis, by its family's rule.
+"""Vectorized execution: an op on batched tensors runs once, over a leading axis, by its batching rule.
 
-A `BatchedTensor` stands for one of many tensors of the same shape: to the code that computes with it, it has the shape
-of one. Recorders entered after the batch began see the batched op; those entered before see the ops its rule runs.
+As under JAX's `vmap`, a `BatchedTensor` represents many tensors of the same shape, and has the shape of one for the
+code that computes with it. Recorders entered after the batch record the batched op; those entered before record the ops
+that its rule runs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _looped: set[str] = set()
 
 
 class Proxy(Tensor):
-    """A tensor that stands for another, its `value`, and runs ops in a way of its own, at one level."""
+    """A tensor that represents another, its `value`, and interprets ops itself, at one level."""
 
     __slots__ = ("level", "value")
 
@@ -34,7 +35,7 @@ class Proxy(Tensor):
         self.tracer = None
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on the values inside; recorders entered before the level began are told of that."""
+        """Runs `op` on the inner values; recorders entered before this level record what runs."""
         kind, level = type(self), self.level
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -53,12 +54,12 @@ class Proxy(Tensor):
         return type(x) is type(self) and x.level == self.level
 
     def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
-        """What `op` gives on values, those flagged of tensors of this level."""
+        """Runs `op` on the inner values; `flags` says which inputs belong to this level."""
         raise NotImplementedError
 
 
 class TransparentProxy(Proxy):
-    """A tensor that stands for one of its own shape: who looks at its numbers gets that one's."""
+    """A proxy of a tensor of the same shape; reading its value reads the inner tensor's."""
 
     __slots__ = ()
 
@@ -73,7 +74,7 @@ class TransparentProxy(Proxy):
 
 
 class BatchedTensor(Proxy):
-    """`value[i]` for every i at once, at one level of batching."""
+    """Represents `value[i]` for every i at once, at one level of batching."""
 
     __slots__ = ()
 
@@ -83,7 +84,7 @@ class BatchedTensor(Proxy):
 
     @property
     def size(self) -> int:
-        """How many tensors this one stands for."""
+        """The number of tensors that it represents: the batch size."""
         return self.value.dims[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -109,11 +110,11 @@ class BatchedTensor(Proxy):
 
 
 class NeedsValue(TypeError):
-    """Code asked for the value of a batched tensor."""
+    """The code reads the value of a batched tensor."""
 
 
 def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
-    """An op without a batching rule: run once for each member, and stacked."""
+    """Runs an op without a batching rule once per batch member and stacks the results."""
     if op.name not in _looped:
         _looped.add(op.name)
         logger.info("op %s has no batching rule and is run in a loop over %d members", op.name, size)
@@ -138,12 +139,12 @@ def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], at
 
 
 def spread(m: Any, x: Tensor, flag: bool, size: int) -> Tensor:
-    """`x` with the batch axis in front, repeated if it has none."""
+    """Returns `x` with a leading batch axis, broadcast if it has none."""
     return x if flag else m.broadcast_to(x, shape=(size, *x.dims))
 
 
 def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
-    """The inputs of an op that broadcasts, with axes of size 1 behind the batch axis where their ranks differ."""
+    """Aligns the inputs of a broadcasting op: inserts axes of size 1 after the batch axis where ranks differ."""
     rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
     found = []
     for x, flag in zip(inputs, flags, strict=True):
@@ -155,9 +156,9 @@ def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Ten
 
 
 def fold(op: Any) -> Callable[..., Any]:
-    """A batching rule for an op whose first input has a leading axis of independent examples.
+    """Returns a batching rule for an op whose first input has a leading axis of independent examples.
 
-    The batch is folded into that axis; it applies when no other input is batched.
+    The rule folds the batch into that axis; it applies when no other input is batched.
     """
 
     def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
@@ -176,16 +177,16 @@ def fold(op: Any) -> Callable[..., Any]:
 
 
 def batched_identity(target: Any, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
-    """Rows `start` to `stop` of `factor` times the identity, each in the shape of `target`: a Jacobian's cotangents."""
+    """Returns rows `start` to `stop` of `factor` times the identity, shaped like `target`: a Jacobian's cotangents."""
     rows = np.zeros((stop - start, math.prod(target.dims)), target.dtype.numpy)
     rows[np.arange(stop - start), np.arange(start, stop)] = factor
     return BatchedTensor(Tensor(rows.reshape(stop - start, *target.dims), target.dtype), dispatch.next_level())
 
 
 def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
-    """`fn` on every element along the first axis of `elems`, a nest of tensors, all at once.
+    """Applies `fn` to all elements along the first axis of `elems`, a nest of tensors, at once.
 
-    A first axis of size 1 is the same element for all. Raises `NeedsValue` where `fn` asks for the value of an element.
+    A first axis of size 1 is broadcast. Raises `NeedsValue` where `fn` reads the value of an element.
     """
     from ..run.randomness import drawing_for_each
 
@@ -204,7 +205,7 @@ def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
 
 
 def common_size(tensors: Sequence[Tensor]) -> int:
-    """How many elements there are along the first axes, which agree or are 1."""
+    """Returns the number of elements along the first axes, which must agree or be 1."""
     sizes = {x.dims[0] for x in tensors}
     size = max(sizes - {1}, default=1)
     if sizes - {1, size}:
@@ -216,14 +217,14 @@ def common_size(tensors: Sequence[Tensor]) -> int:
 
 
 def enter(x: Tensor, level: int) -> BatchedTensor:
-    """`x` with its first axis as the batch of `level`; the batches of a tensor stand in the order of their levels."""
+    """Makes the first axis of `x` the batch of `level`; nested batches of a tensor are ordered by level."""
     if type(x) is BatchedTensor and x.level > level:
         return BatchedTensor(enter(exchanged(ops, x.value), level), x.level)
     return BatchedTensor(x, level)
 
 
 def leave(y: Tensor, level: int, size: int) -> Tensor:
-    """The opposite of `enter`; what is the same for the whole batch is repeated."""
+    """Inverse of `enter`; a value that does not depend on the batch is broadcast."""
     if type(y) is BatchedTensor and y.level == level:
         return y.value
     if type(y) is BatchedTensor and y.level > level:
@@ -232,5 +233,5 @@ def leave(y: Tensor, level: int, size: int) -> Tensor:
 
 
 def exchanged(m: Any, x: Tensor) -> Tensor:
-    """`x` with its first two axes exchanged."""
+    """Swaps the first two axes of `x`."""
     return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

@@ -1,6 +1,7 @@
-"""Cotangents that are not a plain array: sparse rows, and products not yet multiplied out.
+"""Structured cotangents: sparse rows, and deferred matrix products.
 
-The sweep adds them up in their own form as long as it can, and makes them plain when a rule or the user needs them.
+The sweep accumulates them in their own form as long as possible, and converts them to arrays when a rule or the user
+needs one.
 """
 
 from __future__ import annotations
@@ -16,19 +17,20 @@ from ..run.namespace import raw
 
 
 class PendingProduct:
-    """Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small ones.
+    """A deferred Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small.
 
-    For a row that was added to those of matrices, as a bias is, there is no `a`: it is the sum of the rows of all `g`.
+    For a row that is broadcast over the rows of matrices, such as a bias, `a` is None: the value is the sum of the rows
+    of all `g`.
     """
 
     def __init__(self, left: Any, right: Any) -> None:
         self._lefts = [left]
         self._rights = [right]
         self._rows = right.shape[0]
-        self._total: Any = None  # of terms that are added already
+        self._total: Any = None  # the sum of the terms computed so far
 
     def take(self, other: PendingProduct) -> PendingProduct:
-        """This sum with the terms of another."""
+        """Moves the terms of another sum into this one; computes them once there are too many."""
         self._lefts += other._lefts
         self._rights += other._rights
         self._rows += other._rows
@@ -37,7 +39,7 @@ class PendingProduct:
         return self
 
     def value(self) -> Any:
-        """The sum as an array."""
+        """Computes and returns the sum as an array."""
         if self._rights:
             right = _stacked(self._rights)
             if self._lefts[0] is None:
@@ -51,7 +53,7 @@ class PendingProduct:
 
 
 def _stacked(arrays: list[Any]) -> Any:
-    """The arrays above one another."""
+    """Concatenates the arrays along the first axis."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
@@ -59,29 +61,29 @@ UNFINISHED = frozenset({IndexedSlices, PendingProduct})
 
 
 def _may_wait(m: Any, g: Any) -> bool:
-    """Whether a matrix of cotangents may be kept until others come: plain, and few rows of real numbers."""
+    """Whether deferring a cotangent is possible and pays: a plain matrix of few rows of real numbers."""
     return m is raw and g.ndim == 2 and g.shape[0] * 4 <= MOST_PENDING_ROWS and g.dtype.char in "fd"
 
 
 def pending_product(m: Any, a: Any, g: Any) -> PendingProduct | None:
-    """The cotangent of `b` in `a @ b` as a product that may wait, or None where waiting gains nothing."""
+    """Returns the cotangent of `b` in `a @ b` as a deferred product, or None where that does not pay."""
     return PendingProduct(a, g) if _may_wait(m, g) else None
 
 
 def pending_sum(m: Any, g: Any, shape: tuple[int, ...]) -> PendingProduct | None:
-    """The sum of the rows of `g`, if they have this shape, as one that may wait for others; else None."""
+    """Returns the sum of the rows of `g`, if they have this shape, as a deferred sum; else None."""
     return PendingProduct(None, g) if _may_wait(m, g) and g.shape[1:] == shape else None
 
 
 def finished(m: Any, g: Any) -> Any:
-    """A cotangent as a plain array or tensor."""
+    """Converts a cotangent to a plain array or tensor."""
     if type(g) is PendingProduct:
         return g.value()
     return densify(m, g) if type(g) is IndexedSlices else g
 
 
 def densify(m: Any, slices: IndexedSlices) -> Any:
-    """The dense cotangent that the slices stand for, duplicates summed."""
+    """Converts slices to a dense cotangent, summing duplicates."""
     return m.scatter_add(slices.values, slices.indices, shape=_dense_shape(slices))
 
 
@@ -90,7 +92,7 @@ def _dense_shape(slices: IndexedSlices) -> tuple[int, ...]:
 
 
 def bare(cotangent: Any) -> Any:
-    """A cotangent of tensors, or None, as one of arrays."""
+    """Converts a cotangent of tensors, or None, to one of arrays."""
     if type(cotangent) is IndexedSlices:
         return IndexedSlices(cotangent.values.array, cotangent.indices.array, _dense_shape(cotangent))
     return None if cotangent is None else cotangent.array
@@ -103,9 +105,9 @@ def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def combined(m: Any, first: Any, second: Any) -> Any:
-    """The sum of two cotangents, at least one of them unfinished; it stays so if both are of one kind.
+    """Adds two cotangents, at least one of them structured; the sum stays structured if both have the same type.
 
-    The one that came first belongs to the later use, and slices stand in the order of the uses.
+    The reverse sweep reaches later uses first, so `second` goes in front: slices are in the order of the uses.
     """
     if type(first) is type(second) is IndexedSlices:
         values = m.concat(second.values, first.values, axis=0)

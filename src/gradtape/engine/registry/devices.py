@@ -1,8 +1,8 @@
-"""`DeviceTensor`: a tensor whose value is in the memory of a device, and whose ops run there.
+"""`DeviceTensor`: a tensor whose value is in device memory and whose ops run there.
 
-The kernels are NumPy's, bound to the device's library of arrays. Whatever asks for `array` gets a copy on the host: so
-what gradtape does with values apart from ops is right without knowing of devices. Ops, sweeps and variables use
-`buffer`, the array on the device. Tensors of the host that meet one on a device are taken there.
+The kernels are the same as NumPy's, bound to the device's array library. Reading `array` returns a copy on the host, so
+that code which uses values outside ops is correct without knowing about devices. Ops, sweeps and variables use
+`buffer`, the device array. Host tensors in an op with a device tensor are copied to the device.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ logger = logging.getLogger("gradtape")
 _new = object.__new__
 _NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
-_ALONG_ROWS = ("linear", "opaque", "reduction")  # the families of ops that may be formulas of rows
-_TRIED = 16  # calls after which an op that was none is no longer tried
-_KEPT = 256  # kernels kept for one op
-# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as the library does
-# it, and rounded if that is in a wider float.
+_ALONG_ROWS = ("linear", "opaque", "reduction")  # the families of ops that may have row formulas
+_TRIED = 16  # failed traces after which an op is no longer traced
+_KEPT = 256  # cached kernels per op
+# Reductions of bfloat16 are computed in float32; products and elementwise functions in whatever precision the library
+# uses, and rounded if that is wider.
 _IN_FLOAT32 = ("constant", "opaque", "reduction")
-# What a kernel raises that asks for what the device's library has not, or for the values themselves.
+# Raised by a kernel that needs a function that the device library lacks, or the values themselves.
 _NOT_FOR_DEVICE = (AttributeError, NotImplementedError, TypeError)
 
 
@@ -51,14 +51,14 @@ class DeviceTensor(Tensor):
 
     __slots__ = ("buffer", "module")
 
-    level = -1  # below all recorders and batches: whatever stands for a tensor interprets first
+    level = -1  # below all recorders and batches, so that proxies interpret first
 
     buffer: Any
     module: ArrayModule
 
     @property
     def array(self) -> Any:
-        """The value on the host, as NumPy's ops have it."""
+        """The value copied to the host, in the form that NumPy ops return."""
         return self.module.to_host(self.buffer)[()]
 
     @property
@@ -68,13 +68,13 @@ class DeviceTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """Where the value lives, in TensorFlow's spelling."""
+        """The device's name in TensorFlow's spelling."""
         return self.module.device
 
     backing_device = device
 
     def interpret(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on this tensor's device; whoever records is told."""
+        """Runs `op` on this tensor's device and notifies the recorders."""
         module = self.module
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
             return dispatch.run_in_float32(op, inputs, attrs)
@@ -101,9 +101,9 @@ class DeviceTensor(Tensor):
         return outputs
 
     def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
-        """`interpret` for an op of one or two arguments without attributes, whose result is of `dtype`: the usual case.
+        """The fast path of `interpret` for an op of one or two arguments without attributes, with a result of `dtype`.
 
-        The other argument, if there is one, is on the same device, or a number.
+        The other argument, if any, is on the same device or a scalar.
         """
         module = self.module
         try:
@@ -119,17 +119,17 @@ class DeviceTensor(Tensor):
         return y
 
     def own_read(self) -> Tensor:
-        """For what was read of a variable: the same as an object of its own."""
+        """Returns a distinct tensor object for a value read from a variable."""
         x = on_device(self.module, self.buffer, self.dtype)
         x.tracer = self.tracers
         return x
 
     def cpu(self) -> Tensor:
-        """The tensor in host memory."""
+        """Copies the tensor to host memory, with its tracers."""
         return _moved(self, wrap(self.array, self.dtype))
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
-        """The tensor in the memory of a GPU: itself."""
+        """Returns the tensor in GPU memory: itself."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -148,11 +148,11 @@ class DeviceTensor(Tensor):
         return interface
 
 
-REAL = frozenset({Tensor, DeviceTensor})  # the kinds of tensors that have a value and nothing else
+REAL = frozenset({Tensor, DeviceTensor})  # the tensor classes that only hold a value
 
 
 def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
-    """The tensor of an array that is on the device."""
+    """Wraps a device array as a tensor."""
     y = _new(DeviceTensor)
     y.buffer = buffer
     y.module = module
@@ -162,9 +162,9 @@ def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
 
 
 def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[Device], ArrayModule]) -> None:
-    """From now on `gpus()` finds the GPUs of this machine, and `module_of(gpu)` is the library of arrays for one.
+    """Installs a GPU backend: `gpus()` discovers GPUs and `module_of(gpu)` returns the array library of one.
 
-    Without `gpus`, there are none.
+    Without `gpus`, the machine has no GPUs.
     """
     devices.set_probe(gpus)
     when_placed(None if gpus is None else partial(_placed, module_of))
@@ -178,12 +178,12 @@ _staying = carried(_Staying())
 
 
 def staying() -> AbstractContextManager[None]:
-    """A block: new tensors made inside it stay on the host."""
+    """A context in which new tensors stay on the host."""
     return holding(_staying, on=True)
 
 
 def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
-    """A new tensor where TensorFlow would have it: 32-bit integers, which say how ops work, stay on the host."""
+    """Places a new tensor as TensorFlow does: int32 tensors, usually shapes and indices, stay on the host."""
     if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor:
         return x
     if _staying.on:
@@ -199,14 +199,14 @@ def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
 
 
 def sent(module: ArrayModule, x: Tensor) -> Tensor:
-    """The tensor `x` on the device; strings stay on the host."""
+    """Copies `x` to the device, with its tracers; strings stay on the host."""
     if type(x) is not Tensor or x.dtype.kind & _NEVER_THERE:
         return x
     return _moved(x, _copied(module, x))
 
 
 def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
-    """A tensor of the host on the device, on no tape. One number that is repeated is sent once."""
+    """Copies a host tensor to the device, without tracers. A broadcast scalar is transferred once."""
     array = asarray(x.array)
     if array.size > 1 and not any(array.strides):
         number = module.from_host(array[(0,) * array.ndim])
@@ -215,7 +215,7 @@ def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
 
 
 def _moved(x: Tensor, y: Tensor) -> Tensor:
-    """`y`, a copy of `x` elsewhere, with its place on tapes: a derivative goes through as it is."""
+    """Records `y`, a copy of `x` on another device, as its identity, so that gradients pass through."""
     recorder = thread.recorder
     if recorder is not None and x.tracer is not None:
         recorder.record(registry["identity"], (x,), y, {})
@@ -223,9 +223,9 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The inputs with those of the host sent to the device; strings, and whatever else only Python knows, stay.
+    """Copies the host inputs to the device, except strings and other values that only Python can handle.
 
-    So does a number, which an elementwise kernel takes as is.
+    Scalars of elementwise ops stay, since their kernels accept them.
     """
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
@@ -248,7 +248,7 @@ def _tell(recorder: Any, op: Any, inputs: Sequence[Any], outputs: Any, attrs: di
 
 
 def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
-    """What an op gives whose kernel has failed on the device, if it can be computed on the host; else its error."""
+    """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
     if isinstance(error, MemoryError):
@@ -259,7 +259,7 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
 
 
 def _result(module: ArrayModule, op: Any, value: Any, like: DType) -> Tensor:
-    """A kernel's result: what it has left on the host stays there."""
+    """Wraps a kernel's result; an array that the kernel left on the host stays there."""
     array_type: Any = module.array_type
     if type(value) is not array_type:
         return tensor_like(value, like)
@@ -270,15 +270,15 @@ def _result(module: ArrayModule, op: Any, value: Any, like: DType) -> Tensor:
 
 
 def rounded(array: Any, dtype: DType) -> Any:
-    """An array of a device that was computed in float32, or more, for the narrow `dtype`, in that dtype."""
+    """Rounds a device array that was computed in a wider float to the narrow `dtype`."""
     return array.astype(dtype.numpy) if array.dtype.kind == "f" else array
 
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
-    """The kernel of an op for the arrays of a device, which is kept: a formula of several steps in one launch."""
+    """Returns and caches an op's kernel for device arrays; formulas of several steps are fused into one launch."""
     if not isinstance(op, Op):
         there = op.device_kernel(module)
-        if there is None:  # the user's own code
+        if there is None:  # user code
             return _on_host(module, op)
         module.kernels[op] = there
         return there
@@ -295,7 +295,7 @@ def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
 
 
 def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if it can be."""
+    """Wraps an elementwise kernel with one fused kernel per combination of dtypes, where it is a formula."""
     formula = bind(op.kernel, neutral)
     fused: dict[Any, Callable[..., Any]] = {}
 
@@ -313,9 +313,9 @@ def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Ca
 
 
 def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of an op along the last axis as one of the device's own, for each combination of shapes, if it can be.
+    """Wraps a kernel along the last axis with one fused kernel per combination of shapes, where it is a row formula.
 
-    An op that turns out to be no formula of rows again and again is left to the library.
+    An op whose traces fail `_TRIED` times is left to the library.
     """
     fused: dict[Any, Callable[..., Any]] = {}
     hopes = _TRIED
@@ -325,7 +325,7 @@ def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) 
         try:
             key = (*[(x.shape, x.dtype) for x in arrays], *attrs.items())
             run = fused.get(key)
-        except (AttributeError, TypeError):  # a list among the arguments
+        except (AttributeError, TypeError):  # an unhashable argument, such as a list
             return there(*arrays, **attrs)
         if run is None:
             rows = traced_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
@@ -342,7 +342,7 @@ def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) 
 
 
 def combined(module: ArrayModule, ufunc: np.ufunc, array: Any, other: Any, out: Any) -> Any:
-    """`ufunc(array, other)` for arrays of one dtype and shape of a device, written to `out` unless that is None."""
+    """Computes `ufunc(array, other)` for device arrays of one dtype and shape, into `out` unless that is None."""
     key = (ufunc, array.dtype)
     run = module.kernels.get(key)
     if run is None:
@@ -353,7 +353,7 @@ def combined(module: ArrayModule, ufunc: np.ufunc, array: Any, other: Any, out: 
 
 
 def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
-    """The kernel of NumPy for arrays of a device, which are copied there and back."""
+    """Wraps the NumPy kernel for device arrays, which are copied to the host and back."""
 
     def returned(y: Any) -> Any:
         return y if asarray(y).dtype.kind == "O" else module.from_host(asarray(y))
@@ -366,11 +366,11 @@ def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
 
 
 def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable[..., Any]:
-    """The same for an op that the device's library cannot compute, with these dtypes at least; it is said once."""
+    """Same as `_on_host`, for an op or dtype that the device library does not support; warns once per op."""
     on_host = _on_host(module, op)
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
-        value = on_host(*arrays, **attrs)  # raises what is wrong with the arguments themselves
+        value = on_host(*arrays, **attrs)  # raises errors about the arguments themselves
         if op.name not in module.by_way_of_host:
             module.by_way_of_host.add(op.name)
             logger.warning("op %s has no kernel for %s: it is computed on the host (%s)", op.name, module.name, reason)
@@ -380,7 +380,7 @@ def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable
 
 
 def exhausted(module: ArrayModule, what: str, error: MemoryError) -> Exception:
-    """What is raised when the device has no memory left for something."""
+    """Returns the error for exhausted device memory."""
     return errors.ResourceExhaustedError(
         f"the device has no memory left for {what} ({error}); {module.memory()}. `gradtape.inspect.live_tapes()` shows "
         "which tapes hold memory. What a tape has recorded is kept until its gradient is taken or it is deleted; "
@@ -389,7 +389,7 @@ def exhausted(module: ArrayModule, what: str, error: MemoryError) -> Exception:
 
 
 class DeviceOps:
-    """The ops under their names for bare arrays of a device, as rules call them: see `namespace.raw`."""
+    """The op namespace for bare device arrays, as rules call them: see `namespace.raw`."""
 
     def __init__(self, module: ArrayModule) -> None:
         self._module = module
@@ -397,7 +397,7 @@ class DeviceOps:
         self.fuse = module.fuse
 
     def __getattr__(self, name: str) -> Any:
-        getattr(raw, name)  # loads the ops, or says that there is no such one
+        getattr(raw, name)  # loads the ops, or raises AttributeError
         module, op = self._module, registry[name]
 
         def call(*arrays: Any, **attrs: Any) -> Any:
@@ -411,7 +411,7 @@ class DeviceOps:
 
 
 def ops_of(module: ArrayModule) -> DeviceOps:
-    """The ops for bare arrays of this device."""
+    """Returns the op namespace for bare arrays of this device."""
     if module.ops is None:
         module.ops = DeviceOps(module)
     found: DeviceOps = module.ops

@@ -1,8 +1,7 @@
-"""The elementwise family: y[i] = f(a[i], b[i], ...), broadcast, from a kernel and a partial for each argument.
+"""The elementwise family: y[i] = f(a[i], b[i], ...), broadcast, from a kernel and the partial derivatives.
 
-The vjp multiplies the cotangent by the partial and sums over the axes an argument was stretched along; the jvp
-multiplies and adds; batching aligns ranks. Calls with one or two plain tensors have a short way of their own, the quiet
-case.
+The vjp multiplies the cotangent by the partial derivative and sums over the axes along which the argument was
+broadcast; the jvp multiplies and adds; batching aligns ranks. Calls on one or two plain tensors take a fast path.
 """
 
 from __future__ import annotations
@@ -32,21 +31,24 @@ from .op import Op, Sample, Saved, SingleInputRule, compile_rule, kernel_argumen
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
-_SMALL = f"type(g) is not ndarray or g.size < {LARGE}"  # of a cotangent: one core is enough
+_SMALL = f"type(g) is not ndarray or g.size < {LARGE}"  # whether a cotangent is too small for several cores
 
 ONE = "g"
 NEG = "-g"
 
 
 class Mask:
-    """A partial that is 1 where the formula is true, else 0. It selects: a dead branch is 0 even for g = inf."""
+    """A partial derivative that is 1 where the formula is true, else 0.
+
+    It selects rather than multiplies, so that a dead branch gives 0 even for g = inf.
+    """
 
     def __init__(self, formula: Callable[..., Any]) -> None:
         self.formula = formula
 
 
 class ZeroWins:
-    """A partial that may be infinite: an incoming cotangent of exactly 0 stays 0."""
+    """A partial derivative that may be infinite: a cotangent of exactly 0 stays 0."""
 
     def __init__(self, formula: Callable[..., Any]) -> None:
         self.formula = formula
@@ -57,7 +59,7 @@ def _formula(partial: Any) -> Any:
 
 
 def _product(i: int, partial: Any, saved: Saved, arrays: str, conjugate: bool) -> str:
-    """Source code for the cotangent `g` times partial number `i`."""
+    """Source code of the product of the cotangent `g` and partial derivative `i`."""
     if partial is None or isinstance(partial, str):
         return str(partial)
     call = saved.call(f"p{i}", _formula(partial), arrays)
@@ -71,11 +73,11 @@ def _product(i: int, partial: Any, saved: Saved, arrays: str, conjugate: bool) -
 
 
 def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of an argument of `shape` that was broadcast: summed over the axes it was stretched along."""
+    """Sums a cotangent over the axes along which an argument of `shape` was broadcast."""
     given = tuple(g.shape)
     if given == shape:
         return g
-    if given[1:] == shape and len(shape) == 1:  # a bias
+    if given[1:] == shape and len(shape) == 1:  # the common case of a bias
         return m.sum(g, axis=(0,), keepdims=False)
     extra = len(given) - len(shape)
     stretched = tuple(i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1)
@@ -84,7 +86,7 @@ def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
-    """The inputs' shapes, or None when they are all the same and nothing is broadcast."""
+    """Returns the inputs' shapes, or None if they are equal and nothing is broadcast."""
     shapes = tuple([x.dims for x in inputs])
     return None if shapes.count(shapes[0]) == len(shapes) else shapes
 
@@ -103,13 +105,13 @@ def elementwise(
     otherwise: Callable[..., Any] | None = None,
     **partials: Any,
 ) -> Op:
-    """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
+    """`y[i] = f(a[i], b[i], ...)`. The partial derivative `d<arg>` may name `m`, `y`, any argument and any attribute.
 
-    A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative; a formula
-    that names `g` is not the partial but its product with the cotangent `g`. `args`
-    names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
-    dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
-    `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
+    A partial derivative is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for a nondifferentiable argument; a
+    formula that names `g` is its product with the cotangent `g`. `args` names the arguments where the kernel is an
+    operator or the name of an array function; `on` says which kinds of dtype the op accepts, `same` which arguments
+    must agree in dtype (default: all), `to` the result's dtype. `otherwise` is called first for values that are not
+    plain tensors of these kinds; it may return NotImplemented.
     """
     if args is None:
         names, attrs = kernel_arguments(kernel)
@@ -154,7 +156,7 @@ def elementwise(
 
 
 def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> Op | None:
-    """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
+    """Sets the rules of `op`; returns its variant for complex values, whose partial derivatives are conjugated."""
     if all(p is None for p in partials):
         return None
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
@@ -192,7 +194,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
         return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
 
     def vjp_first(arrays: str) -> Any:
-        """The rule of an op with one argument: that of the op as a function of it, where one value is kept bare."""
+        """The rule of a unary op: delegates to its `SingleInputRule`, which saves a single value without a tuple."""
 
         def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: Any) -> tuple[Any]:
             first: Any = op.first
@@ -233,13 +235,13 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
 
 
 def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`vjp_raw` for large arrays: each product is computed on all cores, where the arrays line up for that."""
+    """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
     rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
 
     def product(i: int, s: Sequence[Any]) -> Any:
-        """Product number `i` as a function of `g` and the arrays that were kept."""
+        """Product `i` as a function of `g` and the saved arrays."""
 
         def run(g: Any, *arrays: Any) -> Any:
             filled = list(s)
@@ -256,7 +258,7 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
         return written_over(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
     def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
+        # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
         cotangents: list[Any] = []
         for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
@@ -272,14 +274,14 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
 
 
 def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`vjp_device`: each product is one launch on the device, if it is a formula."""
+    """Returns `vjp_device`: each product is one kernel launch if it is a formula."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "buffer", conjugate) for i, partial in enumerate(partials)]
     rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
     fused: dict[Any, Any] = {}
 
     def fuse(m: Any, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
-        """Product number `i` as one kernel of the arrays given, or None. What else was kept is known to it."""
+        """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
 
         def product(g: Any, *arrays: Any) -> Any:
             filled = list(s)
@@ -310,7 +312,7 @@ def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
 
 
 def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The cotangents of arguments of these shapes, which were broadcast."""
+    """Sums the cotangents of broadcast arguments to the arguments' shapes."""
     return tuple([
         g if g is None or g.shape == shape else _summed(m, g, shape)
         for g, shape in zip(cotangents, shapes, strict=True)
@@ -318,7 +320,7 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
 
 
 def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
-    """`_narrowed` of two, as most are."""
+    """Same as `_narrowed` for two arguments, the common case."""
     a, b = shapes
     if ga is not None and ga.shape != a:
         ga = _summed(m, ga, a)
@@ -333,7 +335,7 @@ def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
-    """`keep` for the quiet case of two arguments on the tape: plain tensors."""
+    """Compiles `keep` for the fast path with two arguments on the tape, both plain tensors."""
     a, b = args
     fields = "".join(f"{name}, " for name in kept)
     same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
@@ -341,7 +343,7 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
 
 
 def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> SingleInputRule:
-    """The op as a function of argument `i` alone, which is not broadcast: other cases are left to the op itself."""
+    """Returns the rule of the op in argument `i` alone, if that is not broadcast; the op itself handles other cases."""
     formula = _formula(partials[i])
     kept = Saved(op.args, [formula] if callable(formula) else [], bare=True)
     alone = SingleInputRule(op, i)
@@ -374,7 +376,7 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
 
 
 def _writer(op: Op) -> Callable[[Any], Any]:
-    """`f(array, out)` for the kernel of an op of one argument; a formula's steps are written over one another."""
+    """Returns `f(array, out)` for the kernel of a unary op; the steps of a formula overwrite one another in place."""
 
     @functools.cache
     def writer(dtype: Any) -> Any:
@@ -425,7 +427,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
     def call(a: Any, b: Any) -> Any:
         kind = type(b)
         if kind is not Tensor or type(a) is not Tensor:
-            # `read_both` without its price: `x * 0.5` and `x + bias` are frequent.
+            # Inlines `read_both`, since `x * 0.5` and `x + bias` are frequent.
             if kind is float and type(a) is Tensor and a.dtype.kind == FLOAT:
                 known = a.dtype.numbers.get(b)
                 b = number(a.dtype, b) if known is None else known
@@ -470,12 +472,12 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
 
 
 def _run_one(op: Op, x: Any, dtype: DType) -> Any:
-    """Runs `op` on a tensor that is no plain one."""
+    """Runs `op` on a tensor that is not plain."""
     return x.elementwise(op, (x,), dtype) if x.level < 0 else run(op, (x,), {})
 
 
 def _run_both(op: Op, a: Any, b: Any, dtype: DType) -> Any:
-    """Runs `op` on two tensors that agree in dtype, of which one at least is no plain one."""
+    """Runs `op` on two tensors of the same dtype, at least one of them not plain."""
     if type(a) is type(b) and a.level < 0 and a.module is b.module:
         return a.elementwise(op, (a, b), dtype)
     if type(b) is Tensor and a.level < 0 and not b.array.shape:

@@ -1,13 +1,14 @@
-"""The families own the algebra: from a kernel and its partials follow vjp, jvp, batching and broadcasting.
+"""The op families: each derives vjp, jvp, batching and broadcasting from a kernel and its partial derivatives.
 
-- elementwise: y[i] = f(a[i], b[i], ...); a partial for each argument
+- elementwise: y[i] = f(a[i], b[i], ...); a partial derivative for each argument
 - linear:      y = A x; the transpose is an op
 - bilinear:    y = B(a, b); each transpose is a contraction of the cotangent with the other argument
 - reduction:   y = f(x along axes); the weight of each element of x in y
-- opaque:      rules of its own beside the kernel
-- constant:    the derivative is zero by mathematics, or does not exist
+- opaque:      custom rules beside the kernel
+- constant:    the derivative is zero mathematically, or does not exist
 
-Conjugates, broadcasting, dtype checks and "who asks for a gradient" live here and in the walk, never in a rule.
+The families and the sweep handle conjugation, broadcasting, dtype checks and which inputs need gradients; rules never
+do.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def linear(
 
     `transpose(m, g, <names>)` is the cotangent of the first argument (a tuple of cotangents for `*xs`).
     `shift(attrs, size)` rewrites the attributes for a leading batch axis; where that is not enough, `batch` is a rule.
-    `rows` says what becomes of rows that belong to examples: see `examples.py`.
+    `rows` says how the op treats rows that belong to examples: see `examples.py`.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
@@ -93,7 +94,7 @@ def linear(
 
 
 def _of_one(op: Op) -> Any:
-    """`op.run` for one argument, with a short way for a plain tensor of numbers."""
+    """Returns `op.run` for one argument, with a fast path for a plain numeric tensor."""
     kinds = op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
 
     def call(x: Any, **attrs: Any) -> Any:
@@ -119,7 +120,7 @@ def _of_one(op: Op) -> Any:
 
 
 def _with_constants(transpose: Any, constants: int) -> Any:
-    """A rule for all arguments from one for the first."""
+    """Extends a rule for the first argument to all arguments."""
     names = ", ".join(parameters(transpose))
     call = ", ".join(f"{n}={n}" for n in parameters(transpose))
     return compile_rule(f"lambda {names}: (transpose({call}), {'None, ' * constants})", transpose=transpose)
@@ -137,7 +138,7 @@ def bilinear(
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
-    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
+    """`y = B(a, b)` with the transposes `da(m, g, b, <names>)` and `db(m, g, a, <names>)`; conjugation is automatic."""
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     op.never_aliases = never_aliases
@@ -152,7 +153,7 @@ def bilinear(
         texts = []
         for n in parameters(f):
             value = saved.lookup(n, arrays)
-            # Most are real numbers, of which the conjugate need not be asked for.
+            # Most values are real float32, for which the call of `conj` is skipped.
             conjugated = f"x if (x := {value}).dtype is single else conj(m, x)"
             texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
         return f"{'da' if f is da else 'db'}({', '.join(texts)})"
@@ -176,7 +177,7 @@ def bilinear(
         return sum(terms[1:], terms[0]) if terms else None
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
-        if type(b) in readable:  # `read_both`, with one call less for `tf.matmul(x, weights)`
+        if type(b) in readable:  # inlines `read_both` for `tf.matmul(x, weights)`
             b = b._as_tensor()
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = read_both(a, b)
@@ -220,7 +221,7 @@ def conjugate(m: Any, x: Any) -> Any:
 
 
 def shift_axes(attrs: dict[str, Any], size: int) -> dict[str, Any]:
-    """The attributes of an op over `axis`, for a value with one more leading axis."""
+    """Shifts the attribute `axis` for a value with an additional leading axis."""
     axis = attrs["axis"]
     moved = tuple(i + 1 if i >= 0 else i for i in axis) if isinstance(axis, tuple) else axis + 1 if axis >= 0 else axis
     return {**attrs, "axis": moved}
@@ -238,7 +239,7 @@ def reduction(
 ) -> Op:
     """`y = f(x)` along `axis` (a tuple), with `keepdims`; `weight(m, x, y, axis)` is dy/dx for each element of x.
 
-    The weight sees `y` with the reduced axes kept.
+    The weight receives `y` with the reduced axes kept as size 1.
     """
     op = Op(name, kernel, family="reduction", args=("x",), samples=samples, kinds=on, kinks=kinks, domain=domain)
     needed = parameters(weight)
@@ -281,12 +282,12 @@ def opaque(
     never_aliases: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
-    """An op with rules of its own.
+    """An op with custom rules.
 
-    `vjp(m, g, need, <names>)` returns one cotangent for each argument (the bare cotangent when there is one); it may
-    be None with a reason given by `missing`. Without `jvp(m, inputs, outputs, attrs, tangents)` forward mode
-    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorized call is a loop. The kernel of an op
-    that `never_aliases` allocates what it returns, unless that is empty: an executor may write over it.
+    `vjp(m, g, need, <names>)` returns one cotangent per argument (a bare cotangent for a single argument); it may be
+    None, or `no_rule(reason)`. Without `jvp(m, inputs, outputs, attrs, tangents)` forward mode transposes the vjp,
+    without `batch(m, size, inputs, flags, attrs)` a vectorized call is a loop. The kernel of an op that `never_aliases`
+    allocates what it returns, unless that is empty: an executor may overwrite it.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(
@@ -315,7 +316,7 @@ def constant(
     shaped_by_values: bool = False,
     detaches: bool = False,
 ) -> Op:
-    """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None.
+    """An op whose result is not differentiable in its inputs: gradients stop here and are None.
 
     The result itself may be a source of gradients, unless the op `detaches` it from tapes.
     """
@@ -330,7 +331,7 @@ def constant(
 
 
 def no_rule(reason: str) -> Callable[..., Any]:
-    """A vjp for an op TensorFlow knows no gradient for either: asking for one is a LookupError that says why."""
+    """Returns a vjp that raises LookupError with the reason, for an op without a gradient in TensorFlow."""
 
     def vjp(m: Any, g: Any) -> Any:
         raise LookupError(f"gradient registry has no entry for: {reason}")

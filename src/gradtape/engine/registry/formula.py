@@ -1,7 +1,7 @@
-"""A formula over arrays as the steps it consists of: the NumPy functions it calls, found out by running it on symbols.
+"""Formulas: symbolic traces of elementwise kernels as sequences of NumPy function calls.
 
-An executor takes kernels apart by it, and a large derivative writes the result of each step over that of the one
-before. What cannot be written down so (a formula that looks at values or shapes) has no steps.
+Executors decompose kernels by them for fusion, and large derivatives use them to write each step in place over the
+previous one. A function that inspects values or shapes cannot be traced and has no formula.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .op import bind, registry
 
 
 class NotAFormula(Exception):
-    """It does something else than calling functions of NumPy on its arguments."""
+    """The function does more than call NumPy functions on its arguments."""
 
 
 class FormulaStep(NamedTuple):
-    """`output = function(*inputs, **attrs)`; inputs that are no symbols are numbers of the dtype it computes with."""
+    """`output = function(*inputs, **attrs)`; inputs that are not symbols are numbers of the dtype it computes with."""
 
     function: Any
     inputs: tuple[Any, ...]
@@ -31,7 +31,7 @@ class FormulaStep(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The steps from the inputs to the result, and to others, if there are several."""
+    """The steps from the inputs to the result, and to `others` if there are several results."""
 
     inputs: tuple[FormulaSymbol, ...]
     steps: list[FormulaStep]
@@ -40,7 +40,7 @@ class Formula(NamedTuple):
 
 
 class Neutral:
-    """NumPy's functions, but not the module: a kernel that does something else with NumPy's arrays does not do it."""
+    """A proxy of NumPy that is not NumPy itself, so that kernels skip their branches for NumPy arrays."""
 
     @property
     def special(self) -> Any:
@@ -51,7 +51,7 @@ class Neutral:
 
 
 class _Symbolic:
-    """The ops for rules that run on symbols: their kernels, as they are for any library of arrays."""
+    """The namespace `m` for rules that run on symbols: the ops' kernels in their library-neutral form."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in registry:
@@ -66,19 +66,19 @@ symbolic = _Symbolic()
 
 
 def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
-    """What `f` does to arrays of the dtypes `given`; None if it is no mere formula."""
+    """Traces `f` on arrays of the dtypes `given`; returns None if it is not a formula."""
     steps: list[FormulaStep] = []
     symbols = tuple([FormulaSymbol(steps, np.ones(1, dtype)) for dtype in given])
     try:
         with np.errstate(all="ignore"):
             result = f(*symbols)
-    except Exception:  # whatever it was
+    except Exception:  # any error means that it cannot be traced
         return None
     return Formula(symbols, steps, result) if type(result) is FormulaSymbol else None
 
 
 def written_over(formula: Formula | None) -> Callable[..., None] | None:
-    """`f(*arrays, out)`, which writes the result of each step to `out`; None if that one array is not enough."""
+    """Compiles `f(*arrays, out)`, which writes every step to `out`; None if one buffer is not enough."""
     if formula is None or not formula.steps or formula.result is not formula.steps[-1].output:
         return None
     before = None
@@ -99,10 +99,10 @@ def written_over(formula: Formula | None) -> Callable[..., None] | None:
 
 
 class FormulaSymbol(NDArrayOperatorsMixin):
-    """Stands for an array; `example` has its dtype. A kernel that has a formula for many numbers shows that one."""
+    """A symbolic array; `example` has its dtype. Its `size` selects the kernel's formula for large arrays."""
 
     size = FEW
-    __hash__ = object.__hash__  # by identity: `==` is a step as any other
+    __hash__ = object.__hash__  # by identity, since `==` is recorded as a step
 
     def __init__(self, steps: list[FormulaStep], example: Any) -> None:
         self._steps = steps
@@ -111,11 +111,11 @@ class FormulaSymbol(NDArrayOperatorsMixin):
 
     @classmethod
     def of(cls, dtype: Any) -> FormulaSymbol:
-        """A symbol for an array of a dtype."""
+        """Creates a symbol for an array of a dtype."""
         return cls([], np.ones(1, dtype))
 
     def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
-        """What a function of NumPy gives on symbols and numbers."""
+        """Records the call of a NumPy function on symbols and numbers and returns its result's symbol."""
         example = function(*[x._example if isinstance(x, FormulaSymbol) else x for x in given], **attrs)
         common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
         dtype = example.dtype if function is np.where else common
@@ -124,12 +124,12 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         return y
 
     def _made(self, example: Any) -> FormulaSymbol:
-        """A symbol for what a step gives."""
+        """Creates the symbol of a step's result."""
         return FormulaSymbol(self._steps, example)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:
-            raise NotAFormula  # an array's own power knows small exponents
+            raise NotAFormula  # `ndarray.__pow__` has special cases for small exponents
         return self._step(ufunc, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
-"""An op is one record in one place: its kernel, its rules, its samples. The families fill the record in.
+"""`Op`: one record per op with its kernel, its differentiation rules and its test samples; the families fill it in.
 
-Rules are written against a namespace `m`, so that one text serves bare arrays (`m = raw`) and recorded tensors
-(`m = ops`). The names a rule's parameters have are what is kept for it: see `wire`.
+Rules are written against a namespace `m`, so that one source serves bare arrays (`m = raw`) and recorded tensors
+(`m = ops`). The parameter names of a rule declare which values are saved for it (its residuals): see `wire`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ..run.source_lines import RULES
 from .cotangents import bare
 from .examples import Rows
 
-_PROBE: Any = object()  # tells a formula that returns its argument, as in a product's rule
-_VARIADIC = 4  # the flag of a code object that takes *args
+_PROBE: Any = object()  # identifies a formula that returns its argument, as in a product's rule
+_VARIADIC = 4  # the flag of a code object that takes *args (CO_VARARGS)
 
 registry: dict[str, Op] = {}
-_defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
+_defined_in: dict[str, dict[str, Any]] = {}  # by op name: the namespace of the module that defined it
 
 
 class Sample(NamedTuple):
-    """Inputs to try an op on: a shape stands for random numbers in `domain`, an array for itself."""
+    """Test inputs of an op: a shape means random numbers in `domain`, an array means itself."""
 
     inputs: tuple[Any, ...]
     attrs: dict[str, Any]
@@ -40,12 +40,12 @@ class Sample(NamedTuple):
 
 
 def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any) -> Sample:
-    """`Sample(inputs, attrs, domain)`, as it is written beside an op."""
+    """Creates `Sample(inputs, attrs, domain)`, in the form written beside an op."""
     return Sample(inputs, attrs, domain)
 
 
 class LazyRules:
-    """What has functions that are made when they are first called."""
+    """Base class of objects whose functions are compiled on first call."""
 
     __slots__ = ("vjp", "vjp_device", "vjp_raw")
 
@@ -54,7 +54,7 @@ class LazyRules:
     vjp_device: Callable[..., Any] | None
 
     def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
-        """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
+        """Sets a function that is built on its first call, so that importing an op costs next to nothing."""
 
         def first(*args: Any) -> Any:
             function = build()
@@ -64,9 +64,10 @@ class LazyRules:
         setattr(self, attribute, first)
 
     def defer_vjp(self, build: Callable[[str], Callable[..., Any]]) -> None:
-        """Sets `vjp`, which runs on tensors, `vjp_raw`, on NumPy's arrays, and `vjp_device`, on those of a device.
+        """Sets `vjp`, which runs on tensors, `vjp_raw`, on NumPy arrays, and `vjp_device`, on device arrays.
 
-        `build(attribute)` makes each of them: it says where a tensor that was kept has its array, if that is wanted.
+        `build(attribute)` builds each of them; `attribute` is where a saved tensor has its array, or "" for the tensor
+        itself.
         """
         self.defer("vjp", lambda: build(""))
         self.defer("vjp_raw", lambda: build("array"))
@@ -74,16 +75,17 @@ class LazyRules:
 
 
 class Op(LazyRules):
-    """One operation: how it is computed, differentiated, vectorised and tried out.
+    """One operation: how it is computed, differentiated, vectorized and tested.
 
-    `vjp(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
-    `parents[i] < 0`: nobody asks); `jvp(m, inputs, outputs, attrs, tangents)` takes tangents forward;
-    `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged; `rows` says what
-    becomes of examples that stand along the first axis (`examples.py`). `keep` picks what `vjp` needs. An op whose
-    `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it `detaches` them.
+    `vjp(m, g, saved, parents)` maps the cotangent of the output to those of the inputs (None where `parents[i] < 0`:
+    the input needs no gradient); `jvp(m, inputs, outputs, attrs, tangents)` pushes tangents forward;
+    `batch(m, size, inputs, flags, attrs)` runs the op once over a leading axis of the flagged inputs; `rows` says how
+    the op treats examples along the first axis (`examples.py`). `keep` selects the residuals that `vjp` needs. An op
+    whose `vjp` is None has a zero derivative mathematically: tapes treat its outputs as leaves, unless it `detaches`
+    them.
     """
 
-    __slots__ = ("__dict__", "numpy")  # the kernel for NumPy is read at every call, and found faster so
+    __slots__ = ("__dict__", "numpy")  # `numpy` is a slot because it is read at every call
 
     forwards_inputs = None  # see `Unregistered`
 
@@ -104,7 +106,7 @@ class Op(LazyRules):
     ) -> None:
         module = _module_being_run()
         before = _defined_in.get(name)
-        # A module whose import was interrupted is imported again, and defines its ops again, in a new namespace.
+        # A module whose import was interrupted is imported again and redefines its ops in a new namespace.
         again = before is not None and before is not module and before["__name__"] == module["__name__"]
         if name in registry and not again:
             raise ValueError(f"op {name!r} is defined twice")
@@ -119,31 +121,32 @@ class Op(LazyRules):
         self.samples = tuple(samples)
         self.domain = domain
         self.kinds = kinds
-        self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow ones are computed in float32
+        self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow dtypes are computed in float32
         self.moves_data = moves_data
         self.kinks = kinks
         self.random = random
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
-        self.never_aliases = False  # whether its kernel never gives an argument, or a view of one
-        self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
-        self.backward_may_raise = False  # whether going backwards through it may raise
-        self.detaches = False  # whether a tape is not to know its outputs
-        self.nondifferentiable_args: tuple[int, ...] = ()  # the arguments that the op has no derivative for
+        self.never_aliases = False  # whether its kernel never returns an argument or a view of one
+        self.takes_none = False  # whether `vjp` accepts None as the cotangent of an unused output
+        self.backward_may_raise = False  # whether its `vjp` may raise
+        self.detaches = False  # whether tapes do not track its outputs
+        self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
         self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
-        self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
-        # The quiet case of one or two arguments: what is kept when both are on the tape, and when one alone is.
+        self.kept: tuple[str, ...] = ()  # the names of the values that `keep` saves
+        # Rules of the fast path for one or two arguments: what is saved when both are on the tape, and when only one
+        # is.
         self.keep_both: Callable[..., tuple[Any, ...]] = _keep_nothing
         self.first: SingleInputRule | None = None
         self.second: SingleInputRule | None = None
         self.jvp: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
-        self.rows: Rows | None = None  # what becomes of rows that belong to examples
+        self.rows: Rows | None = None  # how the op treats rows that belong to examples
         self.call: Callable[..., Any] = self.run
-        self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
-        self.complex_rules: Op | None = None  # the same op with the rules for complex values
+        self.reflected = ""  # the method by which a right operand may handle the op, such as `__radd__`
+        self.complex_rules: Op | None = None  # the same op with rules for complex values
         registry[name] = self
         _defined_in[name] = module
         setattr(raw, name, self.numpy)
@@ -165,11 +168,11 @@ class Op(LazyRules):
 
     @cached_property
     def attributes(self) -> dict[str, bool]:
-        """The names of its attributes, and whether each of them has to be given."""
+        """Maps the attribute names to whether each is required."""
         return {} if isinstance(self.kernel, str | types.BuiltinFunctionType) else named_parameters(self.kernel)
 
     def publish(self) -> Op:
-        """Makes the finished op callable by rules."""
+        """Makes the complete op callable by rules."""
         setattr(ops, self.name, self.call)
         return self
 
@@ -181,7 +184,7 @@ class Op(LazyRules):
 
 
 class Unregistered:
-    """What an op that is not in the registry, as it is made of graphs or a user's code, says about itself."""
+    """Defaults of an op outside the registry, which wraps graphs or user code."""
 
     name: str
     title: str
@@ -193,31 +196,31 @@ class Unregistered:
     jvp: Any = None
     batch: Any = None
     rows: Rows | None = None
-    forwards_inputs: Any = None  # of an op that only hands inputs on: `forwards_inputs(inputs, attrs)` are its outputs
+    forwards_inputs: Any = None  # if the op only forwards inputs: `forwards_inputs(inputs, attrs)` are the outputs
 
     @cached_property
     def attributes(self) -> dict[str, bool]:
-        """The names of its attributes, and whether each of them has to be given."""
+        """Maps the attribute names to whether each is required."""
         return named_parameters(self.numpy)
 
     def device_kernel(self, module: Any) -> Callable[..., Any] | None:
-        """The kernel for arrays of a device; None if it is that of the host."""
+        """Returns the kernel for device arrays; None if the op runs on the host."""
         return None
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
-        """The shapes and dtypes of its outputs, and whether they are a tuple; None if only its values can tell."""
+        """Returns the shapes and dtypes of its outputs and whether they are a tuple; None if they depend on values."""
         return None
 
     def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> Any:
-        """The same for arrays of any module whose values are known."""
+        """Runs the NumPy kernel on concrete arrays; `xp` is ignored."""
         return self.numpy(*arrays, **attrs)
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """What `vjp` needs beside what the op itself holds."""
+        """Selects the residuals that `vjp` needs besides the op's own state."""
         return ()
 
     def vjp_raw(self, m: Any, g: Any, saved: Any, parents: Any) -> Any:
-        """`vjp` from arrays to arrays."""
+        """Runs `vjp` on bare arrays and returns bare arrays."""
         gs = tuple([None if x is None else Tensor(x) for x in g]) if type(g) is tuple else Tensor(g)
         return tuple(map(bare, self.vjp(ops, gs, saved, parents)))
 
@@ -226,7 +229,7 @@ class Unregistered:
 
 
 def _module_being_run() -> dict[str, Any]:
-    """The namespace of the innermost module whose top level is being run; in a thread, that of what it runs."""
+    """Returns the namespace of the innermost module whose top level is running; in a thread, of its outermost frame."""
     frame = sys._getframe(1)
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
@@ -234,10 +237,11 @@ def _module_being_run() -> dict[str, Any]:
 
 
 class SingleInputRule(LazyRules):
-    """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
+    """An op as a function of one argument: the fast path's record if the other argument is not on the tape.
 
-    `keep(*inputs, y)` picks what the cotangent of that argument needs, a single value as it is, or is NotImplemented;
-    `vjp(m, g, saved)` is that cotangent. `spread(saved)` is what the op's own `keep` gives.
+    `keep(*inputs, y)` selects what that argument's cotangent needs, a single value without a tuple, or returns
+    NotImplemented; `vjp(m, g, saved)` computes the cotangent. `spread(saved)` converts the saved values to the form of
+    the op's own `keep`.
     """
 
     __slots__ = ("index", "keep", "op", "spread")
@@ -249,7 +253,7 @@ class SingleInputRule(LazyRules):
         self.spread: Callable[[Any], tuple[Any, ...]] = tuple
 
     def placed(self, parent: int) -> tuple[int, ...]:
-        """The positions of the op's arguments when this one's is `parent`."""
+        """Returns the op's tape positions when this argument's is `parent` and the others are not on the tape."""
         return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
 
 
@@ -258,7 +262,7 @@ def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
 
 
 def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
-    """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
+    """Binds a kernel to an array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
     if isinstance(kernel, str):
         kernel = getattr(xp, kernel)
     elif not isinstance(kernel, types.BuiltinFunctionType):
@@ -267,17 +271,17 @@ def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
 
 
 def parameters(f: Any) -> tuple[str, ...]:
-    """The names of a function's parameters, read off its code: `inspect.signature` would slow the import down."""
+    """Returns a function's parameter names from its code object: `inspect.signature` would slow down the import."""
     code: types.CodeType = f.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
-    """The parameters of a function that are given by name only, and whether each of them has to be given."""
+    """Maps a function's keyword-only parameters to whether each is required."""
     function = getattr(f, "__func__", f)
     code = getattr(function, "__code__", None)
-    if code is None:  # of an object that can be called
-        import inspect  # takes as long to import as much of this package
+    if code is None:  # a callable object
+        import inspect  # deferred: importing it takes as long as much of this package
 
         found = inspect.signature(f).parameters.values()
         return {p.name: p.default is p.empty for p in found if p.kind is p.KEYWORD_ONLY}
@@ -286,7 +290,7 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
 
 
 def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
+    """Returns the tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
     code = kernel.__code__
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & _VARIADIC else ()
@@ -294,27 +298,27 @@ def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class Saved:
-    """Which values a set of formulas names, and how each is kept and found again.
+    """The residuals that a set of formulas names, and the source code that saves and looks up each.
 
-    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, or
-    an attribute; `m`, `g`, `t` and `need` are not kept.
+    A formula may name an input (`x`), the output (`y`, or `ys` if there are several), `x_shape`, `x_dtype`, or an
+    attribute; `m`, `g`, `t` and `need` are passed in and not saved.
     """
 
     def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
         self.args = args
         given = {"m", "g", "t", "need"}
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
-        self.bare = bare and len(self.names) == 1  # whether the one value is kept as it is
+        self.bare = bare and len(self.names) == 1  # whether a single value is saved without a tuple
 
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
-        """`keep(inputs, output, attributes)`, which picks what the formulas name."""
+        """Compiles `keep(inputs, output, attributes)`, which selects the values that the formulas name."""
         if not self.names:
             return _keep_nothing
         fields = "".join(f"{self._source(name)}, " for name in self.names)
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
     def fast_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
-        """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
+        """Compiles `keep(a, b, y)` for plain tensors without attributes; it selects only what these formulas name."""
         wanted = {n for f in formulas for n in parameters(f)}
         fields = []
         for name in self.names:
@@ -328,7 +332,7 @@ class Saved:
         return name in self.args or name == "y"
 
     def _source(self, name: str) -> str:
-        """Source code that finds a value among inputs `xs`, output `y` and attributes."""
+        """Source code of a value, given inputs `xs`, output `y` and attributes `attrs`."""
         args = self.args
         owner, _, what = name.rpartition("_")
         if name in ("y", "ys"):
@@ -346,7 +350,7 @@ class Saved:
         return f"attrs.get({name!r})"
 
     def lookup(self, name: str, arrays: str, saved: str = "s") -> str:
-        """Source code that finds `name` in what was kept, as a tensor or as the array in its attribute `arrays`."""
+        """Source code of `name` in the saved values, as a tensor or as the array in its attribute `arrays`."""
         if name in ("m", "g", "t", "need"):
             return name
         slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
@@ -357,7 +361,7 @@ class Saved:
         return slot
 
     def call(self, function: str, f: Callable[..., Any], arrays: str) -> str:
-        """Source code that calls formula `f`, known as `function`, on what was kept."""
+        """Source code that calls formula `f`, bound to the name `function`, on the saved values."""
         if _returns_its_argument(f):
             return self.lookup(parameters(f)[0], arrays)
         names, positional = parameters(f), f.__code__.co_argcount
@@ -371,12 +375,12 @@ def _returns_its_argument(f: Callable[..., Any]) -> bool:
         return False
     try:
         return f(_PROBE) is _PROBE
-    except Exception:  # a formula that computes with its argument, which is no number here
+    except Exception:  # the formula computes with its argument, and the probe is not a number
         return False
 
 
 def wire(op: Op, rule: Callable[..., Any]) -> None:
-    """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `vjp`."""
+    """Sets the op's `vjp` from `rule(m, g, need, <names>)`, which returns a cotangent for each input."""
     saved = Saved(op.args, [rule])
     op.defer("keep", saved.keeper)
     op.kept = saved.names
@@ -393,12 +397,12 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
 
 
 def compile_rule(source: str, **names: Any) -> Callable[..., Any]:
-    """A function from generated source: paid once, when a rule is first used."""
-    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    """Compiles a function from generated source; runs once, when a rule is first used."""
+    # With this module name, NumPy warnings count as gradtape's own and the API's filter suppresses them.
     return eval(_compiled(source), {"__name__": __name__, **names})
 
 
 @cache
 def _compiled(source: str) -> Any:
-    """The rules of many ops have the same text."""
+    """Caches compiled code, since the rules of many ops have the same source."""
     return compile(source, RULES, "eval")

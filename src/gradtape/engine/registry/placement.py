@@ -1,8 +1,7 @@
-"""The mode in which new tensors learn their device, and in which placements are logged.
+"""`PlacementMode`: assigns devices to new tensors where the default is wrong, and logs placements.
 
-It is not needed as long as everything is on the host's first CPU, or on a GPU, whose tensors know their device. It is
-active while a thread is in a `tf.device` block of another CPU or of a device that it cannot have, and while placements
-are logged.
+It is inactive while everything is on the host's first CPU, or on a GPU, whose tensors know their device. It is active
+while a thread is in a `tf.device` scope of another CPU or of an unavailable device, and while placements are logged.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..run import modes
 
 logger = logging.getLogger("gradtape")
 _lock = threading.RLock()
-_threads: set[int] = set()  # that are in a block that needs the mode
+_threads: set[int] = set()  # threads in a scope that needs the mode
 _logged = False
 
 
@@ -60,7 +59,7 @@ def logs_placements() -> bool:
 
 
 def _changed() -> None:
-    """This thread has entered or left a block of `tf.device`, or devices are in use from now on."""
+    """Updates the mode when this thread enters or leaves a `tf.device` scope, or when devices are first used."""
     refused = here.device is None and devices.in_use()
     other_cpu = here.device is not None and here.device is not devices.HOST and here.device.kind == "CPU"
     with _lock:

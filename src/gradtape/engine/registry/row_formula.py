@@ -1,8 +1,8 @@
-"""A kernel that works along the last axis as a formula of rows: a softmax, a cross entropy, a layer norm, a mean.
+"""Row formulas: symbolic traces of kernels along the last axis, such as softmax, cross entropy, layer norm or mean.
 
-Found out as a formula of single elements is (`formula.py`), by running the kernel on symbols, which here have a shape.
-What a step gives has one number for each element (`EACH`), for each row (`ROW`) or for each place in a row (`PLACE`); a
-step that reduces makes numbers of rows from those of elements. What is no such formula has no steps.
+Like `formula.py`, this runs the kernel on symbols, which here have a shape. A step's result has one number per element
+(`EACH`), per row (`ROW`) or per position in a row (`PLACE`); a reduction turns `EACH` into `ROW`. A kernel that does
+anything else has no row formula.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REDUCTIONS = {"sum", "max", "min", "prod"}
 
 
 class RowFormula(NamedTuple):
-    """The steps from the inputs to the result, of a shape, for arrays whose rows are of this length."""
+    """The steps from the inputs to a result of `shape`, for arrays whose rows have this length."""
 
     formula: Formula
     shape: tuple[int, ...]
@@ -30,7 +30,7 @@ class RowFormula(NamedTuple):
 def traced_rows(
     kernel: Callable[..., Any], shapes: Sequence[tuple[int, ...]], given: Sequence[Any]
 ) -> RowFormula | None:
-    """What `kernel(xp, *arrays)` does to arrays of these shapes and dtypes; None if it is no formula of rows."""
+    """Traces `kernel(xp, *arrays)` on arrays of these shapes and dtypes; None if it is not a row formula."""
     whole = max(shapes, key=math.prod)
     if not whole or not math.prod(whole):
         return None
@@ -43,13 +43,13 @@ def traced_rows(
         shape = result.shape
         if result.kind not in (EACH, ROW) or not any(step.function in REDUCTIONS for step in steps):
             return None
-    except Exception:  # whatever it was
+    except Exception:  # any error means that it cannot be traced
         return None
     return RowFormula(Formula(inputs, steps, result), shape, whole[-1])
 
 
 class _Rows(Neutral):
-    """NumPy's functions for symbols of rows of `whole`, the shape of the largest array."""
+    """The array module of row symbols; `whole` is the shape of the largest array."""
 
     def __init__(self, steps: list[FormulaStep], whole: tuple[int, ...]) -> None:
         self._steps = steps
@@ -57,7 +57,7 @@ class _Rows(Neutral):
         self._count = math.prod(whole[:-1])
 
     def arange(self, stop: int) -> _RowSymbol:
-        """The numbers of the places in a row."""
+        """Records the positions in a row."""
         if stop != self._length:
             raise NotAFormula
         y = _RowSymbol(self, np.ones(1, np.int64), (stop,), PLACE)
@@ -65,7 +65,7 @@ class _Rows(Neutral):
         return y
 
     def kind_of(self, shape: tuple[int, ...]) -> str:
-        """What an array of a shape has a number for, when it is broadcast beside the elements."""
+        """Classifies a shape by how it broadcasts against the elements."""
         *leading, last = shape
         if math.prod(leading) == self._count and last == self._length:
             return EACH
@@ -77,7 +77,7 @@ class _Rows(Neutral):
 
 
 class _RowSymbol(FormulaSymbol):
-    """A symbol with a shape. That of `ROW` has a last axis of one element, or not: `kept` tells."""
+    """A symbol with a shape. `kept` tells whether one of kind `ROW` keeps a last axis of size 1."""
 
     def __init__(self, xp: _Rows, example: Any, shape: tuple[int, ...], kind: str | None, kept: bool = True) -> None:
         super().__init__(xp._steps, example)
@@ -100,7 +100,7 @@ class _RowSymbol(FormulaSymbol):
         return y
 
     def _settled(self, kind: str, kept: bool) -> None:
-        """An input's kind is that of its first use; it must not be used in two ways."""
+        """Sets an input's kind at its first use; a conflicting use raises NotAFormula."""
         if self.kind is None:
             self.kind, self.kept = kind, kept
         elif (self.kind, self.kept) != (kind, kept):
