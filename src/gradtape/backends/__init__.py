@@ -1,1 +1,1 @@
-"""What differs between array libraries, the sizes in `tuning`, and what NumPy needs to be fast. Uses nothing above."""
+"""Array library differences, size thresholds (`tuning`) and what makes NumPy fast. Imports no other layer."""

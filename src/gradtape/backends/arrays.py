@@ -1,4 +1,4 @@
-"""What differs between array libraries, and nothing else: writing into arrays, and functions found elsewhere."""
+"""The differences between array libraries: scatter updates, in-place writes, and functions missing in some of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import numpy as np
 
 
 class ArrayModule:
-    """A library of arrays that live on a device: its functions, by NumPy's names, and the way to the host and back.
+    """An array library on a device: its functions, by NumPy's names, and transfers to and from the host.
 
-    `to_xla(array, own=False)` and `from_xla(array)` hand arrays over to programs of XLA and back, without a copy where
-    both are on one device, unless XLA is to have memory of its own, which it may write over.
-    `has_own_memory(array)` tells whether an array's memory is its own: whoever else sees it holds the array.
-    `fuse` makes one kernel of the steps of an elementwise formula, `fuse_rows` of those of a formula of rows, or None.
-    `synchronize` waits until the device has
-    done all that it was told; `memory` says in words what is in use.
-    `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
-    cannot compute.
+    `to_xla(array, own=False)` and `from_xla(array)` exchange arrays with XLA programs, without a copy on the same
+    device, unless XLA needs its `own` memory, which it may overwrite (buffer donation). `has_own_memory(array)` tells
+    whether the library allocated the array's memory and the array is not a view, so that any other user of the memory
+    holds a reference to the array. `fuse` compiles an elementwise formula to one kernel, `fuse_rows` a row formula;
+    both may return None. `synchronize` waits until the device has finished all queued work; `memory` describes the
+    memory use in words. `kernels` caches the kernels of ops, bound to the library on first use; `by_way_of_host` names
+    the ops that the library does not support.
     """
 
     def __init__(
@@ -52,45 +51,45 @@ class ArrayModule:
         self.fuse_rows = fuse_rows
         self.synchronize = synchronize
         self.memory = memory
-        self.ops: Any = None  # for bare arrays, when they have been asked for
+        self.ops: Any = None  # the op namespace for bare arrays, created on first use
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.by_way_of_host: set[str] = set()
 
 
 def host_only(xp: Any) -> None:
-    """Raises in a kernel that only NumPy can run, so that the caller computes it on the host.
+    """Raises in a kernel that requires NumPy, so that the caller computes it on the host.
 
-    To have NumPy try and convert another library's array would end in whatever error, or warning, the two agree on.
+    Letting NumPy convert another library's array instead would raise errors or warnings that depend on both libraries.
     """
     if xp is not np:
         raise NotImplementedError("this kernel is NumPy's")
 
 
 def put(array: Any, key: Any, values: Any) -> Any:
-    """`array` with `array[key] = values`; the array is one the caller has just made."""
+    """Returns `array` after `array[key] = values`; may modify it, so the caller must own the array."""
     if hasattr(array, "at"):
         return array.at[key].set(values)
     if array.dtype == object and np.ndim(values) == 0:
-        values = np.asarray(values, object)[()]  # NumPy stores an array of objects, even one without axes, as an object
+        values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
     array[key] = values
     return array
 
 
 def add_into(array: Any, key: Any, values: Any) -> Any:
-    """`array` with `array[key] += values`; the array is one the caller has just made, the key names no place twice."""
+    """Returns `array` after `array[key] += values`; the caller must own the array, and the key has no duplicates."""
     if hasattr(array, "at"):
         return array.at[key].add(values)
     array[key] += values
     return array
 
 
-_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}  # as `jax.numpy` calls them
+_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}  # `jax.numpy`'s names
 
 
 def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
-    """`array` combined with `values` at `key`, repeated indices again and again; the caller has just made the array.
+    """Scatter update with duplicate indices: combines `array[key]` with `values`; the caller must own the array.
 
-    All but `add` are for a key that is one array of numbers of rows.
+    Except for `add`, the key must be a single array of row indices.
     """
     if hasattr(array, "at"):
         return getattr(array.at[key], _UPDATES[ufunc])(values)
@@ -101,7 +100,7 @@ def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
 
 
 def _combined_on_device(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
-    """`combine_at` with what a GPU can do at once to one place in memory: adding, and comparing integers."""
+    """Implements `combine_at` with a GPU's atomics: addition, and minimum and maximum of integers."""
     dtype = array.dtype
     if ufunc == "multiply":
         return array * _products(xp, key, values, len(array))
@@ -115,14 +114,15 @@ def _combined_on_device(xp: Any, ufunc: str, array: Any, key: Any, values: Any) 
     if ufunc == "add" or dtype.kind in "iu":
         getattr(xp, ufunc).at(array, key, values)
         return array
-    # CuPy compares float64 after rounding to float32, and loses NaN: integers in the order of the floats do neither.
+    # CuPy's atomic minimum and maximum round float64 to float32 and lose NaN. Integers in the order of the floats avoid
+    # both.
     order = _ordered(xp, array, ufunc)
     getattr(xp, ufunc).at(order, key, _ordered(xp, values, ufunc))
     return _turned(xp, order).view(dtype)
 
 
 def _ordered(xp: Any, x: Any, ufunc: str) -> Any:
-    """Integers in the order of the floats `x`; NaN is what wins `ufunc`."""
+    """Maps the floats `x` to integers of the same order; NaN becomes the winner of `ufunc`."""
     bits = np.dtype(f"i{x.dtype.itemsize}")
     limits = np.iinfo(bits)
     winner = limits.max if ufunc == "maximum" else limits.min
@@ -130,14 +130,14 @@ def _ordered(xp: Any, x: Any, ufunc: str) -> Any:
 
 
 def _turned(xp: Any, bits: Any) -> Any:
-    """The bits of floats as integers in their order, and back: of negative floats the larger ones have lower bits."""
+    """Maps the bits of floats to integers in the floats' order, and back: inverts the low bits of negative floats."""
     return xp.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
 def _products(xp: Any, rows: Any, values: Any, count: int) -> Any:
-    """For each of `count` rows the product of the `values` that belong to it; 1 where there are none.
+    """Returns for each of `count` rows the product of its `values`; 1 where there are none.
 
-    Sorted by row, every value is multiplied by those before it in its row, by doubling.
+    A segmented prefix product by doubling (Hillis-Steele scan), after sorting by row.
     """
     if not len(rows):
         return xp.ones((count, *values.shape[1:]), values.dtype)
@@ -155,19 +155,20 @@ def _products(xp: Any, rows: Any, values: Any, count: int) -> Any:
 
 
 def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
-    """`array` with `values` added at `key`, repeated indices adding up; the array is one the caller has just made."""
+    """Scatter-add: adds `values` at `key`, accumulating duplicates; the caller must own the array."""
     return combine_at(xp, "add", array, key, values)
 
 
 def stable_argsort(xp: Any, x: Any, axis: int = -1) -> Any:
-    """What sorts `x`, equal values in the order they are in: NumPy has to be told, the others do nothing else."""
+    """Stable argsort: NumPy needs the option, the sorts of the other libraries are stable."""
     return np.argsort(x, axis=axis, stable=True) if xp is np else xp.argsort(x, axis=axis)
 
 
 def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"]) -> Any:
-    """`searchsorted` of each row of `values` in the same row of `rows`; elsewhere than on the host for all at once.
+    """Applies `searchsorted` to each row of `values` in the same row of `rows`; vectorized except for NumPy.
 
-    By halving: `found` numbers are known to stand before the value, and steps from a half of all to one are tried.
+    A binary search over bits: `found` elements are known to precede the value, and steps halve from half the row to
+    one.
     """
     if xp is np:
         found = [np.searchsorted(row, value, side=side) for row, value in zip(rows, values, strict=True)]
@@ -183,7 +184,7 @@ def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"])
 
 
 def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:
-    """Matrices with their leading axes broadcast, where the library's linear algebra does not do that by itself."""
+    """Broadcasts the leading axes of matrices, where the library's linear algebra does not."""
     if xp is np or hasattr(matrices[0], "at") or len({x.shape[:-2] for x in matrices}) == 1:
         return matrices
     batch = np.broadcast_shapes(*(x.shape[:-2] for x in matrices))
@@ -191,14 +192,14 @@ def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:
 
 
 def take(xp: Any, array: Any, indices: Any, axis: int) -> Any:
-    """The parts of `array` at these indices along an axis; an index out of range is the nearest that is not."""
+    """Takes elements along an axis; clips indices that are out of range."""
     if xp is np or hasattr(array, "at"):
         return xp.take(array, indices, axis=axis, mode="clip")
     return xp.take(array, xp.clip(indices, 0, max(array.shape[axis] - 1, 0)), axis=axis)
 
 
 def into(f: Any, x: Any, *others: Any) -> Any:
-    """`f(x, *others)`, written over `x` where arrays can be written to; `x` is one the caller has just made."""
+    """Computes `f(x, *others)` in place of `x` where arrays are mutable; the caller must own `x`."""
     return f(x, *others, out=x) if type(x) is np.ndarray else f(x, *others)
 
 
@@ -206,19 +207,19 @@ _BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
 
 
 def masked(xp: Any, mask: Any, x: Any) -> Any:
-    """`x` where `mask` is true and 0 elsewhere; an inf or nan elsewhere does not survive."""
+    """Returns `x` where `mask` is true and 0 elsewhere, even where `x` is inf or nan."""
     bits = _BITS.get(x.dtype.char) if xp is np else None
     if bits is None:
         return xp.where(mask, x, 0)
     # Multiplying the bits by one or zero takes an eighth of the time of `where`, whose branches are mispredicted.
     if type(mask) is not np.ndarray or mask.shape != x.shape:
         return (x.view(bits) * mask).view(x.dtype)
-    kept = mask.astype(bits)  # which NumPy would do too, in small pieces
+    kept = mask.astype(bits)  # NumPy would convert it, too, but in small pieces
     return np.multiply(kept, x.view(bits), kept).view(x.dtype)
 
 
 def join_parts(xp: Any, real: Any, imag: Any) -> Any:
-    """The complex numbers of these parts, of one shape: `real + 1j * imag` is NaN where the imaginary part is inf."""
+    """Joins real and imaginary parts of one shape; `real + 1j * imag` would be NaN where the imaginary part is inf."""
     if hasattr(real, "at"):
         return importlib.import_module("jax.lax").complex(real, imag)
     return xp.stack([real, imag], axis=-1).view(xp.complex128 if real.dtype == xp.float64 else xp.complex64)[..., 0]
@@ -226,7 +227,7 @@ def join_parts(xp: Any, real: Any, imag: Any) -> Any:
 
 @functools.cache
 def special(xp: Any) -> Any:
-    """The module of special functions that goes with an array module."""
+    """Returns the module of special functions of an array module."""
     if hasattr(xp, "special"):
         return xp.special
     modules = {"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}

@@ -1,4 +1,4 @@
-"""CuPy: arrays and kernels on NVIDIA's GPUs. Imported when a device is first asked for, and only if CuPy is there."""
+"""The CuPy backend: arrays and kernels on NVIDIA GPUs. Imported when a device is first needed, if CuPy is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .cupy_rows import fuse_rows
 
 
 def gpus() -> list[dict[str, Any]]:
-    """The GPUs of this machine, with what is known of each."""
+    """Returns the attributes of each GPU of this machine."""
     found = []
     for i in range(cupy.cuda.runtime.getDeviceCount()):
         properties = cupy.cuda.runtime.getDeviceProperties(i)
@@ -27,22 +27,22 @@ def gpus() -> list[dict[str, Any]]:
 
 
 def memory_info(number: int) -> dict[str, int]:
-    """The bytes in use by arrays, and what the pool has held at most since it was last emptied."""
+    """Returns the bytes used by arrays, and as the peak the size of the memory pool, which grows until it is freed."""
     with cupy.cuda.Device(number):
         pool = cupy.get_default_memory_pool()
         return {"current": pool.used_bytes(), "peak": pool.total_bytes()}
 
 
 def reset_memory_stats(number: int) -> None:
-    """Gives what no array uses back to the device, so that the peak is what is in use now."""
+    """Frees the pool's unused blocks, so that the peak equals the current use."""
     with cupy.cuda.Device(number):
         cupy.get_default_memory_pool().free_all_blocks()
 
 
 @cache
 def module_of(name: str) -> ArrayModule:
-    """The library for the GPU of that name."""
-    # XLA would take three quarters of the memory at once, and leave the rest to CuPy.
+    """Returns the array library for the GPU of that name."""
+    # By default XLA preallocates three quarters of the GPU's memory, which would leave CuPy too little.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return ArrayModule(
         "CuPy", cupy, cupy.ndarray, name,
@@ -53,14 +53,14 @@ def module_of(name: str) -> ArrayModule:
 
 
 def use_tensor_float_32(enabled: bool) -> None:
-    """Whether products of float32 matrices round their factors to ten bits, which is eight times as fast."""
-    with suppress(ImportError, AttributeError):  # CuPy has an environment variable, and no public way after import
+    """Sets whether products of float32 matrices use TensorFloat-32 (10-bit mantissas), which is eight times as fast."""
+    with suppress(ImportError, AttributeError):  # CuPy's public switch is an environment variable read at import
         linalg = import_module("cupy._core._routines_linalg")
         linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_TF32 if enabled else linalg.COMPUTE_TYPE_DEFAULT)
 
 
 def _memory() -> str:
-    """What is in use of a device's memory, in words."""
+    """Describes the device's memory use in words."""
     free, total = cupy.cuda.runtime.memGetInfo()
     pool = cupy.get_default_memory_pool()
     return (
@@ -70,13 +70,13 @@ def _memory() -> str:
 
 
 def _has_own_memory(array: Any) -> bool:
-    """Whether CuPy has allocated the memory for this array. A view holds its base; XLA's memory may be known to XLA."""
+    """Whether CuPy allocated this array's memory. False for views, and for memory from XLA, which XLA may still use."""
     memory = cupy.cuda.memory
     return array.base is None and isinstance(array.data.mem, memory.PooledMemory | memory.Memory | memory.MemoryAsync)
 
 
 def _to_xla(array: Any, own: bool = False) -> Any:
-    """The array for a program of XLA, on its GPU, if asked for in memory of XLA's `own`; else by way of the host."""
+    """Passes an array to XLA: zero-copy on the same GPU, copied to XLA's memory if `own`, else through the host."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -89,7 +89,7 @@ def _to_xla(array: Any, own: bool = False) -> Any:
 
 
 def _from_xla(array: Any) -> Any:
-    """The result of a program of XLA, as it is in the GPU's memory, else by way of the host."""
+    """Takes a result from XLA: zero-copy on a GPU, else through the host."""
     if array.devices() and next(iter(array.devices())).platform != "gpu":
         return cupy.asarray(np.asarray(array))
     return cupy.from_dlpack(array)

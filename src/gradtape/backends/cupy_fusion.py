@@ -1,4 +1,4 @@
-"""One kernel of CUDA from the steps of an elementwise formula: each step is a line of C++, by NumPy's name for it."""
+"""Compiles an elementwise formula to one CUDA kernel: each step is a line of C++, found by its NumPy name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPES = {
 }  # fmt: skip
 _FLOATS = ("float32", "float64")
 
-# What C++ calls it as NumPy does, for floats.
+# Functions of floats with the same name in C++.
 _SAME = set(
     "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh floor ceil trunc rint erf erfc erfinv "
     "hypot isnan isinf isfinite fabs copysign".split()
@@ -41,11 +41,11 @@ _FLOAT_TEXTS = {
 
 
 class Unwritable(Exception):
-    """A step that C++ is not known to do as NumPy does."""
+    """A step without a known C++ equivalent."""
 
 
 def fuse(formula: Any) -> Callable[..., Any] | None:
-    """A kernel that gives the formula's results for arrays of its inputs' dtypes, or numbers; None if there is none."""
+    """Compiles a kernel for arrays of the formula's input dtypes, or scalars; None if a step has no C++ equivalent."""
     try:
         names = {symbol: f"i{n}" for n, symbol in enumerate(formula.inputs)}
         lines = []
@@ -62,10 +62,10 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
 
 
 class _Elementwise:
-    """The kernel of the lines that make `y0`, ... of `i0`, ...: CuPy's, which takes arrays of all shapes and strides.
+    """The kernel of the lines that compute `y0`, ... from `i0`, ...: CuPy's, for arrays of all shapes and strides.
 
-    For many numbers it is one in which a thread does four at once, as memory gives them; it takes half the time. Their
-    arrays lie in memory as they are, and are broadcast along leading axes at most.
+    For large contiguous arrays, broadcast at most along leading axes, it uses a vectorized kernel in which a thread
+    processes four elements per memory access; that takes half the time.
     """
 
     def __init__(self, given: Sequence[Any], made: Sequence[Any], lines: str) -> None:
@@ -96,7 +96,11 @@ class _Elementwise:
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _kernel(self, kinds: str) -> Callable[..., Any]:
-        """The kernel for inputs that are arrays, rows that are repeated, single elements of arrays, or numbers."""
+        """Compiles the vectorized kernel for a combination of inputs.
+
+        `kinds` has a letter per input: a full array (a), a repeated row (r), a single element of an array (1) or a
+        number (n).
+        """
         parameters, periods, loads, each = [], [], [], []
         for n, (kind, dtype) in enumerate(zip(kinds, self._given, strict=True)):
             c = TYPES[dtype.name]
@@ -121,7 +125,7 @@ class _Elementwise:
         return cupy.RawKernel(text, "formula")
 
 
-_MANY = 1 << 18  # numbers from which on the time is that of memory, not of the launch
+_MANY = 1 << 18  # elements from which memory bandwidth, not launch overhead, determines the time
 _THREADS = 128
 _SOURCE = f"""
 template <class T> struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) Four {{ T of[4]; }};
@@ -139,9 +143,10 @@ for (int k = 0; k < 4; k++) {{
 
 
 def _four_at_once(arrays: Sequence[Any]) -> tuple[int, ...] | None:
-    """The shape of the result of arrays, and numbers, of which each has four elements side by side wherever one has.
+    """Returns the result's shape if the vectorized kernel applies to the arrays and numbers, else None.
 
-    None if it is not so.
+    It applies if every array is contiguous, aligned and broadcast along leading axes only, in multiples of four
+    elements.
     """
     shape = max([x.shape for x in arrays if type(x) is cupy.ndarray], key=lambda s: (math.prod(s), len(s)))
     size = math.prod(shape)
@@ -157,13 +162,13 @@ def _four_at_once(arrays: Sequence[Any]) -> tuple[int, ...] | None:
 
 
 def line(step: Any, names: dict[Any, str]) -> str:
-    """A step of a formula as C++."""
+    """Returns a step of a formula as a line of C++."""
     text = _text(step, [_number(x) if isinstance(x, np.generic) else names[x] for x in step.inputs])
     return f"const {type_of(step.output)} {names[step.output]} = {text};"
 
 
 def type_of(symbol: Any) -> str:
-    """What C++ calls the dtype of a symbol."""
+    """Returns the C++ type of a symbol's dtype."""
     found = TYPES.get(symbol.dtype.name)
     if found is None:
         raise Unwritable(symbol.dtype.name)
@@ -171,7 +176,7 @@ def type_of(symbol: Any) -> str:
 
 
 def _number(x: Any) -> str:
-    """A number of a formula as C++ has it, of its own type."""
+    """Returns a number as a C++ literal of its own type."""
     if x.dtype.name not in TYPES:
         raise Unwritable(repr(x))
     if x.dtype.kind == "f":

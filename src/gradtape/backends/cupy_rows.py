@@ -1,6 +1,6 @@
-"""One kernel of CUDA for a formula of rows: the threads of a row go along it as often as it is reduced.
+"""Compiles a row formula to one CUDA kernel, in which the threads of a row traverse it once per reduction.
 
-What there is for each element is computed again on each way, from what is in the cache; only numbers of rows are kept.
+Per-element values are recomputed (rematerialized) in each traversal, from cached inputs; only per-row values are kept.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from .cupy_fusion import Unwritable, line, type_of
 
-_WARP, _BLOCK = 32, 256  # threads of a row that is short, and of one that is long
+_WARP, _BLOCK = 32, 256  # threads per short row and per long row
 _SHORT = 1024
-_LONG_ROWS = 1 << 13  # longer ones need many rows, lest most of the device waits
+_LONG_ROWS = 1 << 13  # longer rows need many rows to occupy the device
 _MANY_ROWS = 256
 
 _START = {"sum": "0", "prod": "1", "max": "-__int_as_float(0x7f800000)", "min": "__int_as_float(0x7f800000)"}  # inf
@@ -46,7 +46,7 @@ if (row >= count) return;
 
 
 def fuse_rows(traced: Any) -> Callable[..., Any] | None:
-    """A kernel that gives the result of a formula of rows for contiguous arrays, or None where it does not pay."""
+    """Compiles a kernel for a row formula on contiguous arrays; None where it does not pay."""
     formula, shape, length = traced
     count = max(math.prod(x.shape) for x in formula.inputs) // length
     if (length > _LONG_ROWS and count < _MANY_ROWS) or length >= 1 << 31:
@@ -78,7 +78,7 @@ def _kernel(text: str, threads: int) -> Callable[..., Any]:
 
 
 class _Writer:
-    """Writes a formula of rows as C++: what there is for rows in order, the rest in the loops that need it."""
+    """Generates C++ from a row formula: per-row values in order, per-element values in the loops that need them."""
 
     def __init__(self, formula: Any) -> None:
         self.formula = formula
@@ -107,7 +107,7 @@ class _Writer:
         return [(n, x) for n, x in enumerate(self.formula.inputs) if x.kind in kinds]
 
     def _of_row(self, step: Any) -> list[str]:
-        """The lines for a number of the row."""
+        """Returns the lines that compute a per-row value."""
         name, c = self.names[step.output], type_of(step.output)
         if step.function in _JOIN:
             (x,) = step.inputs
@@ -124,7 +124,7 @@ class _Writer:
         return [self._line(step)]
 
     def _each(self, wanted: list[Any]) -> list[str]:
-        """The lines for what there is for the element at place `j`, and all that it is made of."""
+        """Returns the lines that compute per-element values at position `j`, and everything they depend on."""
         needed: dict[Any, None] = {}
 
         def need(x: Any) -> None:

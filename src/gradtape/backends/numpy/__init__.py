@@ -1,1 +1,1 @@
-"""NumPy's helpers: large work on all cores, BLAS, malloc, the table of faster kernels. Uses nothing but `tuning`."""
+"""Helpers of the NumPy backend: multithreading, BLAS control, malloc, accelerated kernels. Imports only `tuning`."""

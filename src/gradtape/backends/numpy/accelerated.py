@@ -1,7 +1,7 @@
-"""Kernels that another library computes faster than NumPy, by the names of their ops.
+"""The table of accelerated kernels: ops that another library computes faster than NumPy, by op name.
 
-A kernel in the table is called with the op's arrays and attributes, and gives what NumPy's would, or None for what it
-cannot do, or not faster. Nothing needs it: without it NumPy computes everything.
+A kernel in the table is called with the op's arrays and attributes, and returns the same result as NumPy's kernel, or
+None for inputs that it does not support or not faster. The table is optional: NumPy can compute everything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def accelerated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def with_accelerated(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of NumPy's, which the table is asked before; itself if the table has none of this name."""
+    """Returns a kernel that tries the accelerated one first; `kernel` itself if the table has none of this name."""
     faster = ACCELERATED.get(name)
     if faster is None:
         return kernel

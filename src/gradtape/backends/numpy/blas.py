@@ -1,10 +1,10 @@
-"""Sharing the cores with BLAS, whose calls would otherwise use all of them, each library's with threads of its own.
+"""Controls the number of BLAS threads, so that BLAS does not compete with gradtape's threads for the cores.
 
-Work that alternates copies and products runs best with one thread for each part of it and products that use no threads
-of their own. And NumPy's and SciPy's wheels bring an OpenBLAS each, whose threads wait busily for the next call: calls
-of SciPy's between NumPy's products fight with them for the cores, unless they use one thread (a step of a Gaussian
-process on two cores takes a half to a quarter of the time). This needs a hold on these libraries; with any other, the
-work is not shared out, and calls use what threads they like.
+Work that alternates copies and products runs fastest with one thread per part and single-threaded products. Moreover,
+the wheels of NumPy and SciPy each bring an OpenBLAS, whose threads spin while they wait for the next call: SciPy calls
+between NumPy products compete with them for the cores unless they are single-threaded (a step of a Gaussian process on
+two cores then takes a half to a quarter of the time). This works for these OpenBLAS libraries only; with any other, the
+work is not split, and BLAS calls use as many threads as they choose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 @cache
 def _threads(package: str) -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """Reads and sets how many threads the package's BLAS uses, or None if that library is not there."""
+    """Returns functions that get and set the thread count of the package's OpenBLAS, or None if it has none."""
     from pathlib import Path
 
     file = importlib.import_module(package).__file__
@@ -41,13 +41,13 @@ def controllable() -> bool:
 
 
 class _OneThread:
-    """A context in which the BLAS of a package uses the thread it is called from, and no other."""
+    """A reentrant context in which a package's BLAS is single-threaded, process-wide."""
 
     def __init__(self, package: str) -> None:
         self._package = package
         self._lock = threading.Lock()
-        self._inside = 0  # how many blocks are active
-        self._usual = 1  # the threads of a call outside of them
+        self._inside = 0  # the number of active blocks
+        self._usual = 1  # the thread count to restore
 
     def __enter__(self) -> None:
         threads = _threads(self._package)
@@ -66,5 +66,5 @@ class _OneThread:
                 threads[1](self._usual)
 
 
-one_thread_each = _OneThread("numpy")  # of matrix products
+one_thread_each = _OneThread("numpy")  # for matrix products
 one_thread_of_scipy = _OneThread("scipy")

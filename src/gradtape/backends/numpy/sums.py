@@ -1,6 +1,6 @@
-"""Sums along axes of contiguous arrays, as a product with ones where that is faster than `add.reduce`; sums of rows.
+"""Sums along axes, as products with ones where that is faster than `add.reduce`; scatter-adds of rows.
 
-NumPy's loop is along the last axis: where it is short and others are summed over, starting it takes most of the time.
+NumPy's inner loop runs along the last axis: where that is short and others are reduced, loop overhead dominates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .blocks import share_out
 
 
 def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
-    """The sum of an array of floats along axes, which the result lacks; None where `add.reduce` is as fast."""
+    """Sums an array of floats along axes, which it removes; returns None where `add.reduce` is as fast."""
     first, end, shape = axis[0], axis[-1] + 1, x.shape
     if first < 0 or axis != tuple(range(first, end)):
         return None
@@ -41,25 +41,25 @@ def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
 
 
 def sum_rows(x: Any) -> Any:
-    """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
+    """Sums the rows of a matrix by a product with ones, several times faster than `add.reduce`."""
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))
 
 
 def sum_at(count: int, rows: Any, values: Any) -> Any:
-    """A matrix of `count` rows, zeros to which `values[i]` is added in row `rows[i]`, one after the other."""
+    """Scatter-add: returns a matrix of `count` rows with the sum of all `values[i]` in row `rows[i]`, in order."""
     width = values.shape[1]
     if width > 1 and values.size >= ADDED_ROWS and values.dtype.char in "fdFD":
         return _sparse_product(count, rows, values)
     total = np.zeros(count * width, values.dtype)
-    # On a flat array `np.add.at` has a loop of its own, several times faster than over rows.
+    # On a flat array `np.add.at` has a fast path, several times faster than over rows.
     flat = rows if width == 1 else rows.astype(np.intp)[:, None] * width + np.arange(width)
     np.add.at(total, flat.reshape(-1), values.reshape(-1))
     return total.reshape(count, width)
 
 
 def _sparse_product(count: int, rows: Any, values: Any) -> Any:
-    """`sum_at` as the product of a sparse matrix, which has a one in every column, with `values`."""
-    if np.minimum.reduce(rows) < 0 or np.maximum.reduce(rows) >= count:  # SciPy does not look
+    """Computes `sum_at` as the product of a sparse matrix, with a single one in each column, and `values`."""
+    if np.minimum.reduce(rows) < 0 or np.maximum.reduce(rows) >= count:  # SciPy does not check the range
         raise IndexError(f"rows are from 0 to {count - 1}, got {np.minimum.reduce(rows)} to {np.maximum.reduce(rows)}")
     rows = np.ascontiguousarray(rows, np.int32 if rows.dtype == np.int32 else np.int64)
     starts, ones = np.arange(len(rows) + 1, dtype=rows.dtype), np.ones(len(rows), values.dtype)
@@ -75,7 +75,7 @@ def _sparse_product(count: int, rows: Any, values: Any) -> Any:
 
 @cache
 def _sparse_loop() -> Any:
-    """What SciPy's product of a sparse matrix calls in the end, in a quarter of its time; None if it has gone."""
+    """Returns the private C++ loop of SciPy's sparse product, a quarter of its time; None if SciPy removes it."""
     try:
         from scipy.sparse._sparsetools import csc_matvecs  # type: ignore[import-untyped]
     except ImportError:

@@ -1,8 +1,8 @@
-"""The threads that help the calling one: `together` runs pieces of work at once, one on each core.
+"""A thread pool with low latency: `together` runs functions concurrently, one on each core.
 
-A helper sleeps on a lock until it is given a piece. That takes half the time of a future of `concurrent.futures`, which
-counts: an elementwise operation on a million numbers takes as long as ten times handing it over. Whoever finds no
-helper free, as inside a piece of work, does the work itself, so that nobody ever waits for a turn.
+A worker sleeps on a lock until it is handed a task. That takes half the time of a future of `concurrent.futures`, which
+matters: an elementwise operation on a million elements takes only ten times as long as the handoff. A caller that finds
+no free worker, for example inside a task, runs the work itself, so nothing ever waits for a worker.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 
 
 class _Piece:
-    """A piece of work under way: `done` is locked until its result or its error is there."""
+    """A running task; `done` stays locked until its result or error is set."""
 
     __slots__ = ("done", "error", "result", "work")
 
@@ -32,7 +32,7 @@ class _Piece:
 
 
 class _Helper:
-    """A thread that does one piece of work at a time, and then joins those that are `free` again."""
+    """A worker thread, which runs one task at a time and then returns to the list `free`."""
 
     def __init__(self, free: list[_Helper]) -> None:
         self._free = free
@@ -46,7 +46,7 @@ class _Helper:
         self._called.release()
 
     def _serve(self) -> None:
-        np.seterr(all="ignore")  # overflow and division by zero are no news, as in the thread that waits
+        np.seterr(all="ignore")  # suppresses floating-point warnings, as in the calling thread
         while True:
             self._called.acquire()
             piece, self._piece = self._piece, None
@@ -57,12 +57,12 @@ class _Helper:
                 piece.error = error
             self._free.append(self)
             piece.done.release()
-            del piece  # and with it the arrays, before the next call
+            del piece  # releases the task's arrays before the next wait
 
 
 @cache
 def _helpers() -> list[_Helper]:
-    """Those that are free; popping and appending are atomic."""
+    """The free workers; `pop` and `append` are atomic."""
     free: list[_Helper] = []
     free.extend([_Helper(free) for _ in range(CORES - 1)])
     return free
@@ -73,7 +73,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def together(works: list[Callable[[], Any]]) -> list[Any]:
-    """What each of the functions returns; the first runs here, the others on other cores where those are free."""
+    """Runs the functions and returns their results: the first in this thread, the others on free cores."""
     first, *others = works
     free = _helpers()
     pieces = []
@@ -87,7 +87,7 @@ def together(works: list[Callable[[], Any]]) -> list[Any]:
     try:
         results = [first(), *(work() for work in others[len(pieces) :])]
     finally:
-        for piece in pieces:  # what they write to must not be used, nor given back, before they are done
+        for piece in pieces:  # their outputs must not be used or freed before they finish
             piece.done.acquire()
     for piece in pieces:
         if piece.error is not None:

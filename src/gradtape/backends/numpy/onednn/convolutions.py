@@ -1,7 +1,7 @@
-"""Convolutions and their derivatives by oneDNN, on images `(examples, *space, channels)` as the ops have them.
+"""Convolutions and their derivatives by oneDNN, on images `(examples, *space, channels)` as the ops lay them out.
 
-oneDNN numbers the axes in another order but takes them wherever they lie in memory: images stay as they are. The filter
-is brought into the order it likes best.
+oneDNN orders the axes differently but accepts any strides, so images are not copied. Filters are reordered to the
+layout that oneDNN prefers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRAINING, _DIRECT = 64, 1
 
 @accelerated("conv")
 def conv(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
-    """The convolution."""
+    """Computes the convolution."""
     sizes = map(window_positions, x.shape[1:-1], w.shape[:-2], strides, paddings, dilations)
     shape = (x.shape[0], *sizes, w.shape[-1])
     prepared = _usable("forward", x, w, x.shape, w.shape, shape, strides, paddings, dilations, groups)
@@ -36,7 +36,7 @@ def conv(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, groups:
 
 @accelerated("conv_input")
 def conv_input(a: Any, w: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
-    """The transpose of `conv` in the image, whose space has `size`."""
+    """Computes the transpose of `conv` with respect to the image, whose spatial shape is `size`."""
     shape = (a.shape[0], *size, w.shape[-2] * groups)
     prepared = _usable("image", a, w, shape, w.shape, a.shape, strides, paddings, dilations, groups)
     if prepared is None:
@@ -48,7 +48,7 @@ def conv_input(a: Any, w: Any, *, size: Any, strides: Any, paddings: Any, dilati
 
 @accelerated("conv_filter")
 def conv_filter(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
-    """The transpose of `conv` in the filter, whose window has `size`."""
+    """Computes the transpose of `conv` with respect to the filter, whose window is `size`."""
     shape = (*size, x.shape[-1] // groups, b.shape[-1])
     prepared = _usable("filter", x, b, x.shape, shape, b.shape, strides, paddings, dilations, groups)
     if prepared is None:
@@ -60,7 +60,10 @@ def conv_filter(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilat
 
 @accelerated("conv_filters")
 def conv_filters(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    """`conv_filter` of each member of a batch, one after the other: on several cores, NumPy has members on each."""
+    """Computes `conv_filter` for each member of a batch in turn, on a single core.
+
+    With several cores it returns None, since NumPy processes members in parallel.
+    """
     shape = (*size, x.shape[-1], b.shape[-1])
     if CORES > 1 or math.prod(b.shape[1:]) * math.prod(shape[:-1]) < ONEDNN_MEMBER or not len(x):
         return None
@@ -75,7 +78,7 @@ def conv_filters(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dila
 
 
 def _usable(kind: str, a: Any, b: Any, x: Any, w: Any, y: Any, *window: Any) -> Computation | None:
-    """What computes one of the three, for arrays `a` and `b` of float32 that are large enough; else None."""
+    """Returns the computation of the given kind, if `a` and `b` are float32 and large enough; else None."""
     if a.dtype != FLOAT32 or b.dtype != FLOAT32 or not math.prod(x):
         return None
     if math.prod(y) * math.prod(w[:-1]) < ONEDNN_CONVOLUTION or library() is None:
@@ -87,7 +90,7 @@ def _usable(kind: str, a: Any, b: Any, x: Any, w: Any, y: Any, *window: Any) -> 
 def _prepared(
     kind: str, x: Any, w: Any, y: Any, strides: Any, paddings: Any, dilations: Any, groups: int
 ) -> Computation | None:
-    """The computation for arrays of these shapes, or None if oneDNN has none that is fast."""
+    """Returns the computation for arrays of these shapes, or None if oneDNN has no fast implementation."""
     dnnl = library()
     assert dnnl is not None
     before, after = zip(*paddings, strict=True)
@@ -120,7 +123,7 @@ def _prepared(
 
 
 def _filter(objects: Temporaries, shape: Any, groups: int, as_given: bool) -> Any:
-    """The filter's layout: its own, or oneDNN's choice."""
+    """Returns the filter's layout: as given, or oneDNN's choice."""
     *window, channels, outputs = shape
     *along_window, along_channels, along_outputs = steps(shape)
     sizes, apart = [outputs // groups, channels, *window], [along_outputs, along_channels, *along_window]

@@ -1,4 +1,4 @@
-"""The library itself: where it is found, how it is loaded, and computations it has prepared."""
+"""Finds and loads oneDNN, and wraps its primitives as reusable computations."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ import numpy as np
 FLOAT32 = np.dtype(np.float32)
 _FAILED = "oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it"
 
-# The values of the C interface's enumerations and macros that are used here: dnnl_types.h.
+# Values of the C API's enumerations and macros: dnnl_types.h.
 _QUERY_NAME = 8
 _CPU, _IN_ORDER, _ANY_LAYOUT, _SCRATCHPAD_OF_CALLER = 1, 1, 1, 1
 _FLOAT32, _UINT8 = 3, 6
 _OPENMP, _TBB = 2, 4
 
-_STAYING = 1 << 14  # bytes of memory of its own that a computation keeps from run to run: getting it takes microseconds
+_STAYING = 1 << 14  # bytes of scratch memory that a computation retains between runs: allocating it takes microseconds
 _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")}.get(
     sys.platform, ("libdnnl.so.3", "libdnnl.so")
 )
-# How long OpenMP's threads wait busily for the next computation. By default that is many milliseconds, in which they
-# keep a core from OpenBLAS, from the threads that do the elementwise work, and from other processes. With a thousand
-# turns against 100,000, a step of a residual CNN on two busy cores takes 0.83 of the CPU time and 0.7 of the wall time.
+# How long OpenMP's threads spin while they wait for the next computation. The default is many milliseconds, during
+# which they keep a core from OpenBLAS, from the threads of elementwise work, and from other processes. With 1,000 spins
+# instead of 100,000, a step of a residual CNN on two busy cores takes 0.83 of the CPU time and 0.7 of the wall time.
 _PATIENCE = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}
 
-_forked = False  # the threads of a library that was loaded before a fork are missing in the child
+_forked = False  # a child process lacks the threads of a library loaded before the fork
 
 
 class Role(IntEnum):
-    """What an array is in a computation."""
+    """The role of an array in a computation: DNNL_ARG_*."""
 
     SRC, DST, WEIGHTS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 64, 80
     DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 129, 145, 161
@@ -56,20 +56,20 @@ class _Version(ctypes.Structure):
 
 
 class ExecArgument(ctypes.Structure):
-    """Which argument of a computation lies in which memory."""
+    """Binds an argument of a computation to a memory object: dnnl_exec_arg_t."""
 
     _fields_ = (("number", c_int), ("memory", c_void_p))
 
 
 class Refused(Exception):
-    """oneDNN has no implementation, or no fast one."""
+    """oneDNN has no implementation, or only a slow one."""
 
 
 class Library:
-    """A loaded oneDNN. One computation runs at a time: each uses all cores."""
+    """A loaded oneDNN library. Computations are serialized, since each uses all cores."""
 
     def __init__(self, path: str) -> None:
-        computing: Any = ctypes.CDLL(path)  # lets the interpreter lock go
+        computing: Any = ctypes.CDLL(path)  # releases the GIL
         quick: Any = ctypes.PyDLL(path)
         quick.dnnl_version.restype = ctypes.POINTER(_Version)
         found = quick.dnnl_version().contents
@@ -91,7 +91,7 @@ class Library:
         quick.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _SCRATCHPAD_OF_CALLER)
 
     def made(self, function: str, *arguments: Any) -> c_void_p:
-        """The object that a function of the C interface makes."""
+        """Calls a constructor of the C API and returns the object."""
         result = c_void_p()
         if getattr(self.calls, function)(byref(result), *arguments):
             raise Refused(function)
@@ -99,14 +99,14 @@ class Library:
 
 
 class Temporaries:
-    """Descriptors of layouts and of primitives, which are needed only to make others: until the end of the block."""
+    """Owns descriptors of layouts and primitives, and destroys them at the end of the block."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self._made: list[tuple[str, c_void_p]] = []
 
     def layout(self, shape: Sequence[int], strides: Sequence[int] | None, places: bool = False) -> c_void_p:
-        """Of float32, or of `places`, with `strides` counted in elements; without strides, as oneDNN likes it best."""
+        """Creates a layout of float32, or of indices if `places`; without strides (in elements), oneDNN chooses it."""
         given: tuple[Any, ...] = (len(shape), dims(shape), _UINT8 if places else _FLOAT32)
         if strides is None:
             made = self.library.made("dnnl_memory_desc_create_with_tag", *given, _ANY_LAYOUT)
@@ -116,24 +116,24 @@ class Temporaries:
         return made
 
     def image(self, shape: Sequence[int], places: bool = False) -> c_void_p:
-        """Of an array `(examples, *space, channels)`, whose axes oneDNN numbers `(examples, channels, *space)`."""
+        """Creates the layout of an image `(examples, *space, channels)`, as oneDNN's `(examples, channels, *space)`."""
         order = (0, len(shape) - 1, *range(1, len(shape) - 1))
         apart = steps(shape)
         return self.layout([shape[i] for i in order], [apart[i] for i in order], places)
 
     def description(self, function: str, *arguments: Any) -> c_void_p:
-        """Of a primitive, which takes its scratch memory from the caller."""
+        """Creates the descriptor of a primitive whose scratch memory the caller provides."""
         made = self.library.made(function, *arguments, self.library.attributes)
         self._made.append(("dnnl_primitive_desc_destroy", made))
         return made
 
     def reordering(self, source: c_void_p, target: c_void_p) -> c_void_p:
-        """Of the primitive that brings an array from one layout into another."""
+        """Creates the descriptor of the primitive that converts an array between two layouts."""
         engine = self.library.engine
         return self.description("dnnl_reorder_primitive_desc_create", source, engine, target, engine)
 
     def liked(self, description: c_void_p, role: Role) -> c_void_p:
-        """The layout that a primitive wants for an argument."""
+        """Returns the layout that a primitive expects for an argument."""
         return c_void_p(self.library.calls.dnnl_primitive_desc_query_md(description, _QUERY_LAYOUT[role], 0))
 
     def __enter__(self) -> Temporaries:
@@ -145,27 +145,27 @@ class Temporaries:
 
 
 def dims(values: Sequence[int]) -> Any:
-    """The C array `dnnl_dims_t`."""
+    """Returns a C array `dnnl_dims_t`."""
     return (c_int64 * 12)(*values)
 
 
 def steps(shape: Sequence[int]) -> list[int]:
-    """From one number to the next along each axis of a contiguous array."""
+    """Returns the strides, in elements, of a contiguous array."""
     return [math.prod(shape[i + 1 :]) for i in range(len(shape))]
 
 
 class Computation:
-    """A primitive and the memory objects it is run on.
+    """A primitive and the memory objects that it runs on.
 
-    `layouts` are those of the arrays it will be given. Weights, or their gradient, which are small, are brought into
-    the order that the primitive likes best, or out of it.
+    `layouts` are those of the arrays passed to `run`. Weights and their gradient, which are small, are converted to and
+    from the layout that the primitive prefers.
     """
 
     def __init__(self, objects: Temporaries, description: c_void_p, layouts: dict[Role, c_void_p]) -> None:
         self._library = library = objects.library
         self._objects: list[tuple[str, c_void_p]] = []
-        self._own: list[tuple[c_void_p, int]] = []  # memory that is there during a run only, and its bytes
-        self._kept: list[Any] = []  # memory that is so small that it stays
+        self._own: list[tuple[c_void_p, int]] = []  # (memory, bytes) allocated only during a run
+        self._kept: list[Any] = []  # small memory, retained between runs
         self._steps: list[tuple[c_void_p, int, Any]] = []
         name = c_char_p()
         library.calls.dnnl_primitive_desc_query(description, _QUERY_NAME, 0, byref(name))
@@ -212,7 +212,7 @@ class Computation:
         self._steps.append((primitive, len(memories), arguments))
 
     def run(self, *arrays: Any) -> None:
-        """Reads and writes the arrays, which are laid out as was said."""
+        """Runs the computation on arrays of the declared layouts."""
         library = self._library
         with library.lock:
             for memory, array in zip(self._given, arrays, strict=True):
@@ -231,12 +231,12 @@ class Computation:
 
 
 def contiguous(x: Any) -> Any:
-    """The array, contiguous."""
+    """Returns the array, copied if it is not contiguous."""
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def _candidates() -> Iterator[str]:
-    """Files that may be the library, those of this environment first; a bare name is looked for by the system."""
+    """Yields candidate library files, this environment's first; the system's loader resolves bare names."""
     chosen = os.environ.get("GRADTAPE_ONEDNN", "")
     if chosen not in ("", "1"):
         yield chosen
@@ -252,7 +252,7 @@ def _candidates() -> Iterator[str]:
 
 @contextmanager
 def _with_patience() -> Iterator[None]:
-    """Tells an OpenMP that is loaded inside how long its threads wait busily, unless the user has told it."""
+    """Sets the spin time of an OpenMP library loaded inside the block, unless the user has configured it."""
     if os.environ.keys() & {"OMP_WAIT_POLICY", *_PATIENCE}:
         yield
         return
@@ -266,7 +266,7 @@ def _with_patience() -> Iterator[None]:
 
 @cache
 def library() -> Library | None:
-    """The library, loaded now if it was not before; None if there is none, or it is not to be used."""
+    """Returns the library, loading it on the first call; None if it is missing or disabled."""
     if _forked or os.environ.get("GRADTAPE_ONEDNN") == "0":
         return None
     for path in _candidates():
@@ -280,7 +280,7 @@ def library() -> Library | None:
 
 
 def version() -> str | None:
-    """The version of the oneDNN that computes convolutions and max pooling of float32; None if NumPy does."""
+    """Returns the version of oneDNN in use for float32 convolutions and max pooling; None if NumPy computes them."""
     found = library()
     return None if found is None else f"{found.version} ({found.path})"
 

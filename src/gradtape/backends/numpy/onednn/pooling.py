@@ -1,7 +1,7 @@
-"""Maxima under moving windows by oneDNN, on images `(examples, *space, channels)`.
+"""Max pooling by oneDNN, on images `(examples, *space, channels)`.
 
-oneDNN passes over NaNs, and takes a window of nothing but -inf for one of the lowest float: such images are left to
-NumPy. A sum tells whether there are any, in a fraction of the time.
+oneDNN ignores NaNs, and returns the lowest float for a window of only -inf: NumPy handles such images. A sum detects
+them in a fraction of the time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRAINING, _INFERENCE, _MAX = 64, 96, 0x1FF
 
 @accelerated("max_pool")
 def max_pool(x: Any, **window: Any) -> Any:
-    """The largest value under each window."""
+    """Computes the maximum of each window."""
     y = _pooled_shape(x.shape, **window)
     prepared = _usable("forward", x, x.shape, y, **window)
     if prepared is None or not _is_finite(x := contiguous(x)):
@@ -34,7 +34,7 @@ def max_pool(x: Any, **window: Any) -> Any:
 
 @accelerated("max_pool_and_place")
 def max_pool_and_place(x: Any, **window: Any) -> tuple[Any, Any] | None:
-    """The largest value under each window and the number of its place there."""
+    """Computes the maximum of each window and its index in the window."""
     y = _pooled_shape(x.shape, **window)
     prepared = _usable("places", x, x.shape, y, **window)
     if prepared is None or not _is_finite(x := contiguous(x)):
@@ -46,7 +46,7 @@ def max_pool_and_place(x: Any, **window: Any) -> tuple[Any, Any] | None:
 
 @accelerated("max_pool_place")
 def max_pool_place(x: Any, top: Any, **window: Any) -> Any:
-    """The number of the place in each window that holds its first largest value, which is in `top`."""
+    """Computes the index in each window of its first maximum, whose value is in `top`."""
     prepared = _usable("places", x, x.shape, top.shape, **window)
     if prepared is None or not _is_finite(contiguous(top)):
         return None
@@ -57,7 +57,7 @@ def max_pool_place(x: Any, top: Any, **window: Any) -> Any:
 
 @accelerated("max_pool_back")
 def max_pool_back(g: Any, place: Any, *, size: Any, **window: Any) -> Any:
-    """An image, whose space has `size`, with the values `g` added at the places that won."""
+    """Scatter-adds `g` at the argmax positions of an image, whose spatial shape is `size`."""
     shape = (g.shape[0], *size, g.shape[-1])
     prepared = _usable("back", g, shape, g.shape, **window)
     if prepared is None or place.dtype != np.uint8:
@@ -72,7 +72,7 @@ def _pooled_shape(x: Any, window: Any, strides: Any, paddings: Any, dilations: A
 
 
 def _is_finite(x: Any) -> bool:
-    """Whether there is no inf or nan in the image; numbers so large that their sum is inf count as one."""
+    """Whether the image has no inf or nan; False also for finite values so large that their sum overflows."""
     with np.errstate(invalid="ignore", over="ignore"):
         return math.isfinite(np.add.reduce(x, axis=None))
 
@@ -85,7 +85,7 @@ def _usable(kind: str, given: Any, x: Any, y: Any, window: Any, strides: Any, pa
 
 @lru_cache(maxsize=256)
 def _prepared(kind: str, x: Any, y: Any, window: Any, strides: Any, paddings: Any) -> Computation | None:
-    """The computation for arrays of these shapes, or None if oneDNN has none that is fast."""
+    """Returns the computation for arrays of these shapes, or None if oneDNN has no fast implementation."""
     dnnl = library()
     assert dnnl is not None
     before, after = zip(*paddings, strict=True)
