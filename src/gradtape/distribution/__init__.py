@@ -1,1 +1,1 @@
-"""Several replicas, devices and processes: what `tf.distribute` and its kin are made of."""
+"""Replicas, devices and processes: the machinery behind `tf.distribute` and data-parallel training."""

@@ -1,9 +1,9 @@
-"""Authenticated messages between the processes of a job: lines of JSON, each with a message authentication code.
+"""Authenticated messages between the processes of a job: lines of JSON, each with a message authentication code (HMAC).
 
-Both ends know the job's secret and prove it with every message; the secret itself never travels. The coordinator sends
-a nonce when a connection opens, the member answers with its own, and both derive one key per direction from the secret
-and the two nonces. A code covers the number of its message, so that a recorded message can be neither repeated, nor
-reordered, nor sent on another connection or back to its sender. Messages are not encrypted.
+Both ends know the job's secret and prove it with every message; the secret itself is never sent. The coordinator sends
+a nonce when a connection opens, the member replies with its own, and both derive one key per direction from the secret
+and the two nonces. Each code covers the sequence number of its message, so a recorded message cannot be repeated,
+reordered, replayed on another connection or reflected to its sender. Messages are not encrypted.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Message: TypeAlias = dict[str, Any]
 
 _NONCE_CHARACTERS = 32
 _CODE_CHARACTERS = 64
-# What a peer may send before its first valid message: a nonce and the greeting of a member fit in many times over.
+# Limit on the data that a peer may send before its first valid message. A nonce and a member's greeting fit easily.
 _MAX_BYTES_FROM_STRANGERS = 1 << 14
 _SECRET_FILE = os.path.join("~", ".gradtape", "secret")
 
 
 class AuthenticationError(Exception):
-    """The peer sent something that only a process without the job's secret, or no process of gradtape, sends."""
+    """The peer does not know the job's secret, or does not speak gradtape's protocol."""
 
 
 class Channel:
-    """A socket whose peer has to know the job's secret.
+    """A socket that accepts messages only from a peer that knows the job's secret.
 
-    `is_authenticated` becomes true with the first valid message; `receive` returns nothing that came before.
+    `is_authenticated` becomes true with the first valid message; `receive` returns no message from before that.
     """
 
     def __init__(self, connection: socket.socket, secret: bytes, role: Literal["coordinator", "member"]) -> None:
@@ -43,14 +43,14 @@ class Channel:
         self._secret, self._role = secret, role
         self._sending_key = self._receiving_key = b""
         self._sent = self._received = 0
-        self._sending = threading.Lock()  # a member sends from its program's threads and from the one that listens
+        self._sending = threading.Lock()  # a member sends from the program's threads and from its listener thread
         self._rest = b""
         self._own_nonce = secrets.token_hex(_NONCE_CHARACTERS // 2).encode()
         if role == "coordinator":
             self._send_line(self._own_nonce)
 
     def send(self, message: Message) -> None:
-        """Sends a message. A peer that is gone is noticed by `receive`."""
+        """Sends a message. Ignores a closed connection: `receive` reports it."""
         body = json.dumps(message).encode()
         with self._sending:
             self._send_line(_code(self._sending_key, self._sent, body) + body)
@@ -61,13 +61,13 @@ class Channel:
             self.socket.sendall(line + b"\n")
 
     def handshake(self) -> None:
-        """Waits for the coordinator's nonce, as a member does before it sends its first message."""
+        """Waits for the coordinator's nonce. A member does this before it sends its first message."""
         while not self._sending_key:
             if self.receive() is None:
                 raise AuthenticationError("the connection was closed")
 
     def receive(self) -> list[Message] | None:
-        """Waits for data and returns the messages that it completes; None when the connection has ended.
+        """Waits for data and returns the messages that it completes; None when the connection is closed.
 
         Raises `AuthenticationError` if the peer cannot be a process of the job.
         """
@@ -115,7 +115,7 @@ def _code(key: bytes, number: int, body: bytes) -> bytes:
 def job_secret() -> bytes:
     """Returns the secret that the processes of a job share: `GRADTAPE_SECRET`, or else the user's secret file.
 
-    The file is created where there is none, readable by the user alone. It serves jobs of one host, and of hosts that
+    The file is created if it does not exist, readable only by the user. It serves jobs on one host and on hosts that
     share a home directory.
     """
     given = os.environ.get("GRADTAPE_SECRET", "")
@@ -143,7 +143,7 @@ def job_secret() -> bytes:
 
 
 def _create_secret(path: str) -> None:
-    """Writes a new secret, unless there is one. The file appears with its whole content, for all processes at once."""
+    """Creates the secret file unless it exists. The file appears atomically, with its complete content."""
     if os.path.exists(path):
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

@@ -1,8 +1,8 @@
-"""Who this process is among several: its rank, how many there are, and where they meet.
+"""Rank, world size and coordinator address of this process, and the connection to the other processes of its job.
 
-`gradtape launch`, TensorFlow's `TF_CONFIG`, SLURM and Open MPI each say it in variables of the environment, or the
-program says it itself. Nothing is connected, and JAX is not imported, before `initialize`; a process on its own never
-needs either.
+They are read from the environment variables of `gradtape launch`, TensorFlow's `TF_CONFIG`, SLURM or Open MPI, or
+passed to `initialize`. No connection is opened and JAX is not imported before `initialize`; a single process needs
+neither.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .coordination import Coordinator, Member
 
 logger = logging.getLogger("gradtape")
 TIMEOUT = 300.0  # seconds that ranks wait for each other
-_MAX_TASKS = 1 << 20  # hosts or tasks that one range of SLURM's may stand for
+_MAX_TASKS = 1 << 20  # upper bound on the hosts or tasks that one SLURM range expands to
 
 
 class ProcessIdentity(NamedTuple):
-    """This process among the others of its job."""
+    """Rank and world size of this process in its job."""
 
     rank: int = 0
     size: int = 1
@@ -41,12 +41,12 @@ class ProcessIdentity(NamedTuple):
     local_size: int = 1
     address: str = ""  # where rank 0 listens
     job: str = ""
-    source: str = "alone"  # who says so
-    chooses_device: bool = False  # whether processes of one host are to take a GPU each, by local rank
+    source: str = "alone"  # where the identity comes from, for error messages
+    chooses_device: bool = False  # whether each process of a host uses one GPU, selected by local rank
 
 
 def discover(environment: Mapping[str, str] = os.environ) -> ProcessIdentity:
-    """Who this process is, as the environment says: the first of those that say anything about it."""
+    """Returns the identity from the first environment that defines one; the default is a single process."""
     for ask in (_launched, _tf_config, _slurm, _open_mpi):
         found = ask(environment)
         if found is not None:
@@ -93,13 +93,13 @@ def _tf_config(environment: Mapping[str, str]) -> ProcessIdentity | None:
     rank = list(tasks).index((kind, index))
     host = _host(addresses[rank])
     local = [at for at, address in enumerate(addresses) if _host(address) == host]
-    # The cluster itself is the name of the job: other workers would give other numbers.
+    # All workers compute the same job name from the cluster specification.
     job = ",".join(addresses)
     return ProcessIdentity(rank, len(tasks), local.index(rank), len(local), addresses[0], job, "TF_CONFIG", True)
 
 
 def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int], str], str, int]:
-    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; and which one this is."""
+    """Returns the addresses of the training tasks of `TF_CONFIG`, chief first, and the type and index of this task."""
     text = environment.get("TF_CONFIG", "").strip()
     if not text:
         return {}, "", 0
@@ -139,7 +139,7 @@ def _slurm(environment: Mapping[str, str]) -> ProcessIdentity | None:
     names = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
     counts = slurm_tasks_per_node(next((environment[name] for name in names if name in environment), ""))
     node = _number(environment, "SLURM_NODEID", 0)
-    # Without those of the step, the counts are those of the whole job, which may be more.
+    # Without the step's variable, the counts are those of the whole job and may exceed those of the step.
     local_size = min(counts[node] if 0 <= node < len(counts) else local_rank + 1, size)
     host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
     job = f"{environment['SLURM_JOB_ID']}.{environment.get('SLURM_STEP_ID', '0')}"
@@ -148,7 +148,7 @@ def _slurm(environment: Mapping[str, str]) -> ProcessIdentity | None:
 
 
 def slurm_hosts(text: str) -> list[str]:
-    """`a1,b[01-03,7]` as the list of its hosts."""
+    """Expands a SLURM host list: `a1,b[01-03,7]` becomes `["a1", "b01", "b02", "b03", "b7"]`."""
     hosts: list[str] = []
     for name, inside, after in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?([^,\[\]]*)", text):
         for part in inside.split(",") if inside else [""]:
@@ -166,7 +166,7 @@ def slurm_hosts(text: str) -> list[str]:
 
 
 def slurm_tasks_per_node(text: str) -> list[int]:
-    """`2(x3),1` as `[2, 2, 2, 1]`."""
+    """Expands SLURM's run-length notation: `2(x3),1` becomes `[2, 2, 2, 1]`."""
     counts = re.findall(r"(\d+)(?:\(x(\d+)\))?", text)
     if sum(int(times or 1) for _, times in counts) > _MAX_TASKS:
         raise ValueError(f"SLURM's tasks per node are {text!r}: these are too many nodes")
@@ -182,7 +182,7 @@ def _open_mpi(environment: Mapping[str, str]) -> ProcessIdentity | None:
     )
     names = ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri")
     job = next((environment[name] for name in names if name in environment), "")
-    # mpirun's own host has rank 0, unless told otherwise.
+    # By default, rank 0 runs on the host of mpirun.
     found = re.search(r"tcp://([^,:;]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
     host = "127.0.0.1" if local_size == size else found.group(1) if found else ""
     address = f"{host}:{_port_for(job)}" if host else ""
@@ -190,17 +190,17 @@ def _open_mpi(environment: Mapping[str, str]) -> ProcessIdentity | None:
 
 
 def _port_for(job: str) -> int:
-    """A port that all processes of a job come to think of."""
+    """Returns a port derived from the job name, so that all processes of the job choose the same one."""
     return 61440 + zlib.crc32(job.encode()) % 4096
 
 
 class _State:
-    """What this process has become."""
+    """Connection state of this process."""
 
     identity: ProcessIdentity | None = None
     member: Member | None = None
     coordinator: Coordinator | None = None
-    exit_code: int | None = None  # of the program, where it is known
+    exit_code: int | None = None  # exit code of the program, if known
 
 
 _state = _State()
@@ -208,21 +208,21 @@ _starting = threading.RLock()
 
 
 def identity() -> ProcessIdentity:
-    """Who this process is."""
+    """Returns the identity of this process; reads the environment at the first call."""
     if _state.identity is None:
         _state.identity = discover()
     return _state.identity
 
 
 def timeout() -> float:
-    """The seconds that ranks wait for each other."""
+    """Returns the number of seconds that ranks wait for each other."""
     return float(os.environ.get("GRADTAPE_TIMEOUT", TIMEOUT))
 
 
 def initialize(
     address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
 ) -> ProcessIdentity:
-    """Meets the other processes, and makes their devices known to JAX. With one process, or a second time, nothing."""
+    """Joins the other processes and starts JAX's distributed runtime. Idempotent; a single process connects nothing."""
     with _starting:
         given: dict[str, Any] = {"address": address, "size": size, "rank": rank, "local_rank": local_rank}
         named = {name: value for name, value in given.items() if value is not None}
@@ -246,14 +246,14 @@ def _become(me: ProcessIdentity) -> None:
 
 
 def member() -> Member:
-    """The connection to the other ranks; meets them first, where that has not been done."""
+    """Returns the connection to the coordinator; joins the job first if necessary."""
     initialize()
     assert _state.member is not None
     return _state.member
 
 
 def is_initialized() -> bool:
-    """Whether this process has met others."""
+    """Returns whether this process has joined the others."""
     return _state.member is not None
 
 
@@ -280,7 +280,7 @@ def _join(me: ProcessIdentity) -> None:
         if joined.failed:
             _leave_out_gradtape(trace)
         before(kind, error, trace)
-        if os.getpid() != process:  # forked from a rank, and none itself
+        if os.getpid() != process:  # a child forked from a rank is not a rank
             return
         joined.leave(_described(error))
         _end(1)
@@ -290,7 +290,7 @@ def _join(me: ProcessIdentity) -> None:
 
 
 def _leave_out_gradtape(trace: types.TracebackType | None) -> None:
-    """Ends a traceback where the program calls gradtape: what another rank did cannot be seen there."""
+    """Truncates a traceback at the call into gradtape: frames below it do not explain a failure of another rank."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     while trace is not None and trace.tb_next is not None:
         inside = trace.tb_next.tb_frame.f_code.co_filename.startswith(own)
@@ -305,7 +305,7 @@ def _described(error: BaseException) -> str:
 
 
 def _listening(interface: str, port: int) -> socket.socket:
-    """A socket at one address of this host, the one that the other processes were given, and at no other."""
+    """Opens a listening socket on the one interface that the other processes connect to, and on no other."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -334,11 +334,11 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     ports = joined.call("start of JAX", port, wait=True)
     assert ports is not None
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    # A program is run by the thread that calls it: a collective called from inside of another program, by a callback,
-    # would otherwise wait for a thread of the pool that the other one holds.
+    # Run each program on the calling thread. With asynchronous dispatch, a collective called from a callback of another
+    # program would wait for a pool thread that this program holds.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
-    jax.config.update("jax_enable_preemption_service", False)  # it would keep a process from ending at SIGTERM
-    patience = int(2 * joined.timeout + 60)  # our own coordinator notices first, and knows more
+    jax.config.update("jax_enable_preemption_service", False)  # it would keep SIGTERM from ending the process
+    patience = int(2 * joined.timeout + 60)  # `Coordinator` detects failures first and reports them in more detail
     try:
         jax.distributed.initialize(
             f"{host}:{ports[0]}", me.size, me.rank, coordinator_bind_address=f"{interface}:{ports[0]}",
@@ -356,7 +356,7 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
 
 
 def _leave(joined: Member, process: int) -> None:
-    """At the end of the program. After a failure JAX's own end would wait for those who are gone."""
+    """Leaves the job at exit. After a failure it skips JAX's shutdown, which would wait for dead processes."""
     if os.getpid() != process:
         return
     code = _state.exit_code
@@ -378,7 +378,7 @@ def _end(code: int) -> None:
 
 
 def run_as_rank(program: Callable[[], None]) -> None:
-    """Runs a program that `gradtape launch` has started, among the others from its first line on."""
+    """Runs a program started by `gradtape launch` as a rank: joins the job before the program's first line."""
     _end_with_launcher()
     initialize()
     try:
@@ -389,7 +389,7 @@ def run_as_rank(program: Callable[[], None]) -> None:
 
 
 def _end_with_launcher() -> None:
-    """Asks Linux to end this process when the launcher is killed, which then cannot do so itself."""
+    """Makes Linux send SIGTERM to this process when the launcher dies, even by SIGKILL."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))  # PR_SET_PDEATHSIG

@@ -1,6 +1,6 @@
-"""Ops of a program for all replicas: its own number, and sums and rows over the replicas, with their derivatives.
+"""Collective ops of SPMD programs: replica id, all-reduce, all-gather and reduce-scatter, with their derivatives.
 
-TensorFlow's rules: the gradient of a sum over replicas is the sum of the gradients over replicas.
+Derivatives follow TensorFlow: the gradient of a sum over replicas is the sum of the gradients over replicas.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..engine.run.dispatch import thread
 from ..graph.executors.xla.table import lowering
 from ..graph.trace.traced import Untraceable
 
-AXIS = "replica"  # the axis of the mesh
+AXIS = "replica"  # name of the mesh axis
 
 
 class _Across(Unregistered):
-    """A linear op over the replicas; `transposed` is the name of the op that takes cotangents back."""
+    """A linear collective; `transposed` names the op that transposes it, which computes the cotangent of its input."""
 
     family = "linear"
 
@@ -28,11 +28,11 @@ class _Across(Unregistered):
         self.transposed = transposed
 
     def numpy(self, *arrays: Any, **attrs: Any) -> Any:
-        """Nobody knows the values of all replicas while the program is made."""
+        """Raises: while the program is traced, the values of the replicas are not available."""
         raise Untraceable("Python looks at a value that the replicas make together, or that differs between them")
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
-        """The shape and the dtype of the result."""
+        """Infers shape and dtype of the result."""
         x = inputs[0]
         axis, size = attrs.get("axis", 0), list(x.dims)
         if self.name == "replica_rows":
@@ -42,20 +42,20 @@ class _Across(Unregistered):
         return [(tuple(size), x.dtype)], False
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any]:
-        """The cotangent, by way of the transposed op."""
+        """Computes the cotangent with the transposed op."""
         return (_run(_OPS[self.transposed], g, saved[0]),)
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """The attributes."""
+        """Saves the attributes, the only residuals."""
         return (attrs,)
 
     def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
-        """The same of the tangent."""
+        """Applies the op to the tangent: it is linear."""
         return _run(self, ts[0], attrs)
 
 
 class _Number(_Across):
-    """The number of the replica."""
+    """The id of the replica that runs the program."""
 
     family = "constant"
 
@@ -72,12 +72,12 @@ _number = _Number("replica_id", "")
 
 
 def is_collective(op: Any) -> bool:
-    """Whether all replicas must come to an op together."""
+    """Returns whether an op is a collective, which all replicas must execute together."""
     return isinstance(op, _Across) and op is not _number
 
 
 def differs_between_replicas(op: Any, inputs: bool) -> bool:
-    """Whether what an op gives differs between replicas, if its inputs do or not."""
+    """Returns whether the outputs of an op may differ between replicas; `inputs` says whether its inputs may."""
     return op.name in ("replica_id", "replica_part") if isinstance(op, _Across) else inputs
 
 
@@ -87,18 +87,18 @@ def _run(op: Any, x: Any, attrs: dict[str, Any]) -> Tensor:
 
 
 def number() -> Tensor:
-    """The number of the replica that runs the program."""
+    """Returns the id of the replica that runs the program."""
     result: Tensor = thread.trace.run(_number, (), {})
     return result
 
 
 def all_sum(x: Tensor) -> Tensor:
-    """The sum over all replicas."""
+    """All-reduce: returns the sum over all replicas."""
     return _run(_OPS["replica_sum"], x, {})
 
 
 def all_rows(x: Tensor, axis: int, count: int) -> Tensor:
-    """The values of all `count` replicas, one after the other along `axis`."""
+    """All-gather: concatenates the values of all `count` replicas along `axis`."""
     return _run(_OPS["replica_rows"], x, {"axis": axis, "count": count})
 
 

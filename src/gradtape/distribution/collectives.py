@@ -1,6 +1,6 @@
-"""Collectives on values of the host: reductions in buckets, gathers, broadcasts and barriers between processes.
+"""Collectives on host arrays between processes: bucketed all-reduce, all-gather, broadcast and barrier.
 
-With one process each of them gives what it was given, and JAX is not needed.
+For a single process each of them is the identity and needs no JAX.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from ..core.waits import waiting
 from . import cluster
 from .transport import Array, Pending, bits_of, from_bits, transport
 
-BUCKET_BYTES = 32 << 20  # gradients travel together until there are so many bytes of them
+BUCKET_BYTES = 32 << 20  # gradients are fused into buckets of this size, as in Horovod and PyTorch's DDP
 OPS = ("sum", "mean", "min", "max", "product")
 HALVES = {"fp16": "float16", "bf16": "bfloat16"}
 _HALF = tuple(np.dtype(kind.numpy) for kind in (dtypes.float16, dtypes.bfloat16))
 
 
 def described(x: Array) -> str:
-    """A shape and a dtype, as `float32[2,3]`."""
+    """Formats dtype and shape, as `float32[2,3]`."""
     return f"{x.dtype.name}[{','.join(map(str, x.shape))}]"
 
 
 class Reduction:
-    """Arrays to reduce, each under a key: they are sent in buckets, while more are still being computed."""
+    """A bucketed all-reduce of keyed arrays: full buckets are sent while later arrays are still being computed."""
 
     def __init__(
         self, op: str = "mean", compression: str | None = None, name: str = "allreduce", bucket_bytes: int | None = None
@@ -40,12 +40,12 @@ class Reduction:
             raise ValueError(f"compression is for sums and means, got op={op!r}")
         self._op, self._compression, self._name = op, compression, name
         self._limit = bucket_bytes or BUCKET_BYTES
-        self._open: dict[Any, list[tuple[Hashable, Array]]] = {}  # by dtype
+        self._open: dict[Any, list[tuple[Hashable, Array]]] = {}  # buckets not yet sent, by dtype
         self._bytes: dict[Any, int] = {}
         self._sent: list[tuple[list[tuple[Hashable, Array]], Pending]] = []
 
     def add(self, key: Hashable, x: Array) -> None:
-        """One more; a bucket that is full is sent."""
+        """Adds an array to the bucket of its dtype, and sends the bucket when it is full."""
         if x.dtype.kind not in "iufcV" and not (x.dtype.kind == "b" and self._op in ("min", "max")):
             raise errors.InvalidArgumentError(f"{self._name} cannot compute the {self._op} of {described(x)}")
         bucket = self._open.setdefault(x.dtype, [])
@@ -70,7 +70,7 @@ class Reduction:
         return "reduce", self._op
 
     def finish(self) -> dict[Hashable, Array]:
-        """Sends what is left, waits, and gives the results by key."""
+        """Sends the remaining buckets, waits for all of them and returns the results by key."""
         for dtype in list(self._open):
             self._send(dtype)
         results: dict[Hashable, Array] = {}
@@ -85,7 +85,7 @@ class Reduction:
 def all_reduce(
     arrays: Sequence[Array], op: str = "mean", compression: str | None = None, name: str = "allreduce"
 ) -> list[Array]:
-    """The sum, mean, minimum, maximum or product of each array over all ranks."""
+    """Returns the sum, mean, minimum, maximum or product of each array over all ranks."""
     reduction = Reduction(op, compression, name)
     if cluster.identity().size == 1:
         return list(arrays)
@@ -96,7 +96,7 @@ def all_reduce(
 
 
 def all_gather(x: Array, name: str = "allgather") -> Array:
-    """The arrays of all ranks one after the other along the first axis, in which they may differ."""
+    """Concatenates the arrays of all ranks along the first axis, whose size may differ between ranks."""
     if x.ndim == 0:
         raise errors.InvalidArgumentError(f"{name} joins along the first axis, and a scalar has none")
     me = cluster.identity()
@@ -113,7 +113,7 @@ def all_gather(x: Array, name: str = "allgather") -> Array:
 
 
 def broadcast(arrays: Sequence[Array], root: int = 0, name: str = "broadcast") -> list[Array]:
-    """The arrays of rank `root`, on all ranks."""
+    """Returns the arrays of rank `root` on all ranks."""
     me = cluster.identity()
     if not 0 <= root < me.size:
         raise ValueError(f"root_rank must be from 0 to size - 1, which is {me.size - 1}, got {root}")
@@ -141,7 +141,7 @@ def _broadcast_together(arrays: list[Array], root: int, name: str) -> list[Array
 
 
 def exchange(value: Any, name: str) -> list[Any]:
-    """A small value (of JSON) of each rank, on all ranks."""
+    """All-gathers a small JSON value: returns the values of all ranks, in rank order."""
     if cluster.identity().size == 1:
         return [value]
     with waiting(name):
@@ -151,5 +151,5 @@ def exchange(value: Any, name: str) -> list[Any]:
 
 
 def barrier(name: str = "barrier") -> None:
-    """Waits until all ranks have come here."""
+    """Waits until all ranks reach the barrier."""
     exchange(None, name)

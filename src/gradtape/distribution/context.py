@@ -1,4 +1,4 @@
-"""Where a thread is: which strategy was chosen, and whether it is above the replicas or in one of them."""
+"""The distribution context of a thread: its current strategy, and whether it is in replica or cross-replica context."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from ..engine.run.dispatch import thread
 
 
 class _Place(threading.local):
-    """`context` is the replica's, of a strategy that was chosen; None above the replicas, or where none was chosen."""
+    """Thread-local distribution state. `context` is the current replica's; None in cross-replica and default context.
+    """
 
-    strategy: Any = None  # None: the default one
+    strategy: Any = None  # None: the default strategy
     context: Any = None
     in_replica = True
-    updated: int | None = None  # the copy of a variable that `extended.update` updates now, above the replicas
-    updates_each = False  # whether that is done for the copy of each replica in turn
-    spmd: Any = None  # what stands for all replicas while a program for them is traced
-    in_step: Any = None  # whether replicas are to run one after the other: one program was tried
-    as_one = False  # whether a variable of several replicas is read and written as if it were one: to save functions
-    default: Any = None  # the strategy where none was chosen, once it is known
+    updated: int | None = None  # in `extended.update`: index of the replica whose copy of the variable is being updated
+    updates_each = False  # whether `extended.update` calls the function once per copy
+    spmd: Any = None  # the `spmd.Replicas` of the SPMD program being traced, if any
+    in_step: Any = None  # set while replicas run sequentially because an SPMD program is not possible
+    as_one = False  # whether distributed variables read and write a single value, for export to a SavedModel
+    default: Any = None  # the default strategy, once created
 
 
 place = carried(_Place())
@@ -30,7 +31,7 @@ place = carried(_Place())
 
 @contextmanager
 def in_replica(context: Any) -> Iterator[None]:
-    """In the block this thread is that replica. Functions that are called there are traced for it."""
+    """Context manager: the thread runs as this replica, and functions called in the block are traced for it."""
     with holding(place, strategy=context.strategy, context=context, in_replica=True, updated=None), holding(
         thread, replica_context=context.replica_context
     ):
@@ -38,7 +39,7 @@ def in_replica(context: Any) -> Iterator[None]:
 
 
 def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """`fn(*args, **kwargs)` as the only replica of a strategy: what `in_replica` does, for less."""
+    """Calls `fn(*args, **kwargs)` as the only replica of a strategy: a cheaper `in_replica`."""
     held = vars(place)
     before = held.copy()
     held.update(strategy=context.strategy, context=context, in_replica=True, updated=None)
@@ -51,7 +52,7 @@ def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -
 
 @contextmanager
 def above_replicas(strategy: Any) -> Iterator[None]:
-    """In the block this thread is above the replicas of `strategy`."""
+    """Context manager: the thread is in the cross-replica context of `strategy`."""
     chosen = None if strategy is _Place.default else strategy
     alone = holding(thread, replica_context=None)
     with holding(place, strategy=chosen, context=None, in_replica=False, updated=None), alone:
@@ -60,21 +61,21 @@ def above_replicas(strategy: Any) -> Iterator[None]:
 
 @contextmanager
 def variables_as_one() -> Iterator[None]:
-    """In the block functions are traced, apart from their other traces, with one value for all replicas.
+    """Context manager: functions are traced separately, with a single value per distributed variable.
 
-    A SavedModel has one value of each variable, which is what its replicas have together when it is saved.
+    A SavedModel stores one value per variable: the aggregate over the replicas at the time of saving.
     """
     with holding(place, as_one=True), holding(thread, replica_context=variables_as_one):
         yield
 
 
 def set_default(strategy: Any) -> None:
-    """Makes `strategy` the one where none was chosen."""
+    """Sets the default strategy."""
     _Place.default = strategy
 
 
 def check_above_replicas() -> None:
-    """Raises where a strategy runs already."""
+    """Raises in the replica context of a strategy."""
     if place.strategy is not None and place.in_replica:
         raise RuntimeError(
             "Method requires being in cross-replica context, use get_replica_context().merge_call(): this is already "
@@ -83,7 +84,7 @@ def check_above_replicas() -> None:
 
 
 def check_same(strategy: Any) -> None:
-    """Raises in the scope of another strategy."""
+    """Raises in the scope of a different strategy."""
     if place.strategy is not None and place.strategy is not strategy:
         raise RuntimeError(
             f"Mixing different tf.distribute.Strategy objects: {place.strategy} is not {strategy}. Leave the scope of "
@@ -92,6 +93,6 @@ def check_same(strategy: Any) -> None:
 
 
 def replica_of(strategy: Any) -> Any:
-    """The context of the replica of `strategy` that this thread is; None above them, or elsewhere."""
+    """Returns the replica context of this thread if it belongs to `strategy`, else None."""
     context = place.context
     return context if context is not None and context.strategy is strategy else None

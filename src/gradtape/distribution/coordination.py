@@ -1,13 +1,13 @@
-"""Ranks that keep an eye on each other: who has come, what each of them calls next, and who is gone.
+"""Control plane between ranks: startup, agreement on the next collective, and failure detection.
 
-Rank 0 has a `Coordinator`, to which every rank, itself too, keeps a connection (`Member`). A process that dies closes
-its connection, so that the others hear of it at once, whatever they are waiting in. Before each collective a rank tells
-the coordinator what it is about to call. The coordinator compares, and if one rank calls something else, or does not
-call at all within the time limit, tells all of them which rank it is and why. Numbers do not travel here: XLA moves
-those.
+Rank 0 runs a `Coordinator`; every rank, rank 0 included, keeps a connection to it (`Member`). When a process dies, the
+operating system closes its connection, so the other ranks are notified at once, whatever they wait for. Before each
+collective, a rank reports to the coordinator what it is about to call. The coordinator compares the reports; if one
+rank calls something else, or does not call within the time limit, it notifies all ranks of the culprit and the reason.
+Tensor data does not pass through here: XLA transfers it.
 
-Messages are authenticated (`channel.py`). The coordinator closes the connection of a peer without the job's secret, and
-goes on.
+Messages are authenticated (`channel.py`). The coordinator closes connections from peers without the job's secret and
+continues.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ KINDS: dict[str, type[errors.OpError]] = {
     "late": errors.DeadlineExceededError,
     "disagreement": errors.InvalidArgumentError,
 }
-GRACE = 10.0  # seconds a process has to notice that another one failed, before it is ended
+GRACE = 10.0  # seconds that a process has to react to another rank's failure before it is terminated
 _TICK = 0.1
-_STRANGER_SECONDS = 10.0  # that a peer has to prove that it is a member
+_STRANGER_SECONDS = 10.0  # seconds that a peer has to authenticate itself
 
 
 def listed(ranks: Iterable[int]) -> str:
-    """`rank 3`, or `ranks 1, 2`; the first ten."""
+    """Formats ranks as `rank 3` or `ranks 1, 2`, at most ten of them."""
     found = sorted(ranks)
     shown = ", ".join(map(str, found[:10])) + (f" and {len(found) - 10} others" if len(found) > 10 else "")
     return f"rank{'s' * (len(found) > 1)} {shown}"
 
 
 class _Connection:
-    """A channel to a process, and what the coordinator knows about that process."""
+    """A channel to a process and the coordinator's knowledge of that process."""
 
     def __init__(self, channel: Channel, address: str) -> None:
         self.channel = channel
@@ -52,29 +52,29 @@ class _Connection:
         self.since = time.monotonic()
         self.rank: int | None = None
         self.who = ""
-        self.count = 0  # of its collectives
-        self.left: str | None = None  # why it has left, "" for the end of its program
-        self.place: str | None = None  # where its program is, once it was asked
+        self.count = 0  # number of its last collective
+        self.left: str | None = None  # reason why it left; "" for a normal end of the program
+        self.place: str | None = None  # current source line of its program, once reported
 
 
 class _RemoteCall:
-    """A collective that some ranks have come to and others not yet."""
+    """A collective that some ranks have reached and others have not."""
 
     def __init__(self) -> None:
         self.since = time.monotonic()
         self.digests: dict[int, int] = {}
         self.values: dict[int, Any] = {}
-        self.waiting = False  # whether somebody waits for all to have come
-        self.asked: float | None = None  # when those who have not come were asked where they are
+        self.waiting = False  # whether a rank waits until all have reached it
+        self.asked: float | None = None  # when the missing ranks were sent a request for their position
 
 
 class Coordinator:
-    """Rank 0's server, which the members of the job report to."""
+    """The server on rank 0 that all members report to."""
 
     def __init__(self, listener: socket.socket, size: int, job: str, secret: bytes, timeout: float) -> None:
         self._size, self._job, self._secret, self._timeout = size, job, secret, timeout
         self._listener = listener
-        self._rejected = ""  # what is known of the connections that were closed as those of strangers
+        self._rejected = ""  # description of the last connection rejected as unauthenticated
         self._members: dict[int, _Connection] = {}
         self._calls: dict[int, _RemoteCall] = {}
         self._descriptions: dict[int, str] = {}
@@ -88,7 +88,7 @@ class Coordinator:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the desk, and all connections to it."""
+        """Stops the server and closes all connections."""
         self._closed = True
         self._thread.join()
         self._close_connections()
@@ -112,7 +112,7 @@ class Coordinator:
     def _open_connection(self) -> None:
         try:
             connection, address = self._listener.accept()
-        except OSError:  # the peer is gone already, or this process has no descriptor left for it
+        except OSError:  # the peer has disconnected already, or this process is out of file descriptors
             time.sleep(_TICK)
             return
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -133,7 +133,7 @@ class Coordinator:
             self._lost(connection)
 
     def _close_idle_strangers(self) -> None:
-        """Closes connections whose peer has not proved within the limit that it is a member."""
+        """Closes connections whose peer has not authenticated itself within the limit."""
         limit = time.monotonic() - _STRANGER_SECONDS
         for key in list(self._selector.get_map().values()):
             opened: _Connection | None = key.data
@@ -190,7 +190,7 @@ class Coordinator:
             self._tell_all({"welcome": True})
 
     def _compare(self, connection: _Connection, message: Message) -> None:
-        """Notes that a rank has come to a collective, and compares it with what the others call."""
+        """Records that a rank has reached a collective, and compares it with the calls of the other ranks."""
         if connection.rank is None or self._failure is not None:
             return
         number, digest = message["call"], message["digest"]
@@ -226,7 +226,7 @@ class Coordinator:
         )
 
     def _lost(self, connection: _Connection) -> None:
-        """A connection has ended: either its process had said so before, or it is dead."""
+        """Handles a closed connection: a failure, unless its process has announced that it leaves."""
         if connection.rank is not None and connection.left is None:
             self._fail("gone", f"{connection.who} has died without a word, after {connection.count} collectives", None)
 
@@ -263,7 +263,7 @@ class Coordinator:
                 return
 
     def _fail(self, kind: str, text: str, speaker: int | None) -> None:
-        """Tells all ranks, once. Of those under one launcher `speaker` raises, and the others are ended."""
+        """Broadcasts the first failure. Under one launcher only rank `speaker` raises; the others are terminated."""
         if self._failure is None:
             self._failure = {"kind": kind, "text": text, "speaker": speaker}
             self._tell_all({"failed": self._failure})
@@ -279,7 +279,7 @@ def _shortened(text: str) -> str:
 
 
 class Member:
-    """A rank's connection to the coordinator. Creating one waits until all ranks have come."""
+    """A rank's connection to the coordinator. The constructor blocks until all ranks have connected."""
 
     def __init__(
         self, rank: int, size: int, address: tuple[str, int], job: str, secret: bytes, timeout: float, launched: bool
@@ -298,7 +298,7 @@ class Member:
         self._known: set[int] = set()
         self._order = threading.Lock()
         self._channel = _connected(address, rank, secret, timeout)
-        # Who is forked from here must not keep the connection open when this process dies.
+        # A forked child must not keep the connection open when this process dies.
         os.register_at_fork(after_in_child=self._channel.socket.close)
         threading.Thread(target=self._listen, name="gradtape member", daemon=True).start()
         host = socket.gethostname()
@@ -307,14 +307,14 @@ class Member:
 
     @property
     def failed(self) -> bool:
-        """Whether a rank has failed, this one or another."""
+        """Whether any rank has failed."""
         return self._failure is not None
 
     def call(self, what: str, value: Any = None, wait: bool = False, then: Any = None) -> list[Any] | None:
-        """Tells the coordinator that this rank has come to its next collective, `what`; in order, `then()` is called.
+        """Reports this rank's next collective, `what`, to the coordinator; then calls `then()`, in the same order.
 
-        With `wait`, or when this rank has never called `what` before, waits until all ranks have come to the same, and
-        returns the `value` of each. Otherwise only a difference is heard of, a moment later.
+        With `wait`, or at this rank's first call of `what`, blocks until all ranks have reported the same call and
+        returns the `value` of each. Otherwise returns at once, and a later check raises a disagreement.
         """
         self.check()
         digest = zlib.crc32(what.encode())
@@ -335,7 +335,7 @@ class Member:
         return self._agreed.pop(number) if message["wait"] else None
 
     def _wait(self, ready: Any, what: str) -> None:
-        limit = time.monotonic() + self.timeout + GRACE  # the coordinator notices first, if it can
+        limit = time.monotonic() + self.timeout + GRACE  # leaves the coordinator time to detect the failure first
         with self._changed:
             while not ready() and self._failure is None:
                 if time.monotonic() > limit:
@@ -345,7 +345,7 @@ class Member:
             self.check()
 
     def check(self) -> None:
-        """Raises if a rank has failed."""
+        """Raises the failure of a rank, if there is one."""
         if self._failure is None:
             return
         self._let_others_speak()
@@ -354,16 +354,16 @@ class Member:
 
     def _let_others_speak(self) -> None:
         if self._launched and self._speaker != self.rank:
-            time.sleep(2.0)  # the launcher says what happened, and ends this process
+            time.sleep(2.0)  # the launcher reports the failure and terminates this process
 
     def failure_soon(self) -> None:
-        """A transfer has failed: raises the reason if one comes to be known within a second."""
+        """After a failed transfer, raises the reason if the coordinator reports one within a second."""
         with self._changed:
             self._changed.wait_for(lambda: self._failure is not None, 1.0)
         self.check()
 
     def leave(self, reason: str = "") -> None:
-        """Says that this process ends: with `reason`, by an error; else waits until the others come to their end."""
+        """Announces the end of this process: an error, if `reason` is given; else waits until all ranks have ended."""
         if self._failure is not None:
             return
         self._leaving = True
@@ -409,7 +409,7 @@ class Member:
                 threading.Thread(target=self._enforce, args=(text,), daemon=True).start()
 
     def _enforce(self, text: str) -> None:
-        """Ends this process, if its program does not."""
+        """Terminates this process if its program does not end by itself."""
         time.sleep(min(GRACE, self.timeout))
         if self._noticed:
             time.sleep(self.timeout)
@@ -425,7 +425,7 @@ _SECRETS_MAY_DIFFER = (
 
 
 def _connected(address: tuple[str, int], rank: int, secret: bytes, timeout: float) -> Channel:
-    """A connection to the coordinator, which may start later than this process."""
+    """Connects to the coordinator; retries, since rank 0 may start later than this process."""
     limit = time.monotonic() + timeout
     while True:
         try:
@@ -454,7 +454,7 @@ def _connected(address: tuple[str, int], rank: int, secret: bytes, timeout: floa
 
 
 def _place() -> str:
-    """Where the main thread is: the user's innermost line."""
+    """Returns the user's innermost source line in the main thread."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     lines = [line for line in traceback.extract_stack(frame) if not line.filename.startswith((own, "<frozen"))]

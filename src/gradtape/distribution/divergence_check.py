@@ -1,6 +1,7 @@
-"""What is the same at each replica of a program for all of them: only that may decide whether a collective is run.
+"""Divergence analysis of SPMD programs: a replica-dependent value must not decide whether a collective is executed.
 
-Where replicas took different branches, or went round a loop differently often, one would wait for the others for ever.
+If replicas took different branches or numbers of loop iterations around a collective, some would wait forever for the
+others. GPU compilers use the same analysis for barriers.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ from .shards import LocalPart
 
 
 class Agreement:
-    """That replicas come to the collectives of `graph` together; `inputs` says which of its inputs differ between them.
+    """Checks that all replicas execute the same collectives of `graph`; `inputs` says which inputs are per-replica.
 
-    It raises where they may part. What variables were when the graph was made they need not be later: `check` again.
+    Raises `Untraceable` if they may not. Variables may diverge after tracing, so `check` must run before every
+    execution.
     """
 
     def __init__(self, graph: Graph, inputs: Sequence[bool]) -> None:
         inner = [node for outer in graph.nodes for part in subgraphs(outer) for node in all_nodes(part)]
         self._matters = any([collective_ops.is_collective(node.op) for node in inner])
         self._graph, self._inputs = graph, inputs
-        self._variables: list[bool] | None = None  # which of them differed when it was last looked
+        self._variables: list[bool] | None = None  # which variables differed at the last check
         self.check()
 
     def check(self) -> None:
-        """Raises if replicas may part, as the variables are now."""
+        """Raises if control flow around a collective may diverge, given the current variables."""
         if self._matters:
             variables = [_may_differ(variable) for variable, _ in self._graph.variables]
             if variables != self._variables:
@@ -37,13 +39,13 @@ class Agreement:
 
 
 def _may_differ(variable: Any) -> bool:
-    """Whether replicas may have different values of a variable: their own parts of it, or copies that they wrote to."""
+    """Returns whether a variable may differ between replicas: it is sync-on-read, or replicas wrote to copies."""
     own = getattr(variable, "may_differ", False) or getattr(variable, "_copies", ())
     return isinstance(variable, LocalPart) or bool(own)
 
 
 def _differing(graph: Graph, inputs: Sequence[bool]) -> list[bool]:
-    """Which of the outputs differ between replicas."""
+    """Returns which outputs of a graph may differ between replicas."""
     found: set[Value] = {v for v, differs in zip(graph.all_inputs, inputs, strict=True) if differs}
     for node in graph.nodes:
         given = [v in found for v in node.inputs]
@@ -68,7 +70,7 @@ def _of_cond(node: Node, given: Sequence[bool]) -> list[bool]:
 def _of_loop(node: Node, given: Sequence[bool]) -> list[bool]:
     rounds, body, test = node.attrs["rounds"], node.attrs["body"], node.attrs["test"]
     state, scanned, fixed = rounds.divided(given)
-    while True:  # what is carried is the same if it begins so, and a round of such values leaves it so
+    while True:  # fixed-point iteration: the loop state is uniform if it starts uniform and the body keeps it so
         results = _differing(body, [*state, *scanned, *fixed])
         after = [a or b for a, b in zip(state, results, strict=False)]
         if after == list(state):

@@ -1,6 +1,7 @@
-"""Random draws of replicas: all go through the same states, each with a key of its own. The first has those of one.
+"""Random numbers in replicas: all replicas advance the same states, and each offsets the key by its replica id.
 
-A generator that was made outside of the strategy's scope is what it is in TensorFlow: one stream, for all in turn.
+Replica 0 therefore draws the same numbers as a program without a strategy. A generator created outside the strategy's
+scope is a single stream that the replicas consume in turn, as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
-_STEP = 0x9E3779B97F4A7C15  # odd, and far from small numbers: keys of replicas are not those of other seeds
+_STEP = 0x9E3779B97F4A7C15  # SplitMix64's golden-ratio constant: odd and large, so replica keys stay clear of other seeds
 _MODULUS = 1 << 64
 
 
 def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any], Any]:
-    """How replica number `replica` draws; `states` is what the replicas have drawn so far in this run, together."""
+    """Returns the sampling hook of a replica; `states` holds the states drawn so far in this run by any replica."""
     drawn = 0
 
     def together(draw_one: Callable[[], Any], take: Any) -> Any:
         nonlocal drawn
-        if hasattr(take, "variable"):  # of a generator: each has a copy, or there is one stream, which all go on with
+        if hasattr(take, "variable"):  # a generator: either each replica has its own copy, or all consume one stream
             state = draw_one()
             if not getattr(take.variable, "is_distributed", False):
                 return state
@@ -43,7 +44,7 @@ def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any]
 
 
 def varied_by(number: Tensor) -> Callable[[Callable[[], Any], Any], Any]:
-    """How a replica draws whose number is a tensor: the same numbers, in a program for all of them."""
+    """Returns the sampling hook of an SPMD program, where the replica id is a tensor; same numbers as `varied`."""
 
     def together(draw_one: Callable[[], Any], take: Any) -> Any:
         state = draw_one()

@@ -1,4 +1,4 @@
-"""`Strategy.extended`: what optimizers and layers ask of a strategy, above the replicas."""
+"""`Strategy.extended`: the cross-replica interface that optimizers and layers use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .variables import DistributedVariable, update
 
 
 class StrategyExtended:
-    """What there is of a strategy for those who know that it is one.
+    """Additional API of a strategy, for libraries that are distribution-aware.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.get_strategy()
@@ -39,12 +39,12 @@ class StrategyExtended:
         return len(self.worker_devices)
 
     def created(self, variable: Variable) -> None:
-        """A variable was made in the scope."""
+        """Registers a variable created in the scope."""
         self._created[id(variable)] = variable
 
     @property
     def variables(self) -> list[Variable]:
-        """The distributed variables made in the scope that are still used, in the order of their making."""
+        """The live distributed variables created in the scope, in creation order."""
         return sorted(self._created.values(), key=lambda variable: variable._created)
 
     @property
@@ -54,7 +54,7 @@ class StrategyExtended:
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
-        """The devices that variables are on: those of the replicas."""
+        """The devices that hold variables: those of the replicas."""
         return self.worker_devices
 
     @property
@@ -64,17 +64,17 @@ class StrategyExtended:
 
     @property
     def experimental_between_graph(self) -> bool:
-        """False: one program runs all replicas."""
+        """False: a single program controls all replicas."""
         return False
 
     @property
     def experimental_should_init(self) -> bool:
-        """True: variables have their values from the start."""
+        """True: variables are initialized on creation."""
         return True
 
     @property
     def should_checkpoint(self) -> bool:
-        """Whether this process is the one that writes: of several, the first."""
+        """Whether this process writes checkpoints: only the first worker does."""
         workers = workers_of(self._container_strategy())
         return workers is None or workers.rank == 0
 
@@ -87,21 +87,21 @@ class StrategyExtended:
         return workers_of(self._container_strategy()) is not None
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        """The sum or mean of a value of each replica, for all of them, wherever the destinations are."""
+        """All-reduces a value over the replicas. Every replica gets the result, whatever the destinations are."""
         self._check_above()
         return spread(reduced(as_reduce_op(reduce_op), value, self._count()), self._local())
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
-        """`reduce_to` for each pair."""
+        """Calls `reduce_to` for each pair."""
         return [self.reduce_to(reduce_op, value, at, options) for value, at in value_destination_pairs]
 
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        """A tensor for all replicas."""
+        """Mirrors a tensor to all replicas."""
         self._check_above()
         return spread(tensor, self._local())
 
     def gathered(self, value: Any, axis: int) -> Any:
-        """The values of all replicas one after the other, for all of them."""
+        """Concatenates the values of all replicas along `axis` and mirrors the result."""
         if not isinstance(value, DistributedValues):
             return value
         if place.spmd is not None:
@@ -111,7 +111,7 @@ class StrategyExtended:
         return spread(found if workers is None else workers.rows(found, axis % len(found.dims)), self._local())
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
-        """`fn(var, *args, **kwargs)` for the variable as each replica has it: it may assign to it."""
+        """Calls `fn(var, *args, **kwargs)` for each replica's copy of the variable; `fn` may assign to it."""
         if get_replica_context() is not None and place.strategy is not None:
             raise RuntimeError(
                 "`extended.update` needs the cross-replica context: call it in a function given to "
@@ -121,25 +121,25 @@ class StrategyExtended:
             return update(var, fn, tuple(args), dict(kwargs or {}))
 
     def read_var(self, v: Any) -> Any:
-        """The value of a variable above the replicas."""
+        """Returns the value of a variable in cross-replica context."""
         with above_replicas(self._container_strategy()):
             return v.read_value()
 
     def value_container(self, value: Any) -> Any:
-        """The variable that a copy of one replica belongs to."""
+        """Returns the distributed variable that a replica's copy belongs to."""
         for variable in self.variables:
             if any([part is value for part in getattr(variable, "_copies", getattr(variable, "_values", ()))]):
                 return variable
         return value
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """Whether the variable was made in the scope of this strategy."""
+        """Returns whether the variable was created in the scope of this strategy."""
         own = getattr(v, "distribute_strategy", None)
         return own is self._container_strategy() if isinstance(v, DistributedVariable) else self._count() == 1
 
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
-        """Variables made in the block are where this one is: on the devices of all replicas."""
+        """Context manager: new variables are placed like this one, on the devices of all replicas."""
         if not isinstance(colocate_with_variable, Variable) or not self.variable_created_in_scope(
             colocate_with_variable
         ):
@@ -150,7 +150,7 @@ class StrategyExtended:
         yield
 
     def call_for_each_replica(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """The same as `Strategy.run`."""
+        """Same as `Strategy.run`."""
         return self._container_strategy().run(fn, args, kwargs)
 
     def _get_local_replica_id(self, replica_id_in_sync_group: Any) -> Any:
@@ -174,7 +174,7 @@ class StrategyExtended:
 
 
 def local_results(value: Any, count: int) -> tuple[Any, ...]:
-    """The value of each of the `count` replicas of this process; those of a nest as nests."""
+    """Returns the value of each of the `count` replicas of this process; a nest becomes one nest per replica."""
     if not nest.is_nested(value):
         return tuple(value.values) if isinstance(value, DistributedValues) else (value,)
     leaves = [local_results(leaf, count) for leaf in nest.flatten(value)]

@@ -1,4 +1,4 @@
-"""Datasets of several replicas: global batches that are split among them, or a batch of its own for each."""
+"""Distributed datasets: global batches split among the replicas, or a separate batch for each replica."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 
 class InputReplicationMode(enum.Enum):
-    """How many datasets a function makes: one for each process that computes, or one for each replica.
+    """How many datasets a dataset function creates: one per worker process, or one per replica.
 
     >>> import gradtape as tf
     >>> tf.distribute.InputReplicationMode.PER_WORKER.value
@@ -48,7 +48,7 @@ class _InputOptions(NamedTuple):
 
 
 class InputOptions(_InputOptions):
-    """How a distributed dataset is read. Elements are made as they are asked for, whatever is said here.
+    """Options for reading a distributed dataset. Elements are always produced on demand, whatever the options.
 
     >>> import gradtape as tf
     >>> tf.distribute.InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
@@ -72,7 +72,7 @@ class InputOptions(_InputOptions):
 
 
 def check_options(options: InputOptions | None) -> bool:
-    """Whether a function is to make a dataset for each replica; ValueError for options that contradict each other."""
+    """Returns whether a function creates one dataset per replica; raises ValueError for contradictory options."""
     if options is None:
         return False
     each = options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
@@ -90,7 +90,7 @@ def check_options(options: InputOptions | None) -> bool:
 
 
 class InputContext:
-    """What a function that makes a dataset is told: which of how many pipelines it makes.
+    """The argument of a dataset function: the index of the input pipeline and the number of pipelines.
 
     >>> import gradtape as tf
     >>> tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(8)
@@ -106,21 +106,21 @@ class InputContext:
 
     @property
     def num_input_pipelines(self) -> int:
-        """How many pipelines there are: one for each process."""
+        """The number of input pipelines: one per worker process."""
         return self._pipelines
 
     @property
     def input_pipeline_id(self) -> int:
-        """Which of them this is."""
+        """The index of this pipeline."""
         return self._number
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas share a global batch."""
+        """The number of replicas that share a global batch."""
         return self._replicas
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """The share of each replica; ValueError if the batch cannot be divided among them."""
+        """Returns the batch size of each replica; raises ValueError if the global batch is not divisible."""
         if global_batch_size % self._replicas:
             raise ValueError(
                 f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
@@ -133,7 +133,7 @@ class InputContext:
 
 
 class DistributedDataset(abc.ABC):
-    """A dataset whose elements have a part for each replica. With one replica it is the dataset itself.
+    """A dataset whose elements have one component per replica. With a single replica it is the dataset itself.
 
     >>> import gradtape as tf
     >>> dataset = tf.data.Dataset.range(2)
@@ -143,7 +143,7 @@ class DistributedDataset(abc.ABC):
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]:
-        """One pass through the dataset."""
+        """Starts a pass over the dataset."""
 
     @property
     @abc.abstractmethod
@@ -152,11 +152,11 @@ class DistributedDataset(abc.ABC):
 
     @abc.abstractmethod
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
-        """Goes through the dataset with a state."""
+        """Folds the elements into a state."""
 
 
 class DistributedIterator(abc.ABC):
-    """One pass through a distributed dataset.
+    """An iterator over a distributed dataset.
 
     >>> import gradtape as tf
     >>> hasattr(tf.distribute.DistributedIterator, "get_next_as_optional")
@@ -168,7 +168,7 @@ class DistributedIterator(abc.ABC):
 
     @abc.abstractmethod
     def __next__(self) -> Any:
-        """The next element."""
+        """Returns the next element."""
 
     @property
     @abc.abstractmethod
@@ -176,14 +176,14 @@ class DistributedIterator(abc.ABC):
         """The specs of an element."""
 
     def get_next(self) -> Any:
-        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        """Returns the next element; raises `tf.errors.OutOfRangeError` at the end."""
         try:
             return next(self)
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
     def get_next_as_optional(self) -> Any:
-        """The next element as a `tf.experimental.Optional`, which is empty at the end."""
+        """Returns the next element as a `tf.experimental.Optional`, which is empty at the end."""
         try:
             return Optional(next(self), lambda: self.element_spec)
         except StopIteration:
@@ -191,7 +191,7 @@ class DistributedIterator(abc.ABC):
 
 
 class _Pass(DistributedIterator):
-    """One pass through the dataset that a distributed one is made of."""
+    """An iterator over the source datasets of a distributed dataset."""
 
     def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
         self._dataset = dataset
@@ -215,7 +215,7 @@ class _Pass(DistributedIterator):
 
 
 class _InTurn:
-    """The elements of datasets, of one after the other in turn; at the end of one, the others go on."""
+    """A round-robin iterator over datasets; exhausted ones keep their turn and raise StopIteration."""
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         self._iterators = [DatasetIterator(dataset) for dataset in datasets]
@@ -231,17 +231,17 @@ class _InTurn:
 
 
 class Distributed(DistributedDataset):
-    """A dataset of `count` replicas: global batches are split, or each replica has an element of its own.
+    """A dataset for `count` replicas: splits global batches, or gives each replica an element of its own.
 
-    Of one dataset `count` elements are taken for that, or one of each of `count` datasets.
+    Without splitting, each step takes `count` elements of a single dataset, or one element of each of `count` datasets.
     """
 
     def __init__(self, dataset: Any, count: int, splits: bool, places: Sequence[str] = ()) -> None:
         self.sources = dataset if isinstance(dataset, list) else [dataset]
         self._source = self.sources[0]
-        self._count = self._own = count  # the parts that there are, and those of this process
+        self._count = self._own = count  # the number of components, and of those of this process
         self._splits = splits
-        self._places = [devices.by_name(name) for name in places]  # where replicas have their parts
+        self._places = [devices.by_name(name) for name in places]  # the devices of the replicas
 
     def __iter__(self) -> Any:
         return _Pass(self, self._split if self._splits else self._together)
@@ -250,7 +250,7 @@ class Distributed(DistributedDataset):
         return self._regrouped(self.split(next(elements)))
 
     def split(self, element: Any) -> list[Any]:
-        """A global batch as one batch a replica: equal ones, of which the last may be short, or empty."""
+        """Splits a global batch into one batch per replica, of equal size; the last ones may be short or empty."""
         sizes = {row_count(leaf) for leaf in leaves(element) if _has_rows(leaf)}
         if len(sizes) != 1:
             raise ValueError(
@@ -262,7 +262,7 @@ class Distributed(DistributedDataset):
         return [mapped(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
 
     def _together(self, elements: Any) -> Any:
-        """The next elements, one a replica; where there are too few at the end, the rest get empty batches."""
+        """Returns the next elements, one per replica; when too few are left, the other replicas get empty batches."""
         found = [next(elements, None) for _ in range(self._count)]
         there = [x for x in found if x is not None]
         if not there or (len(there) < self._count and not self._may_be_empty()):
@@ -271,11 +271,11 @@ class Distributed(DistributedDataset):
         return self._regrouped([empty if x is None else x for x in found])
 
     def _may_be_empty(self) -> bool:
-        """Whether a replica may get a batch without rows: not if all batches are known to be of one size."""
+        """Returns whether a replica may get an empty batch: not if all batch shapes are static."""
         return not all([spec.shape.is_fully_defined() for spec in leaves(self._source.element_spec)])
 
     def _regrouped(self, parts: list[Any]) -> Any:
-        """What the replicas have, each on its device."""
+        """Places each component on the device of its replica and groups them."""
         for i, device in enumerate(self._places):
             if device is not devices.HOST:
                 parts[i] = mapped(partial(_at, device), parts[i])
@@ -283,7 +283,7 @@ class Distributed(DistributedDataset):
 
     @property
     def element_spec(self) -> Any:
-        """The specs of an element: that of each replica."""
+        """The specs of an element: one per replica."""
 
         def one(spec: Any) -> Any:
             if self._splits and spec.shape.rank:
@@ -294,7 +294,7 @@ class Distributed(DistributedDataset):
         return mapped(one, self._source.element_spec)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
-        """Goes through the dataset with a state."""
+        """Folds the elements into a state."""
         state = initial_state
         for element in self:
             state = reduce_func(state, element)
@@ -302,14 +302,14 @@ class Distributed(DistributedDataset):
 
     @property
     def cardinality(self) -> int:
-        """That of the dataset it is made of."""
+        """The cardinality of the source dataset."""
         return int(self._source.cardinality())
 
 
 class OwnBatches(Distributed):
-    """What a worker has of its own, a batch for each of its replicas. It ends when no worker has any left.
+    """The worker's own batches, one per replica. Iteration ends when all workers are exhausted.
 
-    Until then, those that have none get empty batches.
+    Until then, an exhausted worker yields empty batches, so that all workers run the same number of steps.
     """
 
     def __init__(self, dataset: Any, workers: Any) -> None:
@@ -320,14 +320,14 @@ class OwnBatches(Distributed):
         return _PassOfAll(self, self._together)
 
     def _may_be_empty(self) -> bool:
-        return True  # another worker may have more
+        return True  # another worker may have more batches
 
     def never_ends(self) -> bool:
-        """Whether no worker comes to an end."""
+        """Returns whether the datasets of all workers are infinite."""
         return all(self.workers.of_each(self._source._size == INFINITE_CARDINALITY, "endless dataset"))
 
     def empty(self) -> Any:
-        """A batch without rows for each replica."""
+        """Returns an empty batch for each replica."""
 
         def rows(spec: Any) -> Any:
             shape = [0, *[size or 0 for size in spec.shape[1:]]]
@@ -338,10 +338,10 @@ class OwnBatches(Distributed):
 
 
 class _PassOfAll(_Pass):
-    """One pass of all workers, which tell each other in every step what they have, unless there is no end."""
+    """An iterator synchronized between workers: each step exchanges batch shapes, unless all datasets are infinite."""
 
     _endless: bool | None = None
-    _last: Any = None  # an element, for the shapes of empty ones
+    _last: Any = None  # the last element, a template for empty batches
 
     def __next__(self) -> Any:
         if thread.trace is not None:
@@ -369,7 +369,7 @@ class _PassOfAll(_Pass):
 
 
 def _shapes(element: Any) -> list[Any]:
-    """The shapes in an element; of what is no tensor, the number of rows."""
+    """Returns the shape of each leaf of an element; for composite tensors, the number of rows."""
 
     def shape(x: Any) -> list[int]:
         return [row_count(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))
@@ -378,10 +378,10 @@ def _shapes(element: Any) -> list[Any]:
 
 
 def shared(dataset: Any, workers: Any) -> Any:
-    """Global batches as a worker gets its part of them: by the policy of the dataset, as in TensorFlow.
+    """Shards a dataset of global batches between workers by its auto-shard policy, as in TensorFlow.
 
-    FILE gives it some of the files, DATA some rows of each batch, OFF all. AUTO is FILE where the dataset is made of
-    files, and else DATA.
+    FILE assigns files to workers, DATA assigns rows of each batch, OFF gives every worker all data. AUTO means FILE if
+    the dataset reads files, else DATA.
     """
     policy = dataset.options().experimental_distribute.auto_shard_policy
     if policy is AutoShardPolicy.HINT:
@@ -405,7 +405,7 @@ def shared(dataset: Any, workers: Any) -> Any:
 
 
 class Share(Distributed):
-    """Of global batches, the parts of the replicas of one worker."""
+    """The components of each global batch that belong to the replicas of one worker."""
 
     def __init__(self, dataset: Any, workers: Any) -> None:
         super().__init__(dataset, workers.count * workers.local, splits=True)
@@ -420,7 +420,7 @@ class Share(Distributed):
 
 
 class InputIterator:
-    """What `make_dataset_iterator` and `make_input_fn_iterator` make: passes that one begins oneself.
+    """The result of `make_dataset_iterator` and `make_input_fn_iterator`: an iterator that can be restarted.
 
     >>> import gradtape as tf
     >>> iterator = tf.distribute.get_strategy().make_dataset_iterator(tf.data.Dataset.range(2))
@@ -434,25 +434,26 @@ class InputIterator:
         self._pass = iter(elements)
 
     def initialize(self) -> None:
-        """Begins anew."""
+        """Restarts the iteration."""
         self._pass = iter(self._elements)
 
     @property
     def initializer(self) -> None:
-        """The same as `initialize`, for programs that run it as an op of a graph."""
+        """Same as `initialize`, for TF1-style programs that run it as a graph op."""
         self.initialize()
 
     def get_next(self) -> Any:
-        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        """Returns the next element; raises `tf.errors.OutOfRangeError` at the end."""
         return self._pass.get_next()
 
     def get_next_as_optional(self) -> Any:
-        """The next element as a `tf.experimental.Optional`, which is empty at the end."""
+        """Returns the next element as a `tf.experimental.Optional`, which is empty at the end."""
         return self._pass.get_next_as_optional()
 
 
 class Calls:
-    """Elements that a function makes, called once for each replica: it ends with `tf.errors.OutOfRangeError`."""
+    """An iterator that calls a function once per replica; it ends when the function raises `tf.errors.OutOfRangeError`.
+    """
 
     def __init__(self, function: Callable[[], Any], count: int) -> None:
         self._function = function
@@ -466,7 +467,7 @@ class Calls:
         return found[0] if self._count == 1 else regroup(found, always_wrap=True)
 
     def get_next(self) -> Any:
-        """The next element."""
+        """Returns the next element."""
         try:
             return next(self)
         except StopIteration:
@@ -482,7 +483,7 @@ def _without_rows(leaf: Any) -> Any:
 
 
 def _at(device: devices.Device, leaf: Any) -> Any:
-    """A leaf as one of that device. CPUs share their memory."""
+    """Returns the leaf on `device`. Logical CPU devices share memory, so nothing is copied."""
     if type(leaf) is not Tensor or device.kind != devices.HOST.kind:
         return leaf
     there = wrap(leaf.array, leaf.dtype)
@@ -491,7 +492,7 @@ def _at(device: devices.Device, leaf: Any) -> Any:
 
 
 def _slice(leaf: Any, start: int, stop: int) -> Any:
-    """Some rows of a leaf."""
+    """Returns rows `start:stop` of a leaf."""
     if not isinstance(leaf, SparseTensor):
         return leaf[start:stop]
     indices, values = np.asarray(leaf.indices), np.asarray(leaf.values)

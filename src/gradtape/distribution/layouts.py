@@ -1,4 +1,4 @@
-"""What is spread how over which devices, in words."""
+"""Tables of how variables are sharded over devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..state.variable import Variable
 
 
 def described(variables: Iterable[tuple[str, Variable]]) -> str:
-    """A table of named variables: the shape of each, how it is split, and what of it one device has."""
+    """Formats a table of named variables: shape, sharding and memory per device."""
     rows = [("variable", "shape", "dtype", "layout", "on each device")]
     whole = most = 0
     meshes: dict[str, None] = {}

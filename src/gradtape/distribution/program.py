@@ -1,7 +1,7 @@
-"""A graph compiled for the devices of all replicas: `jax.shard_map` over one axis of a mesh, with the graph inside.
+"""Compiles a graph for the devices of all replicas: `jax.shard_map` over one mesh axis, around the lowered graph.
 
-Mirrored variables have a copy on each device, and stay there between runs; so do the parts of variables that are
-synchronised on read. What is given for each replica goes to its device, all else to all of them.
+Mirrored variables have a copy on each device that stays there between runs; so do the components of sync-on-read
+variables. Per-replica inputs are placed on the replica's device, all other inputs are replicated.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .collective_ops import AXIS
 from .shards import LocalPart, Shard
 from .variables import MirroredVariable
 
-_LARGE = 1 << 16  # bytes from which on a constant is passed in
-_MUCH = 1 << 17  # bytes of variables from which on their memory is given to their new values
+_LARGE = 1 << 16  # bytes; larger constants become arguments of the program
+_MUCH = 1 << 17  # bytes of updated variables; above, their buffers are donated to the new values
 
 
 class ReplicatedProgram:
-    """A compiled graph; `stacked` are the inputs, `each` the outputs, that every replica has one of its own."""
+    """A compiled graph; `stacked` and `each` say which inputs and outputs have a separate value per replica."""
 
     def __init__(self, graph: Graph, mesh: Any, stacked: Sequence[bool], each: Sequence[bool]) -> None:
         check_jax()
@@ -45,7 +45,7 @@ class ReplicatedProgram:
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
-        self._copies: dict[int, tuple[Any, Any]] = {}  # of variables that are not mirrored: what they held, on the mesh
+        self._copies: dict[int, tuple[Any, Any]] = {}  # non-mirrored variables by id: (value, replicated array)
         self._draws = [node for node in graph.nodes if node.op is draw]
         large = _large_constants(graph)
         lowering = Lowering(graph)
@@ -93,7 +93,7 @@ class ReplicatedProgram:
         return self._jax.jit(mapped, donate_argnums=donated).trace(*shapes)
 
     def _function(self, lowering: Any, passed: Sequence[Value], each: Sequence[bool]) -> Any:
-        """What one device does: with its own row of what every replica has one of."""
+        """Returns the per-device function, which takes the device's own row of each per-replica array."""
         graph, variables, inputs = self._graph, len(self._variables), len(self._graph.inputs)
 
         def function(checked: bool, *arrays: Any) -> Any:
@@ -108,7 +108,7 @@ class ReplicatedProgram:
         return function
 
     def _put(self, array: Any, per: bool) -> Any:
-        """An array on the mesh: rows of it on each device, or a copy."""
+        """Places an array on the mesh: one row per device, or a copy on each."""
         where = self._all if per else self._one
         if where.is_fully_addressable:
             return self._jax.device_put(array, where)
@@ -118,9 +118,9 @@ class ReplicatedProgram:
         return self._jax.make_array_from_callback(array.shape, where, lambda index: array[index])
 
     def __call__(self, given: Sequence[Sequence[Any]]) -> list[Any]:
-        """The arrays of the outputs, for the arrays of each input; the variables are updated.
+        """Runs the program on the arrays of each input, updates the variables and returns the output arrays.
 
-        What every replica has is an array of one row for each of this process.
+        A per-replica output is an array with one row per replica of this process.
         """
         for variable, shape in self._flexible:
             if variable.dims != shape:
@@ -139,7 +139,7 @@ class ReplicatedProgram:
         return [_local(y) if per else np.asarray(y)[()] for y, per in zip(flat[:outputs], self._each, strict=True)]
 
     def _held(self, variable: Any) -> Any:
-        """What a variable holds, on the mesh."""
+        """Returns the value of a variable as an array on the mesh."""
         if isinstance(variable, LocalPart):
             return self._rows(variable)
         if isinstance(variable, MirroredVariable):
@@ -159,7 +159,7 @@ class ReplicatedProgram:
         return known[1]
 
     def _differing(self, copies: Sequence[Variable]) -> Any:
-        """An array whose copies on the devices are not the same."""
+        """Builds a "replicated" array whose copies differ between devices."""
         devices = [d for d in self._mesh.devices.flat if d.process_index == self._jax.process_index()]
         values = [self._jax.device_put(v._settled(), d) for v, d in zip(copies, devices, strict=True)]
         return self._jax.make_array_from_single_device_arrays(copies[0].dims, self._one, values)
@@ -174,7 +174,7 @@ class ReplicatedProgram:
         return self._put(np.stack([p._settled() for p in parts]), True)
 
     def _commit(self, updates: Sequence[Any]) -> None:
-        """Makes these arrays the values of the variables."""
+        """Assigns the new arrays to the updated variables."""
         for variable, new in zip(self._updated, updates, strict=True):
             if isinstance(variable, LocalPart):
                 whole: Any = variable.whole()
@@ -188,7 +188,7 @@ class ReplicatedProgram:
 
 
 def _local(stacked: Any) -> Any:
-    """The rows of this process, as an array of the host."""
+    """Returns the rows of this process as a host array."""
     if stacked.is_fully_addressable:
         return np.asarray(stacked)
     shards = sorted(stacked.addressable_shards, key=lambda shard: shard.index[0].start or 0)

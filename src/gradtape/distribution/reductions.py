@@ -1,4 +1,4 @@
-"""How the values of all replicas become one: sums, means, and one after the other."""
+"""Reductions over replicas: sum, mean and concatenation of per-replica values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .values import DistributedValues, Mirrored, is_mirrored
 
 
 class ReduceOp(enum.Enum):
-    """How the values of all replicas become one."""
+    """How the values of all replicas are reduced to one."""
 
     SUM = "SUM"
     MEAN = "MEAN"
 
     @staticmethod
     def from_variable_aggregation(aggregation: Any) -> ReduceOp:
-        """The same for the aggregation of a variable; ValueError for those that are no reduction."""
+        """Returns the reduction for a variable's aggregation; raises ValueError if there is none."""
         found = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(aggregation)
         if found is None:
             raise ValueError(
@@ -39,17 +39,17 @@ class ReduceOp(enum.Enum):
 
 
 def as_reduce_op(given: Any) -> ReduceOp:
-    """A `ReduceOp`, or the name of one."""
+    """Converts a `ReduceOp` or its name to a `ReduceOp`."""
     return ReduceOp(given.upper() if isinstance(given, str) else given)
 
 
 def workers_of(strategy: Any) -> Any:
-    """The processes that a strategy spans; None if it is this one alone."""
+    """Returns the worker processes that a strategy spans; None if it runs in this process only."""
     return getattr(strategy, "workers", None)
 
 
 def total(op: ReduceOp, values: Sequence[Any]) -> Any:
-    """The sum or mean of the values of all replicas; slices are put one after the other."""
+    """Returns the sum or mean over all replicas; `IndexedSlices` are concatenated."""
     if isinstance(values[0], IndexedSlices):
         rows = ops.concat(*[to_tensor(v.values) for v in values], axis=0)
         indices = ops.concat(*[to_tensor(v.indices) for v in values], axis=0)
@@ -73,7 +73,7 @@ def total(op: ReduceOp, values: Sequence[Any]) -> Any:
 
 
 def reduced(op: ReduceOp, value: Any, count: int) -> Any:
-    """What `value`, of `count` replicas, becomes; of a value that is the same on all of them there is no sum."""
+    """Reduces `value` over `count` replicas; raises ValueError for the sum of a value that is not per-replica."""
     if is_mirrored(value) and op is ReduceOp.MEAN:
         return value
     if isinstance(value, DistributedValues):
@@ -89,21 +89,21 @@ def reduced(op: ReduceOp, value: Any, count: int) -> Any:
 
 
 def spread(value: Any, count: int) -> Any:
-    """A reduced value as each replica has it: a tensor of its own."""
+    """Mirrors a reduced value: each replica gets its own tensor object."""
     if isinstance(value, DistributedValues) or not isinstance(value, Tensor | IndexedSlices):
         return value
     return Mirrored([own(value) for _ in range(count)])
 
 
 def own(value: Any) -> Any:
-    """The same tensor as another object."""
+    """Returns a new tensor object with the same value."""
     if isinstance(value, IndexedSlices):
         return IndexedSlices(value.values, value.indices, value.dense_shape)
     return ops.identity(value)
 
 
 def gathered(values: Sequence[Any], axis: int) -> Tensor:
-    """The values of all replicas, one after the other along `axis`."""
+    """Concatenates the values of all replicas along `axis`."""
     tensors = list(map(gatherable, values))
     first = tensors[0]
     rank = len(first.dims)
@@ -124,7 +124,7 @@ def gathered(values: Sequence[Any], axis: int) -> Tensor:
 
 
 def gatherable(value: Any) -> Tensor:
-    """A value as a tensor that has an axis to gather along."""
+    """Converts a value to a tensor; raises if it has no axis to gather along."""
     if isinstance(value, IndexedSlices):
         raise NotImplementedError("gather does not support IndexedSlices: convert them with tf.convert_to_tensor")
     x = to_tensor(value)

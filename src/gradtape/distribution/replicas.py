@@ -1,4 +1,4 @@
-"""What a replica may ask about itself and tell the others."""
+"""The replica context: replica id, and collectives called from inside a replica."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reductions import ReduceOp, as_reduce_op, own, workers_of
 
 
 class ReplicaContext:
-    """What a replica, the function that `Strategy.run` calls, may ask about itself and tell the others.
+    """The context of a replica inside `Strategy.run`: its id, its device, and collectives with the other replicas.
 
     >>> import gradtape as tf
     >>> context = tf.distribute.get_replica_context()
@@ -30,45 +30,46 @@ class ReplicaContext:
 
     @property
     def strategy(self) -> Any:
-        """The strategy that runs it."""
+        """The strategy that runs this replica."""
         return self._strategy
 
     @property
     def local_id(self) -> int:
-        """Which of the values that are there for each replica of this process is its own."""
+        """The index of this replica among the replicas of this process."""
         workers = workers_of(self._strategy)
         return int(self._id) - (0 if workers is None else workers.first)
 
     @property
     def replica_context(self) -> Any:
-        """What functions called by this replica are traced for; None if it is the only one."""
+        """The key for tracing functions called by this replica; None if it is the only one."""
         return None if self.num_replicas_in_sync == 1 else (self._strategy, self._id)
 
     @property
     def replica_id_in_sync_group(self) -> Any:
-        """The number of the replica, as a tensor."""
+        """The replica id as a tensor."""
         return to_tensor(self._id, dtypes.int32)
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas there are."""
+        """The number of replicas."""
         return int(self._strategy.num_replicas_in_sync)
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The device this replica is for."""
+        """The device of this replica, in a tuple."""
         return (self._strategy.extended.worker_devices[self.local_id],)
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """`merge_fn(strategy, *args, **kwargs)`, once and above the replicas, which wait for it.
+        """Calls `merge_fn(strategy, *args, **kwargs)` once, in cross-replica context, while the replicas wait.
 
-        It is given what all replicas give, as `PerReplica` values, and each replica gets its own part of the result.
+        The arguments of all replicas are passed as `PerReplica` values, and each replica gets its component of the
+        result.
         """
         with above_replicas(self._strategy):
             return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        """The sum or mean of a nest of tensors over all replicas; its gradient is the sum or mean of the gradients."""
+        """Returns the sum or mean of a nest of tensors over all replicas; gradients are reduced in the same way."""
         op = as_reduce_op(reduce_op)
         leaves = nest.flatten(value)
         found = [i for i, x in enumerate(leaves) if x is not None]
@@ -80,7 +81,7 @@ class ReplicaContext:
     def _update(
         self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
     ) -> Any:
-        """`fn(var, *args, **kwargs)` for the variable as each replica has it, with what this one gives."""
+        """Calls `fn(var, *args, **kwargs)` for each replica's copy of the variable, with this replica's arguments."""
 
         def merge(strategy: Any, *given: Any, **named: Any) -> Any:
             return strategy.extended.update(var, fn, given, named, group)
@@ -104,7 +105,7 @@ class ReplicaContext:
         return results
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
-        """The tensors of all replicas one after the other; the gradient of one is its part of the sum of theirs."""
+        """Concatenates the tensors of all replicas; the gradient is this replica's slice of the summed gradients."""
         leaves = nest.flatten(value)
         for x in leaves:
             if isinstance(x, IndexedSlices):
@@ -141,7 +142,7 @@ class ReplicaContext:
 
 
 def get_replica_context() -> ReplicaContext | None:
-    """The replica this is in; None above them.
+    """Returns the current replica context; None in cross-replica context.
 
     >>> import gradtape as tf
     >>> int(tf.distribute.get_replica_context().replica_id_in_sync_group)
@@ -154,12 +155,12 @@ def get_replica_context() -> ReplicaContext | None:
 
 @functools.lru_cache(1)
 def _only_one(strategy: Any) -> ReplicaContext:
-    """The context where no strategy runs anything: one, whoever asks."""
+    """Returns the replica context of code outside `Strategy.run`, one object per strategy."""
     return ReplicaContext(strategy, 0)
 
 
 def require_replica() -> ReplicaContext:
-    """The replica this is in; RuntimeError above them."""
+    """Returns the current replica context; raises RuntimeError in cross-replica context."""
     context = get_replica_context()
     if context is None:
         raise RuntimeError("This needs a replica: call it in what `strategy.run` runs")

@@ -1,7 +1,7 @@
-"""Replica after replica, in step: the meaning of `Strategy.run`, on whatever runs ops.
+"""Runs replicas sequentially, as coroutines: the reference semantics of `Strategy.run`, for every executor.
 
-Each replica is a thread, and one of them runs at a time: it hands over where it waits for the others (`merge_call`) or
-has ended. So what the replicas do has one order, and a trace, a tape or a random stream that they share sees it.
+Each replica is a thread, and only one of them runs at a time: it yields when it waits for the others (`merge_call`) or
+has finished. The execution order is therefore deterministic, and replicas can share a trace, a tape or a random stream.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from .values import DistributedValues, PerReplica, regroup, select_replica
 
 
 class _Stopped(BaseException):
-    """Ends a replica because another one has failed."""
+    """Unwinds a replica's thread because another replica has failed."""
 
 
 class _Replica(ReplicaContext):
-    """A replica in a thread of its own."""
+    """A replica that runs in its own thread."""
 
     def __init__(self, strategy: Any, number: int, ready: Callable[[], None]) -> None:
         super().__init__(strategy, number)
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
-        self.asked: Any = None  # the merge function and arguments that it waits with
-        self.lifted = False  # whether it waits outside of the function that is being traced
+        self.asked: Any = None  # the merge function and arguments of a pending `merge_call`
+        self.lifted = False  # whether the pending `merge_call` is outside of the trace, in an `init_scope`
         self.stopped = False
         self._ready = ready
         self._go = threading.Semaphore(0)
         self._trace = thread.trace
 
     def start(self, run: Callable[[], Any], locals_: Any) -> None:
-        """Makes the thread, which waits."""
+        """Starts the thread, which blocks until `go_on`."""
 
         def main() -> None:
             self._go.acquire()
@@ -65,11 +65,11 @@ class _Replica(ReplicaContext):
         self.thread.start()
 
     def go_on(self) -> None:
-        """Lets it run until it waits again."""
+        """Resumes the replica until it waits again."""
         self._go.release()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        self.lifted = thread.trace is None  # in an init_scope: a variable is made
+        self.lifted = thread.trace is None  # in an init_scope: a variable is being created
         if thread.trace is not self._trace and not self.lifted:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function. This can often happen if the "
@@ -90,13 +90,13 @@ class _Replica(ReplicaContext):
 
 
 def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """`fn` as each replica of `strategy`, with its part of the arguments; what they return, regrouped."""
+    """Runs `fn` as each replica of `strategy`, with its component of the arguments, and regroups the results."""
     handed_over = threading.Semaphore(0)
     workers = workers_of(strategy)
     first = 0 if workers is None else workers.first
     local = range(len(strategy.extended.worker_devices))
     replicas = [_Replica(strategy, first + i, handed_over.release) for i in local]
-    states: list[Any] = []  # of the random draws of this run, which the replicas share
+    states: list[Any] = []  # random states of this run, shared by the replicas
     locals_ = held()
 
     def call_of(i: int) -> Callable[[], Any]:
@@ -124,7 +124,7 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _regrouped(strategy: Any, values: list[Any]) -> Any:
-    """The values of all replicas of this process: a tensor of the only one is one of several, if others have more."""
+    """Regroups the values of this process's replicas; wraps a single replica's tensors if other workers have more."""
     found = regroup(values)
     if len(values) > 1 or workers_of(strategy) is None:
         return found
@@ -137,7 +137,7 @@ def _regrouped(strategy: Any, values: list[Any]) -> Any:
 
 
 def _merge(strategy: Any, replicas: list[_Replica]) -> None:
-    """Calls the merge function of the first replica with what all of them wait with."""
+    """Calls the merge function of the first replica with the arguments of all of them."""
     if any([replica.done for replica in replicas]):
         raise RuntimeError(
             "Some replicas made a different number of replica_context().merge_call() calls: all replicas must reduce, "
@@ -154,7 +154,7 @@ def _merge(strategy: Any, replicas: list[_Replica]) -> None:
 
 @contextmanager
 def _ended(replicas: list[_Replica]) -> Iterator[None]:
-    """However the block ends, no replica is left running."""
+    """Context manager: stops and joins all replica threads, however the block ends."""
     try:
         yield
     finally:

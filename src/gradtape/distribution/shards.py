@@ -1,4 +1,4 @@
-"""Parts of distributed variables: what one replica has, and what stands for it in a program for all of them."""
+"""Components of distributed variables: one replica's copy, and its placeholder in an SPMD program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..state.variable import Variable
 
 
 class LocalPart(Variable):
-    """What stands for every replica's part of a variable while a program for all of them is traced."""
+    """The placeholder for each replica's component of a variable while an SPMD program is traced."""
 
     def __init__(self, whole: Any) -> None:
         self.whole = weakref.ref(whole)
@@ -22,11 +22,11 @@ class LocalPart(Variable):
         self._trainable = False
         self._array = None
         self._read = wrap(whole._values[0]._settled(), whole.dtype)
-        self._stacked: Any = None  # the parts as one array of the devices, and what they were
+        self._stacked: Any = None  # the components as one array sharded over the devices, after a run
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of a part."""
+        """The shape of a component."""
         whole = self.whole()
         assert whole is not None
         return whole.dims
@@ -36,9 +36,9 @@ class LocalPart(Variable):
 
 
 class Shard:
-    """What one replica has of an array that lies on several devices, fetched when somebody needs it.
+    """One replica's shard of an array that is distributed over devices, copied to the host when read.
 
-    It is the array as it is there, or, of an array with a row for each replica, the row.
+    It is the device's copy of a replicated array, or the device's row of an array with one row per replica.
     """
 
     def __init__(self, array: Any, at: int, is_row: bool) -> None:
@@ -54,7 +54,7 @@ class Shard:
 
 
 class PartVariable(Variable):
-    """The part of one replica."""
+    """One replica's component of a distributed variable."""
 
     _distribute_strategy: Any
     _replica: int
@@ -72,9 +72,9 @@ class PartVariable(Variable):
 
 
 def part_of(value: Any, name: str, options: dict[str, Any], strategy: Any, replica: int) -> Variable:
-    """A variable that no creator is asked about."""
+    """Creates a component variable directly, without the active variable creators."""
     variable = object.__new__(PartVariable)
     variable._distribute_strategy, variable._replica = strategy, replica
     Variable.__init__(variable, value, name=name, **options)
-    variable._title = f"{name}:0"  # the scopes are in it already
+    variable._title = f"{name}:0"  # the name includes the scopes already
     return variable

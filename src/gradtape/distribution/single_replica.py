@@ -1,4 +1,4 @@
-"""Variables of strategies that mirror them but have one replica: plain ones, with what distributed ones are asked."""
+"""Variables of a mirroring strategy with one replica: plain variables with the interface of distributed ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .variables import SCATTERS, SyncOnReadVariable, check_aggregation, kind_of,
 
 
 class OnlyCopy(DistributedValues):
-    """What a variable is besides, in the scope of a strategy that mirrors variables but has one replica."""
+    """Mixin for variables created in the scope of a mirroring strategy with one replica."""
 
     _strategy: Any = None
 
@@ -29,7 +29,7 @@ class OnlyCopy(DistributedValues):
 
     @property
     def distribute_strategy(self) -> Any:
-        """The strategy whose variable it is."""
+        """The strategy that created the variable."""
         return self._strategy
 
     def __reduce__(self) -> Any:
@@ -54,7 +54,7 @@ class OnlyCopy(DistributedValues):
 
 @functools.cache
 def _only_copy(kind: type[Variable], name: str) -> Any:
-    """A class of variables, which may be those of a device, with what `OnlyCopy` adds: they are read as fast."""
+    """Returns a subclass of a variable class with `OnlyCopy` mixed in; reads stay on the fast path."""
     refused = dict.fromkeys(SCATTERS, SyncOnReadVariable._scatter) if name == SyncOnReadVariable.__name__ else {}
     made = type(name, (OnlyCopy, kind), {"__module__": __name__, **refused})
     register(made, _converted, 0)
@@ -63,7 +63,7 @@ def _only_copy(kind: type[Variable], name: str) -> Any:
 
 
 def creator_of(strategy: Any) -> Callable[..., Any]:
-    """What makes the variables of the only replica of a strategy."""
+    """Returns the variable creator of a strategy with one replica."""
 
     def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
         kind, arguments = kind_of(arguments)

@@ -1,9 +1,10 @@
-"""One program for all replicas: a function is traced once, and XLA runs it on the devices of all of them.
+"""SPMD execution: a function is traced once, and XLA runs it on the devices of all replicas.
 
-What a function does above the replicas is done on every device alike; what `Strategy.run` runs inside it is done with
-the values of the device's replica. So the whole function, several steps in a loop too, is one program, in which sums
-over replicas are collectives. `Strategy.run` in a trace asks for that by `DelegatedToRunner`: the function hands its
-calls to the runner. Where it cannot be, the function is traced as it is, with replica after replica in it.
+Code in cross-replica context runs identically on every device; code inside `Strategy.run` operates on the values of the
+device's replica. The whole function, including loops over several steps, is thus a single program in which reductions
+over replicas are collectives. `Strategy.run` inside a trace requests this by raising `DelegatedToRunner`, which hands
+all calls of the function to a runner. If the function cannot become an SPMD program, it is traced with the replicas
+unrolled sequentially.
 """
 
 from __future__ import annotations
@@ -46,15 +47,16 @@ logger = logging.getLogger("gradtape")
 
 
 class Replicas:
-    """What stands for all replicas while their program is traced: `place.spmd`. A value is every replica's own."""
+    """All replicas of the SPMD program being traced (`place.spmd`). A traced value represents each replica's own value.
+    """
 
     def __init__(self, strategy: Any) -> None:
         self.strategy = strategy
         self.count = int(strategy.num_replicas_in_sync)
-        self.local = len(strategy.extended.worker_devices)  # those of this process
+        self.local = len(strategy.extended.worker_devices)  # the number of replicas of this process
 
     def total(self, op: ReduceOp, x: Any) -> Any:
-        """The sum or mean over all replicas."""
+        """Returns the sum or mean over all replicas."""
         if isinstance(x, IndexedSlices):
             values = collective_ops.all_rows(to_tensor(x.values), 0, self.count)
             indices = collective_ops.all_rows(to_tensor(x.indices), 0, self.count)
@@ -63,12 +65,12 @@ class Replicas:
         return found if op is ReduceOp.SUM else found / self.count
 
     def gathered(self, x: Any, axis: int) -> Tensor:
-        """The values of all replicas, one after the other along `axis`."""
+        """Concatenates the values of all replicas along `axis`."""
         tensor = to_tensor(x)
         return collective_ops.all_rows(tensor, axis % max(len(tensor.dims), 1), self.count)
 
     def of_all(self, x: Any) -> tuple[Any, ...]:
-        """The value of each replica."""
+        """Returns the value of each replica, by an all-gather."""
         if isinstance(x, CompositeTensor):
             parts = [self.of_all(part) for part in nest.flatten(x, expand_composites=True)]
             return tuple([nest.pack_sequence_as(x, row, expand_composites=True) for row in zip(*parts, strict=True)])
@@ -77,7 +79,7 @@ class Replicas:
         return tuple([rows[i] for i in range(self.count)])
 
     def chosen(self, values: Sequence[Any]) -> Any:
-        """Of values that differ between the replicas and are part of the program, that of the replica that runs it."""
+        """Selects the running replica's value among per-replica values that are captured by the program."""
         if workers_of(self.strategy) is not None:
             raise Untraceable("the processes have values of their own in it, and so other programs")
         rows = [nest.flatten(value, expand_composites=True) for value in values]
@@ -91,7 +93,7 @@ class Replicas:
         return nest.pack_sequence_as(values[0], leaves, expand_composites=True)
 
     def along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
-        """The sum or mean of all entries along `axis`, of all replicas."""
+        """Returns the sum or mean along `axis` over the entries of all replicas."""
         x = to_tensor(value._primary if isinstance(value, DistributedValues) else value)
         axes = tuple([a % len(x.dims) for a in ([axis] if isinstance(axis, int) else axis)])
         found = ops.sum(x, axis=axes, keepdims=False)
@@ -103,7 +105,7 @@ class Replicas:
 
 
 class _Everyone(ReplicaContext):
-    """The context of every replica, in their program."""
+    """The replica context of an SPMD program, which represents every replica."""
 
     local_id = 0  # type: ignore[assignment]
 
@@ -113,16 +115,16 @@ class _Everyone(ReplicaContext):
 
     @property
     def replica_context(self) -> Any:
-        """What functions called by the replicas are traced for."""
+        """The key for tracing functions called by the replicas."""
         return (self._strategy, "all")
 
     @property
     def replica_id_in_sync_group(self) -> Tensor:
-        """The number of the replica, as a tensor."""
+        """The replica id as a tensor."""
         return collective_ops.number()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """`merge_fn` above the replicas, with values that stand for those of all."""
+        """Calls `merge_fn` in cross-replica context, with values that represent those of all replicas."""
         given, named = _as_per_replica(self._replicas, (tuple(args), dict(kwargs or {})))
         with above_replicas(self._strategy):
             return select_replica(0, merge_fn(self._strategy, *given, **named))
@@ -135,7 +137,7 @@ class _Everyone(ReplicaContext):
 
 
 def _as_per_replica(replicas: Replicas, structure: Any) -> Any:
-    """What one replica has, as what all of them have."""
+    """Wraps the tensors of a nest as `PerReplica` values."""
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, Tensor | CompositeTensor) and not isinstance(leaf, PerReplica):
@@ -146,7 +148,7 @@ def _as_per_replica(replicas: Replicas, structure: Any) -> Any:
 
 
 def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`Strategy.run` inside of the program for all replicas, which is being traced."""
+    """Implements `Strategy.run` while an SPMD program is traced."""
     replicas = place.spmd
     context = _Everyone(replicas)
 
@@ -159,13 +161,13 @@ def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: di
 
 
 def take_over(strategy: Any) -> None:
-    """Asks the function that is being traced to be one program for all replicas, unless that has been tried."""
+    """Requests an SPMD program for the function being traced, unless the sequential fallback is active."""
     if place.in_step is None and thread.trace is not None:
         raise DelegatedToRunner(lambda concrete: _Runner(concrete, strategy))
 
 
 class _Runner:
-    """The calls of a function that runs replicas: as one program, or traced with replica after replica in it."""
+    """Runs the calls of a function that contains `Strategy.run`: as an SPMD program, or with sequential replicas."""
 
     def __init__(self, concrete: TraceCache, strategy: Any) -> None:
         self._concrete = concrete
@@ -174,17 +176,17 @@ class _Runner:
         self._in_step = TraceCache(
             concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
         )
-        self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
-        self._equal: set[Any] = set()  # which shapes all processes have had
+        self._why: dict[Any, str] = {}  # reasons for the fallback, by input shapes
+        self._equal: set[Any] = set()  # input shapes on which all processes agree
         given = nest.flatten(concrete.arguments())
-        self._uneven = any([isinstance(leaf, Uneven | UnevenSpec) for leaf in given])  # at all processes alike
+        self._uneven = any([isinstance(leaf, Uneven | UnevenSpec) for leaf in given])  # the same on all processes
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
             self._note(None, str(reason))
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
-        if thread.trace is not None:  # it is called by another function, whose business it is now
+        if thread.trace is not None:  # called while another function is traced, which decides
             return self._concrete._call(tensors, variables)
         shapes = tuple([x.dims for x in tensors])
         if self._together is not None and not self._uneven and shapes not in self._why and not thread.recorders:
@@ -197,7 +199,7 @@ class _Runner:
         return self._in_step.run(self._in_step.variants_for(tensors, variables), tensors, variables, first)
 
     def _check_equal(self, shapes: Any) -> None:
-        """Raises if other processes have other shapes, as of a last batch that is short: all of them come here."""
+        """Raises if input shapes differ between processes, as for a short last batch. All processes must call it."""
         workers = workers_of(self._strategy)
         if workers is not None and shapes not in self._equal:
             if not workers.agree(shapes, f"shapes given to {self._concrete.name}"):
@@ -222,10 +224,10 @@ _UNEQUAL = "the replicas have batches of different sizes"
 
 
 class _ReplicasTrace(Trace):
-    """The trace of a program for all replicas."""
+    """The trace of an SPMD program."""
 
     def write(self, variable: Any, value: Tensor) -> None:
-        """`variable` holds `value` from here on: on each device, where the values may differ."""
+        """Assigns `value` to `variable` in the trace; the values may differ between devices."""
         if place.context is not None and not isinstance(variable, DistributedVariable | LocalPart):
             if id(variable) not in self.own_variables:
                 raise Untraceable(f"{variable.name}, made outside of the strategy's scope, is assigned in a replica")
@@ -233,7 +235,7 @@ class _ReplicasTrace(Trace):
 
 
 class _Together(TraceCache):
-    """A function whose graphs are programs for all replicas."""
+    """A trace cache whose graphs are SPMD programs."""
 
     def __init__(self, concrete: TraceCache, strategy: Any) -> None:
         super().__init__(
@@ -281,7 +283,7 @@ class _Together(TraceCache):
             each = {trace.place_of(leaf._primary) for leaf in nest.flatten(result) if _is_per_replica(leaf)}
             places = [trace.place_of(y) for y in outputs]
             unique = dict(zip(places, outputs, strict=True))
-            graph = unwatched(trace.graph(list(unique.values())))  # what is said of gradients is of None alone
+            graph = unwatched(trace.graph(list(unique.values())))  # gradient observers are not needed here
             agreement = Agreement(graph, [each_has_one for _, _, each_has_one in self._groups])
         finally:
             trace.let_go()
@@ -303,7 +305,7 @@ def _is_per_replica(leaf: Any) -> bool:
 
 
 def _groups(arguments: Any, count: int) -> list[tuple[int, int, bool]]:
-    """The first tensor of each value in the arguments, how many there are, and whether they are those of replicas."""
+    """Returns (index of the first tensor, count, whether it is per-replica) for each value in the arguments."""
     groups, at = [], 0
     for leaf in nest.flatten(arguments):
         tensors = [x for x in nest.flatten(leaf, expand_composites=True) if _is_tensor(x)]
@@ -324,7 +326,7 @@ def _is_tensor(leaf: Any) -> bool:
 
 
 class _Program(Specialization):
-    """The program of all replicas, for certain shapes."""
+    """An SPMD program specialized for input shapes."""
 
     def __init__(
         self, concrete: _Together, graph: Any, structure: Any, forms: Any, places: Sequence[Any], each: set[Any],
@@ -339,7 +341,7 @@ class _Program(Specialization):
         self._agreement = agreement
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs for the tensors of all replicas."""
+        """Runs the program on the tensors of all replicas of this process."""
         self._agreement.check()
         workers = workers_of(self._strategy)
         if self._program is None:

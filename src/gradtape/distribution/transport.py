@@ -1,7 +1,8 @@
-"""Arrays of the host that travel between processes, by programs of XLA's over one device of each process.
+"""Transfers host arrays between processes by XLA programs over one device per process.
 
-One thread runs all of them, in the order in which they were started, which is the same on all ranks. So the thread that
-computes goes on meanwhile, and whoever waits can be told of a failure, though XLA itself cannot be interrupted.
+A single thread runs the programs in the order of their start, which is the same on all ranks. The calling thread
+continues to compute meanwhile, and its wait can end with another rank's failure, although XLA itself cannot be
+interrupted.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from . import cluster
 from .coordination import GRACE, Member
 
 Array = NDArray[Any]
-_ALIGNED = 64  # bytes: what begins there is not copied by JAX
-_FEW = 1 << 16  # entries: below, lengths are rounded up, so that few programs serve all
+_ALIGNED = 64  # bytes; JAX does not copy buffers with this alignment
+_FEW = 1 << 16  # entries; shorter lengths are rounded up to bound the number of compiled programs
 
 
 class Pending:
-    """Something under way; `result` waits for it."""
+    """A collective in progress; `result` waits for it."""
 
     def __init__(self, member: Member, what: str) -> None:
         self._member, self._what = member, what
@@ -45,7 +46,7 @@ class Pending:
         self._done.set()
 
     def result(self) -> Any:
-        """What came of it; raises if a rank has failed meanwhile."""
+        """Waits for the result; raises if a rank has failed meanwhile."""
         with waiting(self._what):
             return self._waited_for()
 
@@ -65,7 +66,7 @@ class Pending:
 
 
 class Transport:
-    """The programs, the thread that runs them, and the memory that arrays are put together in."""
+    """Compiled collectives, the thread that runs them, and a pool of send buffers."""
 
     def __init__(self, member: Member) -> None:
         import jax
@@ -87,9 +88,9 @@ class Transport:
         threading.Thread(target=self._serve, name="gradtape collectives", daemon=True).start()
 
     def start(self, what: str, kind: tuple[Any, ...], arrays: Sequence[Array], dtype: Any = None) -> Pending:
-        """Starts the collective `kind` on arrays, as if they were one; its result is one flat array.
+        """Starts the collective `kind` on arrays, fused into one buffer; its result is one flat array.
 
-        `what` describes it for the other ranks, which must start the same.
+        `what` describes it to the other ranks, which must start the same collective.
         """
         pending = Pending(self._member, what.partition(";")[0])
         dtype = np.dtype(dtype or arrays[0].dtype)
@@ -100,7 +101,7 @@ class Transport:
         for x in arrays:
             buffer[at : at + x.size] = x.reshape(-1)
             at += x.size
-        buffer[at:] = 0  # what is left of an earlier use may be anything
+        buffer[at:] = 0  # the buffer comes from a pool, with old content
 
         def work() -> Array:
             began = time.perf_counter()
@@ -114,7 +115,7 @@ class Transport:
         return pending
 
     def _length(self, count: int) -> int:
-        """The length to travel with: a multiple of twice the number of ranks, and a power of 2 of those if short."""
+        """Rounds a length up to a multiple of twice the number of ranks, and to a power of two of these if short."""
         step = 2 * self._size
         steps = max(1, -(-count // step))
         return step * (1 << (steps - 1).bit_length() if count < _FEW else steps)
@@ -172,7 +173,7 @@ def _divided(x: Any, size: int) -> Any:
 
 
 def _reduced_in_half(size: int, op: str, half: str) -> Callable[[Any], Any]:
-    """The sum or mean of what travels as 16 bits and is added up in 32: a share of the entries at each rank."""
+    """Returns a sum or mean with 16-bit transfers and 32-bit accumulation: a reduce-scatter, then an all-gather."""
     import jax
     from jax import lax
 
@@ -196,7 +197,7 @@ def _gathered(size: int) -> Callable[[Any], Any]:
 
 
 def _sent(size: int, root: int) -> Callable[[Any], Any]:
-    """The numbers of one rank: those of the others do not count."""
+    """Returns a broadcast from `root`: a sum to which the other ranks contribute zeros."""
     import jax
     from jax import lax
 
@@ -212,7 +213,7 @@ _OPERATIONS: dict[str, Callable[..., Callable[[Any], Any]]] = {
 
 
 def bits_of(x: Array) -> Array:
-    """Any array as numbers of 32 bits, with zeros behind where it has not a multiple of four bytes."""
+    """Views an array as 32-bit words, zero-padded to a multiple of four bytes."""
     raw = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
     if raw.size % 4:
         raw = np.concatenate([raw, np.zeros(-raw.size % 4, np.uint8)])
@@ -220,7 +221,7 @@ def bits_of(x: Array) -> Array:
 
 
 def from_bits(bits: Array, shape: tuple[int, ...], dtype: Any) -> Array:
-    """The array that `bits_of` was given."""
+    """Inverse of `bits_of`."""
     dtype = np.dtype(dtype)
     raw = np.ascontiguousarray(bits).view(np.uint8)[: math.prod(shape) * dtype.itemsize]
     return raw.view(dtype).reshape(shape)
@@ -235,6 +236,6 @@ _making = threading.Lock()
 
 
 def transport() -> Transport:
-    """The one of this process."""
+    """Returns the transport of this process."""
     with _making:
         return _made()

@@ -1,7 +1,7 @@
-"""Values that every replica has one of its own, and nests of them.
+"""Per-replica values, and nests of them.
 
-While a program for all replicas is traced (`spmd`), there is one value that stands for every replica's: a `PerReplica`
-then holds it as many times as there are replicas, so that whoever takes it apart finds the number that he expects.
+While an SPMD program is traced, one traced value represents each replica's value: a `PerReplica` then holds it once per
+replica, so that code that unpacks it finds the expected number of components.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .context import place
 
 
 class DistributedValues:
-    """What replicas have one each of: `tf.distribute.Strategy.experimental_local_results` gives them as a tuple.
+    """Values with one component per replica; `Strategy.experimental_local_results` returns them as a tuple.
 
     >>> import gradtape as tf
     >>> issubclass(tf.distribute.DistributedValues, object)
@@ -28,12 +28,12 @@ class DistributedValues:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The value of each replica."""
+        """The component of each replica."""
         return self._values if place.spmd is None else place.spmd.of_all(self._primary)
 
     @property
     def _primary(self) -> Any:
-        """The value of the first replica; while a program for all is traced, what stands for every replica's."""
+        """The first replica's component; while an SPMD program is traced, the value that represents every replica's."""
         first = self._values[0]
         if place.spmd is None or all([x is first for x in self._values]):
             return first
@@ -53,7 +53,7 @@ class DistributedValues:
 
 
 class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
-    """A value of each replica; functions, loops and nests take it like a tensor."""
+    """One value per replica; functions, loops and nests accept it like a tensor."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._values = tuple(values)
@@ -67,7 +67,7 @@ class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
 
 
 class Mirrored(PerReplica):
-    """A value that is the same on each replica: it may be used as if it were a tensor."""
+    """A value that is identical on all replicas and can be used like a tensor."""
 
     @property
     def _primary(self) -> Any:
@@ -79,9 +79,9 @@ class Mirrored(PerReplica):
 
 
 class Uneven(PerReplica):
-    """Values of replicas whose shapes differ among workers, as those of a last, short batch may.
+    """Per-replica values whose shapes differ between workers, as for a short last batch.
 
-    Who has it knows that the others have it too: no program of all workers can take it.
+    All workers receive it in the same step, so all of them know that they cannot use an SPMD program.
     """
 
     @property
@@ -90,7 +90,7 @@ class Uneven(PerReplica):
 
 
 class PerReplicaSpec(TypeSpec):
-    """The specs of the values of each replica."""
+    """The specs of the components of a `PerReplica`."""
 
     value_type = PerReplica  # type: ignore[assignment]
 
@@ -105,7 +105,7 @@ class PerReplicaSpec(TypeSpec):
         return self._value_specs
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether it describes what was given, which may be uneven."""
+        """Returns whether a value or spec is compatible; `Uneven` values count as `PerReplica`."""
         uneven = isinstance(spec_or_value, Uneven)
         return bool(super().is_compatible_with(PerReplica(spec_or_value._values) if uneven else spec_or_value))
 
@@ -117,7 +117,7 @@ class PerReplicaSpec(TypeSpec):
 
 
 class UnevenSpec(PerReplicaSpec):
-    """The specs of values whose shapes differ among workers."""
+    """The specs of values whose shapes differ between workers."""
 
     value_type = Uneven
 
@@ -127,9 +127,9 @@ def _spec(value: Any) -> Any:
 
 
 def regroup(values: Sequence[Any], always_wrap: bool = False, kind: type[PerReplica] = PerReplica) -> Any:
-    """One nest of `PerReplica`s, or of another kind of them, from a nest of each replica.
+    """Transposes one nest per replica into a nest of `PerReplica` values, or of another `kind`.
 
-    What is the same object in all of them stays as it is.
+    Leaves that are the same object on all replicas stay unwrapped, unless `always_wrap` is set.
     """
     first = values[0]
     if isinstance(first, list | tuple) and not isinstance(first, str):
@@ -155,7 +155,7 @@ def regroup(values: Sequence[Any], always_wrap: bool = False, kind: type[PerRepl
 
 
 def select_replica(replica: int, structure: Any) -> Any:
-    """What one replica is given of a nest."""
+    """Replaces the `PerReplica` values of a nest by the component of one replica."""
 
     def one(value: Any) -> Any:
         if not isinstance(value, PerReplica):
@@ -166,7 +166,7 @@ def select_replica(replica: int, structure: Any) -> Any:
 
 
 def is_mirrored(value: Any) -> bool:
-    """Whether a value is known to be the same on each replica."""
+    """Returns whether a value is known to be identical on all replicas."""
     return isinstance(value, Mirrored) or bool(getattr(value, "is_mirrored", False))
 
 

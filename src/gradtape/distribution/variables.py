@@ -1,8 +1,7 @@
-"""Variables of several replicas: mirrored ones, which are the same on each, and those brought together when read.
+"""Distributed variables: mirrored ones, identical on all replicas, and sync-on-read ones, aggregated when read.
 
-A mirrored variable is one value for all replicas, as long as nobody makes them differ: without an aggregation, replicas
-write each to a copy of its own, which is made then. A variable that is synchronised on read has a part for each replica
-from the start.
+A mirrored variable stores one value for all replicas and is copied on the first divergent write: without an
+aggregation, each replica writes to its own copy. A sync-on-read variable has one component per replica from the start.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ from .shards import LocalPart, PartVariable, Shard, part_of
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
 SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
-_NUMBERS = re.compile(r"_\d+(?=/|$)")  # in names, which make them unique
-_CHOOSING = ("scatter_max", "scatter_min", "scatter_update")  # of which there is no sum over replicas
+_NUMBERS = re.compile(r"_\d+(?=/|$)")  # suffixes that make names unique
+_CHOOSING = ("scatter_max", "scatter_min", "scatter_update")  # these have no sum over replicas
 _NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
 
 
 class DistributedVariable(Variable, DistributedValues):
-    """What a variable made in the scope of a strategy of several replicas is."""
+    """A variable created in the scope of a strategy with several replicas."""
 
     is_distributed = True
     is_mirrored: bool
     _strategy: Any = None
-    _copies: tuple[Variable, ...] = ()  # of a mirrored one: those of replicas after the first, where they may differ
+    _copies: tuple[Variable, ...] = ()  # after divergence of a mirrored variable: the copies of replicas 1, 2, ...
 
     def _begin(self, strategy: Any) -> None:
-        """What comes after `__init__`, which Python calls with the arguments of `tf.Variable`."""
+        """Completes the initialization after `Variable.__init__`."""
         check_aggregation(self)
         self._strategy = strategy
 
     @property
     def distribute_strategy(self) -> Any:
-        """The strategy whose variable it is."""
+        """The strategy that created the variable."""
         return self._strategy
 
     def _count(self) -> int:
@@ -63,7 +62,7 @@ class DistributedVariable(Variable, DistributedValues):
         return len(self._strategy.extended.worker_devices)
 
     def _marked(self, read: Tensor) -> Tensor:
-        """What was read of a part, as a read of the whole: tapes know nothing of parts."""
+        """Records the read of a component as a read of the whole variable: tapes do not track components."""
         for recorder in thread.recorders:
             read.tracer = recorder.tracer_of(self, read.tracer)
         return read
@@ -106,7 +105,7 @@ class DistributedVariable(Variable, DistributedValues):
 
     @property
     def device(self) -> str:
-        """The device of the replica that asks; above the replicas, that of the first."""
+        """The device of the current replica; in cross-replica context, that of the first."""
         context = replica_of(self._strategy)
         return self._devices[0 if context is None else context.local_id]
 
@@ -124,7 +123,7 @@ class DistributedVariable(Variable, DistributedValues):
         return made
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Replaces the value: what that means in a replica, and above them, is the kind's."""
+        """Replaces the value; subclasses define the semantics in replica and cross-replica context."""
         return self._updated_by(Variable.assign, value, {"read_value": read_value})
 
     def assign_add(
@@ -152,16 +151,16 @@ def check_aggregation(variable: Any) -> None:
 
 
 def plain(value: Any, trainable: bool, name: str) -> Variable:
-    """A variable from a pickle: of the strategy, if there is one, in whose scope it is read."""
+    """Unpickles a variable; in the scope of a strategy it becomes a variable of that strategy."""
     return Variable(value, trainable=trainable, name=name)
 
 
 class MirroredVariable(DistributedVariable):
-    """The same value on each replica."""
+    """A variable with the same value on each replica."""
 
     is_mirrored = True
-    may_differ = False  # whether a program lets replicas write to it, each as it likes
-    _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
+    may_differ = False  # whether an SPMD program lets each replica write its own value
+    _mesh_copy: Any = None  # a host value, and its replicated array on the devices of all replicas
 
     @property
     def _values(self) -> tuple[Variable, ...]:  # type: ignore[override]
@@ -185,11 +184,11 @@ class MirroredVariable(DistributedVariable):
         return super()._as_tensor()
 
     def _diverge(self) -> None:
-        """Gives each replica a copy of its own."""
+        """Gives each replica a copy of its own (copy-on-write)."""
         if self._copies or self._local() == 1:
             return
         self._make_copies()
-        if thread.trace is not None:  # what was traced has read and written the one value there was
+        if thread.trace is not None:  # the trace so far reads and writes the single value: retrace
             raise ConversionNeeded
 
     def _make_copies(self) -> None:
@@ -202,7 +201,7 @@ class MirroredVariable(DistributedVariable):
             ])  # fmt: skip
 
     def take_shards(self, array: Any) -> None:
-        """Makes an array that lies on the devices of all replicas the value. The caller holds `updating`."""
+        """Takes an array on the devices of all replicas as the value. The caller holds `updating`."""
         self._take_from_device(array)
         if self.may_differ and not self._copies:
             self._make_copies()
@@ -211,7 +210,7 @@ class MirroredVariable(DistributedVariable):
             copy._take_from_device(Shard(array, i, is_row=False))
 
     def shards(self) -> Any:
-        """The array that lies on the devices of all replicas, if that is what they have; or None."""
+        """Returns the array on the devices of all replicas if it is the current value, else None."""
         array = self._read.array if self._array is None else self._copy[1] if self._copy is not None else None
         held = [copy._read.array if copy._array is None else (copy._copy or (None, None))[1] for copy in self._copies]
         if array is None or any([getattr(x, "of", None) is not array for x in held]):
@@ -219,7 +218,7 @@ class MirroredVariable(DistributedVariable):
         return None if self._copy is not None and self._copy[0] is not self._array else array
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
-        """What an assignment does, here: in a replica, above them, or in an update of one copy."""
+        """Applies an assignment by context: in a replica, in cross-replica context, or in an update of one copy."""
         if place.as_one:
             return method(self, value, **options)
         context = replica_of(self._strategy)
@@ -251,7 +250,7 @@ class MirroredVariable(DistributedVariable):
         return self
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
-        """The value for a program of one device: what lies on several is fetched first."""
+        """Returns the value for a single-device program; a value on several devices is copied to the host first."""
         held = self._read.array if self._array is None else self._copy[1] if self._copy else None
         if held is not None and len(getattr(getattr(held, "sharding", None), "device_set", ())) > 1:
             self._settled()
@@ -281,7 +280,7 @@ for _name in SCATTERS:
 
 
 class SyncOnReadVariable(DistributedVariable):
-    """A value of each replica; who reads it above them gets the sum, the mean or that of the first."""
+    """A variable with one value per replica; a cross-replica read returns the sum, the mean or the first."""
 
     is_mirrored = False
 
@@ -292,11 +291,11 @@ class SyncOnReadVariable(DistributedVariable):
             names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
             made = [part_of(start, each, options, strategy, i) for i, each in enumerate(names)]
         self._values = tuple(made)
-        self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
+        self.local = LocalPart(self)  # placeholder for the component in SPMD programs
 
     @property
     def values(self) -> tuple[Variable, ...]:
-        """The part of each replica."""
+        """The component of each replica."""
         return self._values
 
     def _part(self, replica: int) -> Variable:
@@ -304,7 +303,7 @@ class SyncOnReadVariable(DistributedVariable):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of the present value as a plain tuple."""
+        """The shape of the current value as a plain tuple."""
         return self._values[0].dims
 
     def _as_tensor(self) -> Tensor:
@@ -352,14 +351,14 @@ class SyncOnReadVariable(DistributedVariable):
         return self
 
     def _update_all(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> None:
-        """An assignment above the replicas."""
+        """Assigns in cross-replica context."""
         if self._aggregation is _SUM:
             if method is not Variable.assign:
                 raise ValueError(
                     f"SyncOnReadVariable does not support `{method.__name__}` in cross-replica context when aggregation"
                     " is set to `tf.VariableAggregation.SUM`."
                 )
-            value = to_tensor(value, dtype=self.dtype)  # the sum stays when it is divided among all
+            value = to_tensor(value, dtype=self.dtype)  # dividing keeps the sum over replicas equal to the value
             value = ops.cast(value / self._count(), dtype=self.dtype)
         parts = (self.local,) if place.spmd is not None else self._values
         for i, part in enumerate(parts):
@@ -370,7 +369,7 @@ class SyncOnReadVariable(DistributedVariable):
 
 
 def aggregated(variable: DistributedVariable, value: Any) -> Any:
-    """What all replicas assign to a mirrored variable, as one value."""
+    """Aggregates the values that all replicas assign to a mirrored variable."""
     if variable._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
         first = value.values[0] if isinstance(value, PerReplica) else value
         workers = workers_of(variable._strategy) if place.spmd is None else None
@@ -386,7 +385,7 @@ def _updating(replica: int, each: bool = False) -> Iterator[None]:
 
 
 def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """`fn(copy, *args, **kwargs)` for each copy of a variable, above the replicas."""
+    """Calls `fn(copy, *args, **kwargs)` for each copy of a variable, in cross-replica context."""
     if not isinstance(variable, DistributedVariable):
         return fn(variable, *args, **kwargs)
     differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in args])
@@ -406,14 +405,14 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
 
 
 def created_by(strategy: Any) -> Any:
-    """A context in which new variables are the strategy's."""
+    """Context manager: new variables belong to the strategy."""
 
     def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
         context = get_replica_context()
         if context is None or context.strategy is not strategy:
             return _created(strategy, arguments)
         name = arguments["name"]
-        full = scoped("Variable" if name is None else name)  # in the scopes of the replica
+        full = scoped("Variable" if name is None else name)  # with the name scopes of the replica
         return context.merge_call(create_for_all, (), {**arguments, "name": full})
 
     def create_for_all(strategy: Any, **given: Any) -> Any:
@@ -429,7 +428,7 @@ def created_by(strategy: Any) -> Any:
 
 
 def kind_of(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The kind of variable that is asked for, and the arguments with what they leave open."""
+    """Returns the variable class for creation arguments, and the arguments with defaults resolved."""
     synchronization = arguments["synchronization"]
     if synchronization is VariableSynchronization.NONE:
         raise ValueError(

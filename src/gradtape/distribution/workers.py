@@ -1,7 +1,7 @@
-"""Replicas of several processes: what those of this one do together with the others.
+"""Strategies over several processes: the cooperation of this process's replicas with the others.
 
-In a function all replicas are one program, over the devices of all processes (`spmd`). Where replicas run one after the
-other, each process runs its own, and sums and rows of all travel by `collectives`.
+In a traced function, all replicas form one SPMD program over the devices of all processes (`spmd`). Where replicas run
+sequentially, each process runs its own, and reductions and gathers between processes use `collectives`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from . import cluster, collectives
 
 
 class Workers:
-    """The processes of a strategy: how many, which of them this is, and how many replicas each of them has."""
+    """The worker processes of a strategy: their number, the rank of this one, and the replicas per worker."""
 
     def __init__(self, local: int) -> None:
         me = cluster.initialize()
         self.count, self.rank, self.local = me.size, me.rank, local
-        self.first = me.rank * local  # the number of the first replica of this process
+        self.first = me.rank * local  # the id of this process's first replica
         counts = collectives.exchange(local, "number of replicas")
         if len(set(counts)) > 1:
             raise ValueError(
@@ -38,7 +38,7 @@ class Workers:
             )
 
     def sums(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The sum of each over all processes: now, or at each run of the function that is being traced."""
+        """Sums each tensor over all processes: immediately, or at each run of the function being traced."""
 
         def act(xs: Sequence[Tensor]) -> list[Tensor]:
             found = collectives.all_reduce([np.asarray(x.array) for x in xs], "sum", None, "sum over replicas")
@@ -50,7 +50,7 @@ class Workers:
         return traced_call(act, tensors, specs, differentiable=False)
 
     def rows(self, x: Tensor, axis: int = 0) -> Tensor:
-        """The tensors of all processes, one after the other along `axis`."""
+        """Concatenates the tensors of all processes along `axis`."""
         order = [axis, *[i for i in range(len(x.dims)) if i != axis]]
         moved = ops.transpose(x, perm=tuple(order)) if axis else x
 
@@ -65,25 +65,25 @@ class Workers:
         return ops.transpose(found, perm=back) if axis else found
 
     def rows_before(self, count: int) -> int:
-        """How many rows the processes before this one have."""
+        """Returns the number of rows of the processes with lower rank."""
         return sum(collectives.exchange(int(count), "rows of a replica")[: self.rank])
 
     def of_each(self, value: Any, name: str) -> list[Any]:
-        """A small value of each process."""
+        """Returns a small value of each process, in rank order."""
         return collectives.exchange(value, name)
 
     def agree(self, value: Any, name: str) -> bool:
-        """Whether all processes have the same value."""
+        """Returns whether all processes have the same value."""
         found = collectives.exchange(value, name)
         return all(other == found[0] for other in found)
 
     def first_value(self, value: Any) -> Tensor:
-        """The tensor that the first process has."""
+        """Broadcasts the first process's tensor."""
         x = to_tensor(value)
         return self.sums([x if self.rank == 0 else ops.zeros_like(x)])[0]
 
     def begin(self, variable: Variable) -> None:
-        """Gives a new variable the value that it has at the first process."""
+        """Initializes a variable with its value on the first process."""
         with dispatch.traced_by(None):
             value = np.asarray(Variable._settled(variable))
             if value.dtype.kind != "O":
@@ -91,18 +91,18 @@ class Workers:
 
     @staticmethod
     def described(name: str, graph: Any) -> str:
-        """A program, for the other processes to compare."""
+        """Describes a program, so that the coordinator can compare it between processes."""
         text = " ".join(node.op.name for node in graph.nodes)
         shapes = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in graph.inputs)
         return f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:
-        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
+        """Context manager for a program that must be the same on all processes; errors may stem from another rank."""
         member = cluster.member()
         member.call(what)
         try:
             yield
-        except (RuntimeError, ValueError):  # of XLA
+        except (RuntimeError, ValueError):  # raised by XLA
             member.failure_soon()
             raise
