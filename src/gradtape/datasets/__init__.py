@@ -1,6 +1,6 @@
-"""Datasets: pipelines of tensors, made element by element when somebody iterates.
+"""Datasets: lazy pipelines of tensors, evaluated element by element during iteration.
 
-An element is a nest (tuples, named tuples, dicts) of tensors; a list is not a nest here but a tensor. Every dataset is
-a recipe that can be followed any number of times; `Dataset._elements` follows it once, as an iterator over the
-iterators of its inputs. Uses state and graph.trace.
+An element is a nest (tuples, named tuples, dicts) of tensors; a list is not a nest here but is converted to a tensor. A
+dataset is immutable and can be iterated any number of times; `Dataset._elements` starts one pass, an iterator over the
+iterators of its inputs. Depends on `state` and `graph.trace`.
 """

@@ -1,8 +1,8 @@
-"""`PrefetchIterator`: elements made ahead in a thread of their own, which ends when its consumer is dropped.
+"""`PrefetchIterator`: produces elements ahead of time in a thread that ends when its consumer is garbage-collected.
 
-The two sides share nothing but two queues of C, whose operations are atomic: a KeyboardInterrupt may come between any
-two lines of the consumer, and neither leaves the thread waiting nor the consumer without what it waits for. (Of a
-`threading.Condition`, an interrupt inside of `wait` may leave the lock taken, and then nobody can end the thread.)
+Producer and consumer share only two C-implemented queues with atomic operations. A KeyboardInterrupt between any two
+lines of the consumer therefore neither leaves the thread blocked nor loses an element. (An interrupt inside
+`threading.Condition.wait` can leave the lock acquired, and then the thread can never end.)
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 from .resumable import END, Failure
 
-_NEXT = object()  # what the consumer asks for; anything else is its end
+_NEXT = object()  # a request of the consumer; any other item tells the producer to stop
 
 
 class _Channel:
-    """What producer and consumer share."""
+    """The state shared by producer and consumer."""
 
     def __init__(self, elements: Iterator[Any]) -> None:
-        self.source = [elements]  # until a producer has taken it: a call that is interrupted may start a second one
+        self.source = [elements]  # removed by the first producer: an interrupted `__next__` may start a second one
         self.requests: SimpleQueue[Any] = SimpleQueue()
         self.ready: SimpleQueue[Any] = SimpleQueue()
         self.ended = False
@@ -30,7 +30,7 @@ class _Channel:
 
 
 def _produce(channel: _Channel) -> None:
-    """Makes an element for each request, until there are none or the consumer has gone."""
+    """Produces one element per request, until the elements end or the consumer is gone."""
     try:
         elements = channel.source.pop()
     except IndexError:
@@ -39,29 +39,30 @@ def _produce(channel: _Channel) -> None:
         while channel.requests.get() is _NEXT:
             try:
                 element = next(elements, END)
-            except Exception as error:  # which the consumer sees at its place; elements may follow, as in TensorFlow
+            except Exception as error:  # raised by the consumer in its position; elements may follow, as in TensorFlow
                 element = Failure(error)
             if element is END:
                 break
             channel.ready.put(element)
             del element
-    except BaseException as error:  # whatever it is, the consumer is to see it
+    except BaseException as error:  # the consumer must see every kind of error
         channel.ready.put(Failure(error))
     finally:
         close = getattr(elements, "close", None)
         if close is not None:
-            close()  # here, where the generators have run, and not when the consumer happens to let go of them
+            close()  # in the thread that ran the generators, not in the one that drops the last reference
         channel.ended = True
         channel.ready.put(END)
 
 
 class PrefetchIterator(Iterator[Any]):
-    """The same elements, of which up to `size` are made before they are asked for. An error is raised at its place."""
+    """Iterates over the same elements, producing up to `size` of them ahead. Errors are raised in their position."""
 
     def __init__(self, elements: Iterator[Any], size: int) -> None:
         self._channel = _Channel(elements)
         self._started = False
-        # No `__del__`, which an interrupt could cut short: the reference puts itself, no request, in the queue.
+        # Not `__del__`, which an interrupt could cut short: when the consumer dies, its weak reference puts itself into
+        # the queue, which is not a request.
         self._channel.consumer = weakref.ref(self, self._channel.requests.put)
         for _ in range(size):
             self._channel.requests.put(_NEXT)
@@ -73,7 +74,7 @@ class PrefetchIterator(Iterator[Any]):
             self._started = True
         if channel.ended and channel.ready.empty():
             raise StopIteration
-        channel.requests.put(_NEXT)  # before taking: an interrupt in between makes one element more, and not one less
+        channel.requests.put(_NEXT)  # before `get`: an interrupt in between costs one element too many, not one too few
         found = channel.ready.get()
         if found is END:
             raise StopIteration

@@ -1,4 +1,4 @@
-"""Datasets whose elements are several elements together: batches, windows, groups."""
+"""Transformations that combine elements or split them: batches, windows, groups."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .structure import batch_spec, leaves, mapped, own_copy, packed, row_spec
 
 
 class Batching(Sources):
-    """The methods that put elements together, and take them apart."""
+    """The batching methods of `Dataset`."""
 
-    _batch_size: int  # of batches alone: Keras asks whether a dataset has it, as TensorFlow's have
+    _batch_size: int  # set on batches only: Keras checks for this attribute, as on TensorFlow's datasets
 
     def batch(
         self,
@@ -32,14 +32,14 @@ class Batching(Sources):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Any:
-        """Elements stacked, `batch_size` at a time; the last batch may be smaller, or is left out.
+        """Stacks `batch_size` consecutive elements; the last batch may be smaller, or is dropped.
 
         >>> import gradtape as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
         """
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
-        # TensorFlow makes one dataset of `map` and `batch`: a batch with an error in it has all its elements.
+        # TensorFlow fuses `map` and `batch`: an error consumes all elements of its batch.
         aligned = num_parallel_calls is None and self._kind in ("_MapDataset", "_ParallelMapDataset")
         made = self._derived(
             "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
@@ -65,7 +65,7 @@ class Batching(Sources):
         row_splits_dtype: Any = dtypes.int64,
         name: str | None = None,
     ) -> Any:
-        """Batches of elements of different sizes, as ragged tensors. A part of one known size is a tensor.
+        """Combines elements of different sizes into ragged tensors; components with a static shape become dense.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(4).map(tf.range)
@@ -97,7 +97,7 @@ class Batching(Sources):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Any:
-        """Batches of elements of different sizes, filled up to the largest, or to `padded_shapes` where it has a size.
+        """Pads elements to the largest of the batch, or to `padded_shapes` where it defines a size, and stacks them.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
@@ -136,7 +136,7 @@ class Batching(Sources):
         return made
 
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
-        """Batches of elements of different sizes, as sparse tensors whose rows have the shape `row_shape`.
+        """Combines elements of different sizes into sparse tensors whose rows have the shape `row_shape`.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 4).map(tf.range)
@@ -163,7 +163,7 @@ class Batching(Sources):
         )
 
     def unbatch(self, name: str | None = None) -> Any:
-        """The rows of the elements, one by one.
+        """Splits elements into their rows.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).batch(2).unbatch()]
@@ -185,12 +185,12 @@ class Batching(Sources):
         if total >= 0:
             shapes = [] if known is None else [getattr(spec, "shape", None) for spec in leaves(known)]
             is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
-            each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # TensorFlow counts no sparse rows
+            each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # unknown if sparse, as in TensorFlow
             total = total * each if each else UNKNOWN_CARDINALITY
         return self._derived("_UnbatchDataset", grouping.unbatched, size=total, specs=specs)
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
-        """Batches of another size, or of several sizes in turn.
+        """Changes the batch size, to one size or to several sizes in turn.
 
         >>> import gradtape as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(6).batch(3).rebatch(2)]
@@ -205,7 +205,7 @@ class Batching(Sources):
             rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
             if len(rows) > 1 and not drop_remainder:
                 raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
-            is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch may have fewer rows
+            is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch has fewer rows
             fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
             return mapped(lambda spec: batch_spec(row_spec(spec), fixed), given)
 
@@ -222,7 +222,7 @@ class Batching(Sources):
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Any:
-        """Datasets of `size` elements each; for elements with several components, a dataset of each component.
+        """Groups elements into datasets of `size` elements; for nested elements, one dataset per component.
 
         >>> import gradtape as tf
         >>> windows = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)
@@ -258,7 +258,7 @@ class Batching(Sources):
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Any:
-        """`reduce_func(key, dataset)` of up to `window_size` elements of one key at a time: the elements it gives.
+        """Groups elements by key; `reduce_func(key, dataset)` transforms each group of up to `window_size` elements.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(10).group_by_window(lambda x: x % 2, lambda key, group: group.batch(5), 5)
@@ -316,7 +316,7 @@ class Batching(Sources):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Any:
-        """Padded batches of elements of similar length.
+        """Batches elements of similar length, with padding.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices([1, 5, 2, 6]).map(lambda n: tf.fill([n], n))

@@ -1,4 +1,4 @@
-"""Elements kept from the first whole pass: in memory, or in a file that later processes read too."""
+"""Caches of the elements of the first complete pass: in memory, or in a file that later processes read too."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Elements = Iterator[Any]
 
 
 class MemoryCache:
-    """The elements of a dataset, once a pass has seen them all: as many as the dataset has, or up to its end."""
+    """Keeps the elements of a dataset in memory after a complete pass: `count` elements, or up to the end."""
 
     def __init__(self, make: Callable[[], Elements], count: int) -> None:
         self._make = make
-        self._count = count  # negative if it is not known
+        self._count = count  # negative if unknown
         self._kept: list[Any] | None = None
-        self._by_index: dict[int, Any] = {}  # those that random access has asked for
+        self._by_index: dict[int, Any] = {}  # elements requested by random access
 
     def begin(self) -> Elements:
-        """A pass: through what is kept, or the one that keeps it."""
+        """Starts a pass: over the cache, or one that fills it."""
         if self._kept is not None:
             return map(own_copy, self._kept)
         seen: list[Any] = []
@@ -47,11 +47,11 @@ class MemoryCache:
         return CallableIterator(step)
 
     def _keep(self, seen: list[Any]) -> None:
-        if self._kept is None:  # the first pass to see them all decides, as in TensorFlow
+        if self._kept is None:  # the first complete pass wins, as in TensorFlow
             self._kept = seen
 
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
-        """The element with an index, which is found once."""
+        """Returns an element by index, computing it at most once."""
         if self._kept is not None:
             return own_copy(self._kept[index])
         if index not in self._by_index:
@@ -60,7 +60,7 @@ class MemoryCache:
 
 
 class FileCache:
-    """The elements of a dataset in `<name>.npz`, once one pass has seen them all."""
+    """Keeps the elements of a dataset in `<name>.npz` after a complete pass."""
 
     def __init__(self, make: Callable[[], Elements], name: str, structure: Callable[[], Any]) -> None:
         self._make = make
@@ -69,11 +69,11 @@ class FileCache:
         self._lock = threading.Lock()
 
     def begin(self) -> Elements:
-        """A pass: through the file, or the one that writes it."""
+        """Starts a pass: over the file, or one that writes it."""
         return self._read() if self._path.exists() else raise_failures(self._written(input_pass(self._make)))
 
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
-        """The element with an index, from the file if it is there."""
+        """Returns an element by index, from the file if it exists."""
         return next(itertools.islice(self._read(), index, None)) if self._path.exists() else element_at(index)
 
     def _written(self, begin: Callable[[], Elements]) -> Elements:
@@ -102,7 +102,7 @@ class FileCache:
             count = reader.notes
             if type(count) is not int or count < 0:
                 raise errors.DataLossError(f"{self._path} is damaged: it has {count!r} elements")
-            structure = self._structure() if count else ()  # which may take an element to find out
+            structure = self._structure() if count else ()  # may have to compute an element
             width = len(leaves(structure))
             for i in range(count):
                 yield packed(structure, iter([reader.read(f"{i}/{j}") for j in range(width)]))

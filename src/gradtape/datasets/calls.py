@@ -1,9 +1,8 @@
-"""Calling the user's functions: eagerly, on the tensors of an element, with random numbers of their own.
+"""Calls of user functions: eager, on the tensors of an element, with separate random streams.
 
-A function draws from streams that begin again with every iterator, as a traced function's do in TensorFlow: with a
-global seed every pass has the same random numbers, whatever other threads draw meanwhile. Within an iterator, a
-function that is begun again (by `repeat`, or by the next call of the function that makes its dataset) goes on in its
-streams.
+The random streams of a function restart with every iterator, as those of a traced function do in TensorFlow: with a
+global seed, every pass draws the same numbers, whatever other threads draw. Within an iterator, a function that is
+started again (by `repeat`, or by the next call of the function that creates its dataset) continues its streams.
 """
 
 from __future__ import annotations
@@ -25,24 +24,25 @@ from .structure import as_leaf, as_result, own_copy
 
 
 class FunctionStreams(Streams):
-    """The streams of a function's random ops: an op is known by its number in a call, and goes on in the next call."""
+    """The random streams of a function. An op is identified by its index within a call and continues in the next call.
+    """
 
     def begin_call(self) -> None:
-        """Counts the ops, and the functions given to datasets, from the first one again."""
+        """Resets the indices of ops and of functions passed to datasets."""
         self._ops = self._without_seed = self._functions = 0
 
     def next_function(self) -> int:
-        """The number of a function that is given to a dataset in this call."""
+        """Returns the index of a function that is passed to a dataset in this call."""
         self._functions += 1
         return self._functions - 1
 
     def next_op_seed(self) -> int:
-        """The seed of an op that is given none: its number among those of the function."""
+        """Returns the seed of an op without one: its index among such ops of the function."""
         self._without_seed += 1
         return self._without_seed - 1
 
     def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
-        """The next state of the op whose turn it is."""
+        """Returns the next state of the current op."""
         with self.lock:
             seeds = self.seeds_of_op(op_seed)
             if seeds is None:
@@ -55,15 +55,15 @@ class FunctionStreams(Streams):
 
 
 class _Scope:
-    """A position in the graph of one iterator's datasets: the datasets begun there find their functions' streams by it.
+    """A position in an iterator's dataset graph, the key by which datasets started there find their functions' streams.
 
-    TensorFlow rewrites the graph of an iterator, which copies a dataset for each path that leads to it: in
-    `zip(d, d)`, both have the same random numbers. It does not rewrite the datasets that functions make or capture:
-    there, the uses of one dataset draw from the same streams.
+    TensorFlow rewrites the graph of an iterator, which copies a dataset for each path that leads to it: in `zip(d, d)`,
+    both copies draw the same numbers. It does not rewrite datasets that functions create or capture: there, all uses of
+    a dataset share their streams.
 
     Args:
       streams: the streams of all functions of the iterator.
-      path: the numbers of the inputs from the iterator down to the position; None for datasets of functions.
+      path: the input indices from the iterator down to this position; None for datasets of functions.
     """
 
     def __init__(self, streams: dict[Any, FunctionStreams], path: tuple[int, ...] | None) -> None:
@@ -71,12 +71,12 @@ class _Scope:
         self.path = path
 
     def input(self, number: int) -> _Scope:
-        """The position of an input of the dataset here."""
+        """Returns the position of an input of the dataset here."""
         return self if self.path is None else _Scope(self.streams, (*self.path, number))
 
 
 class _ThreadScope(threading.local):
-    """The position for which this thread is beginning passes; None outside of all iterators."""
+    """The position for which this thread starts passes; None outside of iterators."""
 
     scope: _Scope | None = None
 
@@ -85,18 +85,18 @@ _thread = _ThreadScope()
 
 
 def begun(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """`make()`, a pass for an iterator of its own."""
+    """Calls `make()` to start a pass for a new iterator."""
     with holding(_thread, scope=_Scope({}, ())):
         return make()
 
 
 def outside_of_iterators() -> AbstractContextManager[None]:
-    """A context for passes that belong to no iterator, such as those for samples: no iterator's streams move on."""
+    """Context manager for passes without an iterator, such as those over samples: no streams advance."""
     return holding(_thread, scope=None)
 
 
 def input_pass(make: Callable[[], Iterator[Any]], number: int = 0) -> Callable[[], Iterator[Any]]:
-    """`make`, bound to an input of the dataset that is being begun now: its passes may be begun at any time."""
+    """Binds `make` to an input of the dataset that is being started, so that its passes can start later."""
     scope = _thread.scope and _thread.scope.input(number)
 
     def begin() -> Iterator[Any]:
@@ -107,7 +107,7 @@ def input_pass(make: Callable[[], Iterator[Any]], number: int = 0) -> Callable[[
 
 
 def begin_made() -> Callable[[Any], Iterator[Any]]:
-    """A function that begins a pass through a dataset which a function of the dataset that is begun now has made."""
+    """Returns a function that starts passes over datasets created by functions of the dataset being started."""
     scope = _thread.scope and _Scope(_thread.scope.streams, None)
 
     def begin(dataset: Any) -> Iterator[Any]:
@@ -118,12 +118,12 @@ def begin_made() -> Callable[[Any], Iterator[Any]]:
 
 
 class Call:
-    """A user's function with the seed of the time when it was given; `begin` is the function for one pass.
+    """A user function and the global seed at its definition; `begin` returns the function for one pass.
 
     Args:
       function: the user's function.
       seed: the global seed.
-      name: tells the functions of one dataset apart.
+      name: distinguishes the functions of one dataset.
     """
 
     def __init__(self, function: Callable[..., Any], seed: int | None, name: str = "") -> None:
@@ -132,17 +132,17 @@ class Call:
         self._function = function
         self._seed = seed
         self._name = name
-        # A function that makes a dataset makes a new `Call` each time, for what is one function in TensorFlow.
+        # A dataset-creating function builds a new `Call` at each call, where TensorFlow has one function.
         maker = current_streams()
         self._identity: Any = (maker, maker.next_function()) if isinstance(maker, FunctionStreams) else self
 
     def begin(self) -> Callable[[Any], Any]:
-        """The function of an element, whose parts are its arguments if it is a plain tuple."""
+        """Returns a function of one element; a plain tuple is unpacked into arguments."""
         call = self.begin_with_arguments()
         return lambda element: call(*element) if type(element) is tuple else call(element)
 
     def begin_with_arguments(self) -> Callable[..., Any]:
-        """The function as it is."""
+        """Returns the function with its own signature."""
         scope, function, streams = _thread.scope, self._function, FunctionStreams(self._seed)
         if scope is not None:
             key = self._identity if scope.path is None else (scope.path, self._name)
@@ -153,14 +153,14 @@ class Call:
             witness = dispatch.event_log
             if witness is None:
                 return as_result(drawing_from(streams, function, args))
-            with holding(witness.feeding, depth=witness.feeding.depth + 1):  # for explanations
+            with holding(witness.feeding, depth=witness.feeding.depth + 1):  # for `explain`
                 return as_result(drawing_from(streams, function, args))
 
         return call
 
 
 def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:
-    """`predicate` with a bool as its result; `ValueError` if that is no boolean scalar."""
+    """Wraps `predicate` to return a bool; raises `ValueError` if its result is not a boolean scalar."""
 
     def is_true(element: Any) -> bool:
         found = as_leaf(predicate(own_copy(element)))
@@ -174,7 +174,7 @@ def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:
 
 
 def dataset_of(result: Any, what: str) -> Any:
-    """`result`, which must be a dataset."""
+    """Returns `result`; raises TypeError if it is not a dataset."""
     if not hasattr(result, "_elements"):
         raise TypeError(f"Invalid `{what}`. `{what}` must return a `Dataset` object. Got {result!r}")
     return result

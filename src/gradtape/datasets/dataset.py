@@ -1,4 +1,4 @@
-"""`Dataset`: a pipeline from one dataset to the next."""
+"""`Dataset`: the transformations from one dataset to another, and storage."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from .structure import as_element, as_specs, common, leaves, own_copy
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
-_RETRY_INTERVAL_SECONDS = 1.0  # of `load`, which may wait for another process
+_RETRY_INTERVAL_SECONDS = 1.0  # polling interval of `load(wait=True)`
 _AHEAD = 4  # elements that AUTOTUNE prefetches
 
 
 
 def _passes(call: Call, elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
-    """Passes through the datasets that a function makes of the elements."""
+    """Maps each element to a pass over the dataset that the function creates from it."""
     function, begin = call.begin(), begin_made()
-    # `map` goes on after an error, as `ignore_errors` expects; a generator would have ended.
+    # `map` continues after an error, as `ignore_errors` requires; a generator would be finished.
     return map(lambda element: begin(dataset_of(function(element), "map_func")), elements)
 
 
 def _specs_of_datasets(call: Call, elements: Iterator[Any]) -> Iterator[Any]:
-    """The specs of the elements of these datasets, which may themselves be empty."""
+    """Yields the element specs of the datasets that the function creates, which may be empty."""
     function = call.begin()
     return (dataset_of(function(element), "map_func")._known(may_run=True) for element in elements)
 
@@ -68,10 +68,10 @@ def _index(number: int) -> Tensor:
 
 
 class Dataset(Batching):
-    """Elements, one after the other: made when they are asked for, and anew in every pass.
+    """A sequence of elements, computed lazily and again in every pass.
 
-    Functions given to `map` and its like are called eagerly with the tensors of an element, so that Python's control
-    flow works on them; no tape records what they do.
+    Functions passed to `map` and similar methods are called eagerly on the tensors of an element, so Python control
+    flow works on them; tapes do not record them.
 
     >>> import gradtape as tf
     >>> data = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).map(lambda x: x * x).batch(2)
@@ -88,7 +88,7 @@ class Dataset(Batching):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """`map_func` of each element, in order; calls are not made in parallel.
+        """Applies `map_func` to each element, in order and not in parallel.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x + 10)]
@@ -105,7 +105,7 @@ class Dataset(Batching):
         )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements of which `predicate` is true.
+        """Keeps the elements for which `predicate` is true.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)]
@@ -120,7 +120,7 @@ class Dataset(Batching):
         )
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements before the first of which `predicate` is false.
+        """Stops before the first element for which `predicate` is false.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(10).take_while(lambda x: x < 3)]
@@ -135,7 +135,7 @@ class Dataset(Batching):
         )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """`state, output = scan_func(state, element)`, each time: the outputs.
+        """Threads a state through the elements: `state, output = scan_func(state, element)`. Yields the outputs.
 
         >>> import gradtape as tf
         >>> sums = tf.data.Dataset.range(5).scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x))
@@ -166,7 +166,7 @@ class Dataset(Batching):
         )
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
-        """Pairs of a number and an element.
+        """Pairs each element with its index.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5)
@@ -188,10 +188,10 @@ class Dataset(Batching):
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """The elements in random order: each time one of a buffer of the next `buffer_size`.
+        """Shuffles elements with a buffer of `buffer_size` elements, from which each element is drawn at random.
 
-        The order follows from `seed` and from `tf.random.set_seed`; it is TensorFlow's. Passes have different orders,
-        unless `reshuffle_each_iteration=False`.
+        For given `seed` and `tf.random.set_seed`, the order is TensorFlow's. Passes have different orders, unless
+        `reshuffle_each_iteration=False`.
 
         >>> import gradtape as tf
         >>> tf.random.set_seed(5)
@@ -212,7 +212,7 @@ class Dataset(Batching):
             lambda elements: order.ShuffleIterator(elements, room, passes.begin()),
             sampled=lambda elements: elements,
             element_at=lambda at, index: at(passes.permutation(self._size)[index]),
-            begins_late=True,  # as in TensorFlow: of a pass that nobody goes through, a shuffle below takes no seeds
+            begins_late=True,  # as in TensorFlow: an unused pass does not consume seeds of a shuffle upstream
         )
 
     def rejection_resample(
@@ -223,11 +223,11 @@ class Dataset(Batching):
         seed: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """Pairs of a class and an element, some left out and some twice, so that classes come as `target_dist` says.
+        """Resamples by rejection so that classes follow `target_dist`; yields pairs of class and element.
 
         Args:
-          class_func: the class of an element, an int32 from 0 on.
-          initial_dist: how the classes come in the dataset; counted on the way unless given.
+          class_func: maps an element to its class, an int32 from 0 on.
+          initial_dist: the class distribution of the dataset; estimated during iteration if not given.
 
         >>> import gradtape as tf
         >>> tf.random.set_seed(5)
@@ -239,7 +239,7 @@ class Dataset(Batching):
         return resampled(self, class_func, target_dist, initial_dist, seed)
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
-        """The dataset `count` times over; without end if `count` is None or -1.
+        """Repeats the dataset `count` times; infinitely if `count` is None or -1.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(2).repeat(3)]
@@ -263,7 +263,7 @@ class Dataset(Batching):
         )._made_of([self], lambda of: of.repeat(count), self._rows)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
-        """The first `count` elements; all of them if `count` is -1.
+        """Takes the first `count` elements; all of them if `count` is -1.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).take(2)]
@@ -284,7 +284,7 @@ class Dataset(Batching):
         )
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
-        """The elements after the first `count`; none if `count` is -1.
+        """Skips the first `count` elements; all of them if `count` is -1.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).skip(3)]
@@ -302,7 +302,7 @@ class Dataset(Batching):
         )
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Every `num_shards`-th element, beginning with number `index`.
+        """Takes every `num_shards`-th element, starting at `index`.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(7).shard(3, 1)]
@@ -320,7 +320,7 @@ class Dataset(Batching):
         )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """The elements of this dataset, then those of another.
+        """Appends the elements of another dataset.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(2).concatenate(tf.data.Dataset.range(5, 7))]
@@ -346,7 +346,7 @@ class Dataset(Batching):
         )._made_of([self, dataset], lambda first, second: first.concatenate(second))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements of the datasets that `map_func` makes of the elements, one dataset after the other.
+        """Maps each element to a dataset and concatenates these.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(4).flat_map(lambda n: tf.data.Dataset.range(n))]
@@ -371,10 +371,10 @@ class Dataset(Batching):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of several datasets that `map_func` makes, `block_length` of each in turn.
+        """Maps each element to a dataset and interleaves these, `block_length` elements at a time.
 
         Args:
-          cycle_length: how many datasets are open at once; as many as there are processor cores unless given.
+          cycle_length: the number of datasets open at once; the number of processor cores by default.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 4).interleave(lambda n: tf.data.Dataset.from_tensors(n).repeat(3), 2, 2)
@@ -400,7 +400,7 @@ class Dataset(Batching):
         return made
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
-        """What the first whole pass has made, kept for later ones: in memory, or in the file `<filename>.npz`.
+        """Caches the elements of the first complete pass in memory, or in the file `<filename>.npz`.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(3).map(lambda x: x * x).cache()
@@ -418,7 +418,7 @@ class Dataset(Batching):
         return made._made_of([self], lambda of: of.cache(filename), self._rows)
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements, up to `buffer_size` of them made ahead in a thread.
+        """Computes up to `buffer_size` elements ahead in a thread.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
@@ -436,7 +436,7 @@ class Dataset(Batching):
         )
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """The elements whose computation raises no error of TensorFlow's; the others are left out.
+        """Drops the elements whose computation raises a `tf.errors.OpError`.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 2.0])
@@ -469,7 +469,7 @@ class Dataset(Batching):
 
         Args:
           compression: "GZIP", or none.
-          shard_func: the number of the file for an element; one file holds all unless given.
+          shard_func: maps an element to the number of its file; a single file by default.
 
         >>> import gradtape as tf, tempfile
         >>> folder = tempfile.mkdtemp()
@@ -492,12 +492,12 @@ class Dataset(Batching):
         reader_func: Callable[[Any], Any] | None = None,
         wait: bool = False,
     ) -> Dataset:
-        """The dataset in a folder that `save` wrote, here or in TensorFlow.
+        """Loads a dataset that `save` wrote, in gradtape or in TensorFlow.
 
         Args:
-          compression: the compression that `save` was given.
-          reader_func: makes the dataset of a dataset of datasets, one for each file; unless given, it takes elements
-            from as many files in turn as there are processor cores.
+          compression: the compression passed to `save`.
+          reader_func: combines a dataset of datasets, one per file, into one; by default it interleaves as many files
+            as there are processor cores.
         """
         folder, kind = os.fspath(path), storage.check_compression(compression)
         while wait and not storage.is_finished(folder):
@@ -521,7 +521,7 @@ class Dataset(Batching):
         shard_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements, written to the folder `path` by the first whole pass and read from there by all later ones.
+        """Writes the elements of the first complete pass to the folder `path`, from which later passes read them.
 
         >>> import gradtape as tf, tempfile
         >>> folder = tempfile.mkdtemp()
@@ -554,7 +554,7 @@ class Dataset(Batching):
         return made._made_of([self], lambda of: of.snapshot(path, compression, reader_func, shard_func), self._rows)
 
     def unique(self, name: str | None = None) -> Dataset:
-        """Each element where it comes first: tensors of integers or strings.
+        """Drops repeated elements, which must be tensors of integers or strings.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()]

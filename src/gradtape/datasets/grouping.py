@@ -1,4 +1,4 @@
-"""Elements together: batches, padded batches, windows and groups; and apart again."""
+"""Iterators that combine elements into batches, padded batches, windows and groups, and that split batches."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .structure import batched, is_nest, leaves, packed, row_count, rows
 
 
 def groups(elements: Iterator[Any], size: int, drop_remainder: bool, aligned: bool = False) -> Iterator[list[Any]]:
-    """Lists of `size` elements; the last one may be shorter, or is left out.
+    """Groups elements into lists of `size`; the last one may be shorter, or is dropped.
 
-    An error ends a group: the next one begins after the error, or, if they are `aligned`, where it would without it.
+    An error ends a group: the next one starts after the error or, if `aligned`, where it would start without the error.
     """
 
     def step() -> list[Any]:
         group: list[Any] = []
         try:
-            group.extend(itertools.islice(elements, size))  # which keeps those before an error
+            group.extend(itertools.islice(elements, size))  # keeps the elements before an error
         except Exception:
             for _ in range(size - len(group) - 1 if aligned else 0):
                 next(FailureIterator(elements), END)
@@ -42,12 +42,12 @@ def groups(elements: Iterator[Any], size: int, drop_remainder: bool, aligned: bo
 def batches(
     elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None, aligned: bool = False
 ) -> Iterator[Any]:
-    """Batches of `size` elements, whose specs may be known."""
+    """Groups elements into batches of `size`; `specs` are the element specs, if known."""
     return map(_batching(specs), groups(elements, size, drop_remainder, aligned))
 
 
 def _batching(specs: Any) -> Callable[[list[Any]], Any]:
-    """How several elements, whose specs may be known, become one."""
+    """Returns the function that stacks elements with these specs, if known."""
     if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
         from .ragged import batched_as, has_ragged
 
@@ -57,7 +57,7 @@ def _batching(specs: Any) -> Callable[[list[Any]], Any]:
 
 
 def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
-    """The rows of the elements."""
+    """Yields the rows of the elements."""
     return ChainIterator(map(_rows, elements))
 
 
@@ -74,7 +74,7 @@ def _rows(element: Any) -> Iterator[Any]:
 
 
 def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
-    """Batches of other sizes, in turn, of rows whose specs may be known."""
+    """Regroups rows into batches of the given sizes, in turn; `specs` are the row specs, if known."""
     rows_of_all, sizes_in_turn, batch = unbatched(elements), itertools.cycle(sizes), _batching(specs)
 
     def step() -> Any:
@@ -84,7 +84,7 @@ def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: boo
             raise StopIteration
         try:
             return batch(group)
-        except errors.InvalidArgumentError as error:  # TensorFlow's class, for rows of different shapes
+        except errors.InvalidArgumentError as error:  # TensorFlow's error class for rows of different shapes
             raise errors.FailedPreconditionError(error.message) from None
 
     return CallableIterator(step)
@@ -93,7 +93,7 @@ def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: boo
 def padded_batches(
     elements: Iterator[Any], size: int, drop_remainder: bool, shapes: Any, fillings: Any
 ) -> Iterator[Any]:
-    """Batches in which smaller elements are filled up to the shape given, or to the largest of the batch."""
+    """Batches elements, padding each to the given shape or to the largest of the batch."""
 
     def padded(group: list[Any]) -> Any:
         first = group[0]
@@ -106,7 +106,7 @@ def padded_batches(
 
 
 def sparse_batches(elements: Iterator[Any], size: int, row_shape: TensorShape) -> Iterator[SparseTensor]:
-    """Batches as sparse tensors, in which every entry of an element is written; an open size is the batch's largest."""
+    """Batches elements as sparse tensors with all entries explicit; an undefined size becomes the batch's maximum."""
     return map(lambda group: _sparse_batch(group, row_shape), groups(elements, size, drop_remainder=False))
 
 
@@ -136,7 +136,7 @@ def _sparse_batch(group: list[Any], row_shape: TensorShape) -> SparseTensor:
 
 
 def up_to(structure: Any, given: Any) -> list[Any]:
-    """What is given for each leaf of `structure`; where it is no nest itself, it is for all leaves below."""
+    """Broadcasts `given` to the leaves of `structure`: a value for a subtree applies to all leaves below it."""
     if not is_nest(structure):
         return [given]
     if not is_nest(given):
@@ -148,7 +148,7 @@ def up_to(structure: Any, given: Any) -> list[Any]:
 
 
 def padded_shape(shape: Any) -> TensorShape:
-    """A shape to pad to, as users give it: None or -1 is a size that the batch decides."""
+    """Normalizes a user's padded shape; None or -1 is a size determined by the batch."""
     if shape is None or isinstance(shape, TensorShape):
         return TensorShape(shape)
     sizes = to_array(shape).tolist() if isinstance(shape, Tensor | np.ndarray) else shape
@@ -197,12 +197,13 @@ def _filling(filling: Any, like: Tensor) -> Any:
 
 
 def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_remainder: bool) -> Iterator[list[Any]]:
-    """Lists of `size` elements, `stride` apart; the next list begins `shift` elements after the one before."""
+    """Returns lists of `size` elements, `stride` apart; each list starts `shift` elements after the previous one."""
     span = (size - 1) * stride + 1
     seen: deque[Any] = deque()
 
     def take() -> bool:
-        """Whether there was an element. An error is one too: of the windows that have it, as in TensorFlow."""
+        """Reads an element; returns whether there was one. An error counts, and its windows raise it, as in TensorFlow.
+        """
         try:
             element = next(elements, END)
         except errors.OpError as error:
@@ -229,7 +230,7 @@ def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_re
 
 
 class GroupByWindowIterator(Iterator[Any]):
-    """`reduced(key, elements)` for the elements of a key, whenever there are `size_of(key)`, and at the end."""
+    """Calls `reduced(key, elements)` for each group of `size_of(key)` elements with the same key, and for the rest."""
 
     def __init__(
         self,
@@ -240,7 +241,7 @@ class GroupByWindowIterator(Iterator[Any]):
     ) -> None:
         self._elements, self._key_of, self._size_of, self._reduced = elements, key_of, size_of, reduced
         self._groups: dict[int, list[Any]] = {}
-        self._results: Iterator[Any] = iter(())  # of the last group that was complete
+        self._results: Iterator[Any] = iter(())  # results of the last complete group
         self._ended = False
 
     def __next__(self) -> Any:

@@ -1,4 +1,4 @@
-"""What goes through a dataset: `Iterator` gives tensors, `NumpyIterator` arrays."""
+"""Iterators over datasets: `Iterator` returns tensors, `NumpyIterator` arrays."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _END = object()
 
 
 class Iterator:
-    """One pass through a dataset: `next(iterator)`, or `get_next()`, is the next element.
+    """One pass over a dataset: `next(iterator)` or `get_next()` returns the next element.
 
-    No tape records how elements are made. Inside a function that is traced there is no next element yet: the function
-    runs eagerly instead.
+    Tapes do not record the computation of elements. A traced function has no next element: such a function runs eagerly
+    instead.
 
-    A checkpoint saves how many elements were taken; restored, the iterator takes as many from a new pass. Where the
-    order is drawn anew for each pass, it is that of the new pass.
+    A checkpoint saves the number of elements taken; after a restore, the iterator skips as many in a new pass. If the
+    order is random for each pass, it is that of the new pass.
 
     >>> import gradtape as tf
     >>> iterator = iter(tf.data.Dataset.range(2))
@@ -43,9 +43,9 @@ class Iterator:
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self._elements: PythonIterator[Any] = begun(dataset._elements)
-        self._lock = threading.Lock()  # several threads may take elements in turn, which no generator allows
+        self._lock = threading.Lock()  # threads may share the iterator, but a generator is not reentrant
         self._taken = 0
-        self._place: Variable | None = None  # what a checkpoint sees of `_taken`
+        self._place: Variable | None = None  # the checkpointed copy of `_taken`
 
     def __iter__(self) -> Iterator:
         return self
@@ -62,11 +62,11 @@ class Iterator:
             return element
 
     def next(self) -> Any:
-        """The next element; `StopIteration` at the end."""
+        """Returns the next element; raises `StopIteration` at the end."""
         return self.__next__()
 
     def _follow(self) -> None:
-        """Goes where a checkpoint that was restored says."""
+        """Moves to the position of a restored checkpoint."""
         if self._place is not None and int(self._place) != self._taken:
             self._elements, self._taken = begun(self._dataset._elements), int(self._place)
             for _ in range(self._taken):
@@ -81,14 +81,14 @@ class Iterator:
         return {"position": self._place}
 
     def get_next(self) -> Any:
-        """The next element; `OutOfRangeError` if there is none."""
+        """Returns the next element; raises `OutOfRangeError` at the end."""
         found = next(self, _END)
         if found is _END:
             raise errors.OutOfRangeError("End of sequence")
         return found
 
     def get_next_as_optional(self) -> Optional:
-        """The next element, or the absence of one."""
+        """Returns the next element as an `Optional`, empty at the end."""
         found = next(self, _END)
         return Optional(found, lambda: self.element_spec)
 
@@ -99,7 +99,7 @@ class Iterator:
 
 
 class Optional:
-    """A value, or none.
+    """A value that may be absent.
 
     >>> import gradtape as tf
     >>> some = tf.experimental.Optional.from_value(3)
@@ -118,28 +118,28 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """There is a value: this."""
+        """Creates an optional that holds `value`."""
         element = as_element(value)
         return Optional(element, lambda: as_specs(element))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """There is none."""
+        """Creates an empty optional."""
         return Optional(_END, lambda: element_spec)
 
     def has_value(self, name: str | None = None) -> Tensor:
-        """Whether there is a value."""
+        """Returns whether there is a value."""
         return to_tensor(self._value is not _END)
 
     def get_value(self, name: str | None = None) -> Any:
-        """The value; `InvalidArgumentError` if there is none."""
+        """Returns the value; raises `InvalidArgumentError` if there is none."""
         if self._value is _END:
             raise errors.InvalidArgumentError("The given optional does not have a value.")
         return self._value
 
 
 class NumpyIterator:
-    """One pass through a dataset whose elements are NumPy arrays.
+    """One pass over a dataset, with NumPy arrays as elements.
 
     >>> import gradtape as tf
     >>> list(tf.data.Dataset.range(3).as_numpy_iterator())

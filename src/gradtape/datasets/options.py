@@ -1,4 +1,4 @@
-"""`Options`: settings of a pipeline. Elements come in their order always, so most of them change nothing here."""
+"""`Options`: settings of a pipeline. Order is always deterministic here, so most of them have no effect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How the workers of a strategy share a dataset: by its files, by its batches, or not at all.
+    """How the workers of a strategy shard a dataset: by files, by batches, or not at all.
 
     >>> import gradtape as tf
     >>> options = tf.data.Options()
@@ -24,7 +24,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class _Settings:
-    """Attributes by any name, None until they are set; `merge` takes those that are set in another."""
+    """Arbitrary attributes with default None; `merge` overrides them by those set in another object."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -32,7 +32,7 @@ class _Settings:
         return None
 
     def merge(self, options: Any) -> Any:
-        """These settings, with those that are set in `options`."""
+        """Returns these settings, overridden by those set in `options`."""
         found = type(self)()
         vars(found).update(vars(self))
         for name, value in vars(options).items():
@@ -48,11 +48,11 @@ class _Settings:
 
 
 class ThreadingOptions(_Settings):
-    """How many threads TensorFlow would use."""
+    """Thread pool settings of TensorFlow, without effect here."""
 
 
 class DistributeOptions(_Settings):
-    """How a dataset is shared by the workers of a strategy: `options.experimental_distribute`.
+    """How the workers of a strategy shard a dataset: `options.experimental_distribute`.
 
     >>> import gradtape as tf
     >>> tf.data.experimental.DistributeOptions().auto_shard_policy.name
@@ -72,7 +72,7 @@ class DistributeOptions(_Settings):
 
 
 class Options(_Settings):
-    """Settings for `Dataset.with_options`. They are kept and merged; the order of elements is always deterministic.
+    """Settings for `Dataset.with_options`. They are stored and merged; element order is always deterministic.
 
     >>> import gradtape as tf
     >>> options = tf.data.Options()

@@ -1,4 +1,4 @@
-"""The order of elements: shuffled, repeated, from several datasets in turn or by chance."""
+"""The order of elements: shuffling, repetition, interleaving and random choice between datasets."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Make = Callable[[], Iterator[Any]]
 
 
 class SeedGenerator:
-    """The passes through one dataset that draws, as TensorFlow has them: the words of a Philox stream for each.
+    """Creates the random stream of each pass over a dataset, as TensorFlow does: 32-bit words of Philox.
 
-    A pair of seeds is a stream. All passes have that stream; or it gives each pass two words, its own pair of seeds.
+    A pair of seeds defines a stream. Either all passes use that stream, or it yields a new pair of seeds for each pass.
     """
 
     def __init__(self, seeds: tuple[int, int] | None, again_each_time: bool) -> None:
@@ -34,14 +34,14 @@ class SeedGenerator:
         self._permutation: list[int] = []
 
     def begin(self) -> Iterator[int]:
-        """The words for the next pass."""
+        """Returns the stream of the next pass."""
         if self._pairs is None:
             return words_of(*self._seeds)
         with self._lock:
             return words_of(next(self._pairs), next(self._pairs))
 
     def permutation(self, count: int) -> list[int]:
-        """The order of all elements for random access. As in TensorFlow, of a fixed order only one seed counts."""
+        """Returns the order of all elements for random access. As in TensorFlow, a fixed order uses only one seed."""
         if len(self._permutation) != count:
             first, second = self._seeds
             chance = words_of(first, first if self._pairs is None else second)
@@ -50,7 +50,7 @@ class SeedGenerator:
 
 
 def words_of(seed: int, seed2: int) -> Iterator[int]:
-    """The 32-bit words of the Philox stream of two seeds, without end."""
+    """Yields the 32-bit words of the Philox stream with these seeds, infinitely."""
     start, first, count = state(seed2 << 64, seed), 0, 8
     while True:
         yield from words(np, start, np.arange(first, first + count, dtype=np.uint64)).ravel().tolist()
@@ -58,9 +58,9 @@ def words_of(seed: int, seed2: int) -> Iterator[int]:
 
 
 class ShuffleIterator(Iterator[Any]):
-    """Each time one of a buffer of `size` elements, or of all of them, by chance; then the next element comes in.
+    """Draws each element at random from a buffer of `size` elements, or of all, and refills the buffer.
 
-    The first in the buffer takes the place of the one that leaves: so TensorFlow does it, and the order depends on it.
+    The buffer's first element moves into the position of the drawn one: the order matches TensorFlow's because of this.
     """
 
     def __init__(self, elements: Iterator[Any], size: int | None, chance: Iterator[int]) -> None:
@@ -85,11 +85,11 @@ class ShuffleIterator(Iterator[Any]):
 
 
 class RepeatIterator(Iterator[Any]):
-    """`count` passes, one after the other; without a count, passes without end.
+    """Concatenates `count` passes; infinitely many if `count` is None.
 
-    As in TensorFlow, passes without end stop at an empty one, or, where they are shuffled (TensorFlow makes one dataset
-    of `shuffle` and `repeat`), if the first is empty. The first pass is begun at once, and unless they are shuffled one
-    more when the last has ended, though nobody goes through it: a pass that is begun takes the next seeds of a shuffle.
+    As in TensorFlow, infinite repetition stops at an empty pass or, if shuffled (TensorFlow fuses `shuffle` and
+    `repeat`), when the first pass is empty. The first pass starts immediately, and unless shuffled an additional unused
+    one starts after the last: starting a pass consumes seeds of a shuffle.
     """
 
     def __init__(self, make: Make, count: int | None, is_shuffled: bool = False) -> None:
@@ -114,13 +114,14 @@ class RepeatIterator(Iterator[Any]):
 
 
 class InterleaveIterator(Iterator[Any]):
-    """`block_length` elements of each of `cycle_length` inputs in turn; the next input takes a finished one's place."""
+    """Takes `block_length` elements from each of `cycle_length` inputs in turn; the next input replaces a finished one.
+    """
 
     def __init__(self, inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> None:
         self._inputs, self._block_length = inputs, block_length
         self._slots: list[Iterator[Any] | None] = [None] * cycle_length
         self._has_inputs = True
-        self._at = self._block = 0  # the slot whose turn it is, and how many elements it has given in this turn
+        self._at = self._block = 0  # the current slot, and how many elements it has returned in this turn
 
     def __next__(self) -> Any:
         while True:
@@ -145,7 +146,7 @@ class InterleaveIterator(Iterator[Any]):
 
 
 class DirectedInterleaveIterator(Iterator[Any]):
-    """An element of the input that is chosen, each time; one that has ended is passed over, or ends it all."""
+    """Takes each element from the chosen input; an exhausted input is skipped, or ends the iteration."""
 
     def __init__(self, inputs: Sequence[Iterator[Any]], choices: Iterator[int], stop_on_empty: bool) -> None:
         self._inputs: list[Iterator[Any] | None] = list(inputs)
@@ -169,7 +170,7 @@ class DirectedInterleaveIterator(Iterator[Any]):
 
 
 def drawn(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
-    """Indices by chance, each with its weight of those that come for it: the draws of `stateless_categorical`."""
+    """Samples indices from weights, one vector per sample: the draws of `stateless_categorical`."""
 
     def draw(logits: Any) -> int:
         seed = np.array([next(chance), next(chance)], np.int64)

@@ -1,4 +1,4 @@
-"""`Pipeline`: what every dataset is, whatever its elements come from: iterable again and again, counted, described."""
+"""`Pipeline`: the base of all datasets: repeatable iteration, cardinality and element specs."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .structure import as_element, as_specs, common, leaves
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-_SAMPLES = 3  # of the elements that tell what elements are, where only running a function can
+_SAMPLES = 3  # number of elements sampled to infer specs, where this takes running a function
 
 _Self = TypeVar("_Self", bound="Pipeline")
 Elements = Iterator[Any]
 
 
 class Pipeline:
-    """A recipe: `_elements()` follows it once. Datasets are made by the methods of `Dataset`.
+    """A description of how to compute elements; `_elements()` starts one pass. `Dataset` has the constructors.
 
     Args:
-      kind: what TensorFlow calls this kind of dataset, for `repr`.
-      elements: makes the generator of one pass.
-      specs: gives the specs of an element, or None if that takes running a function and it may not be run.
+      kind: TensorFlow's name for this kind of dataset, for `repr`.
+      elements: creates the iterator of one pass.
+      specs: returns the element specs, or None if that requires running a function and its argument forbids it.
       size: the number of elements, `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`.
-      samples: makes a generator of elements like the first ones, without moving anything on; `elements` unless given.
-      options: the options of the datasets it is made of, merged.
-      element_at: gives the element with an index; None if the dataset can only be iterated over.
+      samples: creates an iterator of elements like the first ones, without side effects; defaults to `elements`.
+      options: the merged options of the input datasets.
+      element_at: returns an element by index; None if the dataset supports iteration only.
     """
 
-    _made_at_every_call = True  # a function that returns one runs as it is written
+    _made_at_every_call = True  # a function that returns a dataset runs eagerly
 
     def __init__(
         self,
@@ -62,15 +62,15 @@ class Pipeline:
         self._options = options or Options()
         self._find_element = element_at
         self._found: Any = None
-        self._specs_of_samples: Callable[[Elements], Iterator[Any]] | None = None  # by running the user's functions
-        self._over: tuple[Any, ...] = ()  # the datasets it is made of, and how the same is made of others:
+        self._specs_of_samples: Callable[[Elements], Iterator[Any]] | None = None  # runs the user's functions
+        self._over: tuple[Any, ...] = ()  # the input datasets, and how to rebuild this one from others:
         self._again: Callable[..., Any] | None = None
-        self._opened: Call | None = None  # the function whose datasets it goes through
-        self._reads_files = False  # whether it opens the files that the dataset it is made of names
-        self._rows: int | None = None  # the rows of all elements but the last, where that is known
+        self._opened: Call | None = None  # the function whose datasets are flattened
+        self._reads_files = False  # whether it opens the files named by its input dataset
+        self._rows: int | None = None  # the number of rows of all elements but the last, if known
 
     def _made_of(self: _Self, over: Sequence[Any], again: Callable[..., Any], rows: int | None = None) -> _Self:
-        """Notes what this dataset is made of, for those who share it among workers."""
+        """Records the inputs of this dataset, for sharding between workers."""
         self._over, self._again, self._rows = tuple(over), again, rows
         return self
 
@@ -86,16 +86,17 @@ class Pipeline:
         element_at: Callable[[Callable[[int], Any], int], Any] | None = None,
         begins_late: bool = False,
     ) -> _Self:
-        """The dataset that makes its elements from those of this one.
+        """Creates a dataset that computes its elements from those of this one.
 
         Args:
-          change: from the elements of this dataset to those of the other.
-          size: the number of elements; as many as here unless given.
-          specs: from the specs here to those there; they are the same unless given.
-          specs_of_samples: from a few elements here to the specs there, where only running a function tells them.
-          sampled: takes the place of `change` where only samples are wanted, and nothing is to be done beside.
-          element_at: from the elements here by index, and an index, to the element there.
-          begins_late: whether the pass through this dataset begins with the first element of the other, not before.
+          change: maps the elements of this dataset to those of the new one.
+          size: the number of elements; by default that of this dataset.
+          specs: maps the specs of this dataset to those of the new one; by default they are equal.
+          specs_of_samples: maps a few elements of this dataset to specs of the new one, where only running a function
+            determines them.
+          sampled: replaces `change` for sampling, where it must have no side effects.
+          element_at: computes an element from random access to this dataset and an index.
+          begins_late: whether the pass over this dataset starts only when the first element is requested.
         """
 
         def specs_of(may_run: bool) -> Any:
@@ -128,7 +129,7 @@ class Pipeline:
         return made._made_of([self], again, kept)
 
     def _known(self, may_run: bool) -> Any:
-        """The specs of an element; None if they could only be found by running functions, and that may not be done."""
+        """Returns the element specs; None if finding them requires running functions and `may_run` is false."""
         if self._found is None:
             self._found = self._specs(may_run)
         if self._found is None and may_run:
@@ -137,9 +138,9 @@ class Pipeline:
         return self._found
 
     def _sampled_specs(self) -> Any:
-        """The specs of the first elements, or, where there are none, those that the function gives for made-up ones.
+        """Infers specs from the first elements or, if there are none, from the function's results for placeholders.
 
-        Made-up elements also stand in for a first element that fails: errors of elements leave the specs alone.
+        Placeholders also replace a first element that fails: errors of elements do not affect the specs.
         """
         find = self._specs_of_samples
         if find is None:
@@ -149,7 +150,7 @@ class Pipeline:
         else:
             before = self._over[0]
             found, error = _first_specs(find(before._samples()))
-            if not found:  # what samples leave out may matter: a filter, or a batch that only repeating fills
+            if not found:  # samples bypass filters, and a batch may be filled only by repetition
                 found, error = _first_specs(find(before._elements()))
         if not found and error is not None and (find is None or not isinstance(error, errors.OpError)):
             raise error
@@ -166,7 +167,7 @@ class Pipeline:
         return functools.reduce(common, found)
 
     def _element_at(self, index: int) -> Any:
-        """The element with an index: `tf.data.experimental.at`."""
+        """Returns an element by index: `tf.data.experimental.at`."""
         if self._find_element is None:
             raise errors.UnimplementedError(
                 f"Random access is not implemented for dataset {self._kind.strip('_')}. Iterate over it instead"
@@ -188,7 +189,7 @@ class Pipeline:
     def element_spec(self) -> Any:
         """The specs of an element, in its nest.
 
-        Where a function makes the elements it is run on the first few, and a size in which they differ is None.
+        If a function computes the elements, it is run on the first few; a size in which they differ becomes None.
 
         >>> import gradtape as tf
         >>> tf.data.Dataset.range(3).batch(2).element_spec
@@ -197,7 +198,7 @@ class Pipeline:
         return self._known(may_run=True)
 
     def cardinality(self) -> Tensor:
-        """The number of elements; `tf.data.INFINITE_CARDINALITY`, or `UNKNOWN_CARDINALITY` as after `filter`.
+        """Returns the number of elements, `tf.data.INFINITE_CARDINALITY`, or `UNKNOWN_CARDINALITY` as after `filter`.
 
         >>> import gradtape as tf
         >>> int(tf.data.Dataset.range(5).batch(2).cardinality())
@@ -224,7 +225,7 @@ class Pipeline:
         return f"<{self._kind} element_spec={self.element_spec}>"
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """A pass through the dataset that gives NumPy arrays.
+        """Iterates over the dataset with NumPy arrays as elements.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
@@ -233,7 +234,7 @@ class Pipeline:
         return NumpyIterator(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
-        """`state = reduce_func(state, element)` for every element; the last state.
+        """Folds the elements: `state = reduce_func(state, element)`. Returns the final state.
 
         >>> import gradtape as tf
         >>> int(tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda state, x: state + x))
@@ -251,7 +252,7 @@ class Pipeline:
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; `InvalidArgumentError` if there are none or several.
+        """Returns the only element; raises `InvalidArgumentError` if there are none or several.
 
         >>> import gradtape as tf
         >>> tf.data.Dataset.range(3).batch(3).get_single_element().numpy()
@@ -265,7 +266,7 @@ class Pipeline:
         return found[0]
 
     def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
-        """`transformation_func(dataset)`, which must be a dataset.
+        """Returns `transformation_func(dataset)`, which must be a dataset.
 
         >>> import gradtape as tf
         >>> len(tf.data.Dataset.range(5).apply(lambda dataset: dataset.take(2)))
@@ -277,11 +278,11 @@ class Pipeline:
         return found
 
     def options(self) -> Options:
-        """The options that were given by `with_options`."""
+        """Returns the options set by `with_options`."""
         return self._options
 
     def with_options(self: _Self, options: Options, name: str | None = None) -> _Self:
-        """The same dataset with options; those given before stay where these say nothing.
+        """Returns the dataset with options merged into the existing ones.
 
         >>> import gradtape as tf
         >>> options = tf.data.Options()
@@ -295,20 +296,20 @@ class Pipeline:
 
 
 def _first_specs(specs: Iterator[Any]) -> tuple[list[Any], Exception | None]:
-    """The first few specs, up to the end or to an error, and that error."""
+    """Returns the first few specs, up to the end or an error, and that error."""
     found: list[Any] = []
     try:
         while len(found) < _SAMPLES:
             found.append(next(specs))
     except StopIteration:
         pass
-    except Exception as error:  # of the user's function, on elements that it may never see
+    except Exception as error:  # of the user's function, on elements that it may never see in a real pass
         return found, error
     return found, None
 
 
 def merged_options(datasets: Sequence[Pipeline]) -> Options:
-    """The options of several datasets; where they differ, those of the last."""
+    """Merges the options of several datasets; later ones override earlier ones."""
     found = Options()
     for dataset in datasets:
         found = found.merge(dataset._options)
@@ -316,7 +317,7 @@ def merged_options(datasets: Sequence[Pipeline]) -> Options:
 
 
 def check_state(before: Any, after: Any, what: str) -> None:
-    """Raises unless a state that a user's function returned is like the one that the function was given."""
+    """Raises unless the state returned by a user's function has the structure and dtypes of the previous one."""
     olds, news = leaves(before), leaves(after)
     for old, new in zip(olds, news, strict=False):
         kinds = [getattr(part, "dtype", type(part)) for part in (old, new)]

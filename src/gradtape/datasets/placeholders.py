@@ -1,7 +1,7 @@
-"""Made-up elements: what a user's function is run on to learn its result's specs when a dataset has no elements.
+"""Placeholder elements, on which a user function is run to infer its output specs when a dataset is empty.
 
-There are two of them, which differ in every size and value that the specs leave open: a size in which the results for
-the two differ depends on the data, and is None in the specs.
+There are two of them, which differ in every size and value that the specs leave undefined: a size in which the two
+results differ depends on the data and becomes None.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ..state.specs import SparseTensorSpec, TensorSpec
 from .specs import DatasetSpec, NoneTensorSpec
 from .structure import mapped, scalar
 
-_VARIANTS = (1, 2)  # each is the value of the numbers, and the size of what has no known size
+_VARIANTS = (1, 2)  # the value of all entries, and the size of undefined dimensions
 
 
 def placeholders(specs: Any, dataset_class: Any) -> list[Any]:
-    """Elements of these specs; `TypeError` for specs of which none can be made up."""
+    """Creates elements with these specs; raises `TypeError` for specs without placeholder."""
     return [mapped(lambda spec: _placeholder(spec, n, dataset_class), specs) for n in _VARIANTS]  # noqa: B023
 
 

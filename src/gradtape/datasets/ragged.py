@@ -1,4 +1,4 @@
-"""Batches of elements that differ in size, as ragged tensors."""
+"""Batches of elements of different sizes, as ragged tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .structure import leaves, mapped, stacked, with_batch_sizes
 
 
 def ragged_spec(spec: Any, dtype: DType) -> Any:
-    """The spec of a leaf, ragged if it is a tensor of which a size is not known."""
+    """Returns the spec of a leaf, made ragged if it is a tensor with an undefined size."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
         return spec
     depth = max(axis for axis, size in enumerate(spec.shape) if size is None)
@@ -22,15 +22,15 @@ def ragged_spec(spec: Any, dtype: DType) -> Any:
 
 
 def has_ragged(specs: Any) -> bool:
-    """Whether a part of an element is ragged, or a row of what was."""
+    """Returns whether a component of an element is ragged, or a row of a ragged tensor."""
     return specs is not None and any(isinstance(spec, RaggedTensorSpec) for spec in leaves(specs))
 
 
 def batched_as(specs: Any, elements: Sequence[Any]) -> Any:
-    """Several elements as one; what is ragged by its spec in rows of any length, though a row is a plain tensor."""
+    """Stacks elements; components with a ragged spec are stacked with variable row lengths, even if rows are dense."""
 
     def one(spec: Any, *values: Any) -> Any:
-        if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank < 0:  # -1: the entries of what was a vector
+        if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank < 0:  # -1: entries of a former vector
             return stacked(values)
         return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stacked), values)
 

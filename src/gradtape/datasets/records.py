@@ -1,7 +1,7 @@
-"""TFRecord files: records of bytes, each with its length and checksums.
+"""TFRecord files: byte records with length and checksums.
 
-A record is the length (8 bytes), the checksum of the length (4), the bytes, and their checksum (4). Checksums are
-CRC-32C, rotated and with a constant added, as TensorFlow writes and checks them.
+A record is the length (8 bytes), the checksum of the length (4), the data, and the checksum of the data (4). Checksums
+are masked CRC-32C (rotated, plus a constant), as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from ..core.checksums import masked_crc32c
 from ..core.errors import of_system as failures
 
 COMPRESSIONS = (None, "", "GZIP", "ZLIB")
-_AT_ONCE = 1 << 20  # bytes that are read
+_AT_ONCE = 1 << 20  # bytes per read
 
 
 def framed(record: bytes) -> bytes:
-    """A record as it stands in a file."""
+    """Encodes a record with its length and checksums."""
     length = struct.pack("<Q", len(record))
     return length + struct.pack("<I", masked_crc32c(length)) + record + struct.pack("<I", masked_crc32c(record))
 
 
 def check_compression(kind: Any) -> None:
-    """Raises unless `kind` is a compression that records may have."""
+    """Raises unless `kind` is a supported compression."""
     if kind not in COMPRESSIONS:
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {kind}. Use GZIP, ZLIB or none")
 
 
 @contextmanager
 def opened(path: str, compression: str | None) -> Iterator[Any]:
-    """A file to read from, decompressed; what is wrong with it is raised as TensorFlow's error."""
+    """Opens a file for reading and decompresses it; raises TensorFlow's errors."""
     with failures(path):
         try:
             with _opened(path, compression) as file:
@@ -53,17 +53,17 @@ def _opened(path: str, compression: str | None) -> Any:
 
 
 class _InflateReader(io.RawIOBase):
-    """A file of zlib's, read piece by piece."""
+    """Streaming reader of a zlib-compressed file."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._inflate = file, zlib.decompressobj()
 
     def readable(self) -> bool:
-        """It is read."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Puts the next bytes into a buffer, and says how many."""
+        """Reads the next bytes into a buffer and returns their number."""
         while not self._inflate.eof:
             data = self._inflate.unconsumed_tail or self._file.read(_AT_ONCE)
             if not data:
@@ -81,13 +81,13 @@ class _InflateReader(io.RawIOBase):
 
 
 def records(path: str, compression: str | None = None) -> Iterator[bytes]:
-    """The records of a file, checked."""
+    """Yields the records of a file, with checksums verified."""
     with opened(path, compression) as file:
         yield from _read(file)
 
 
 def _read_up_to(file: Any, size: int) -> bytes:
-    """Reads so many bytes, or those that are left: memory is taken for what is there, not for what a length says."""
+    """Reads up to `size` bytes in pieces, so that a corrupt length does not allocate memory beyond the file's size."""
     if size <= _AT_ONCE:
         return file.read(size)
     parts = []
@@ -116,7 +116,7 @@ def _read(file: Any) -> Iterator[bytes]:
 
 
 def fixed_records(path: str, size: int, header: int, footer: int, compression: str | None) -> Iterator[bytes]:
-    """The records of a file that all have one size, between what is skipped at its ends."""
+    """Yields the fixed-size records of a file, between header and footer."""
     with opened(path, compression) as file:
         data = file.read()
     body = len(data) - header - footer

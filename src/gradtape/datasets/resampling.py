@@ -1,4 +1,4 @@
-"""`resampled`: elements left out, or given twice, until their classes come as often as they are to."""
+"""Rejection resampling: drops and repeats elements until their classes follow a target distribution."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ..engine.run.namespace import ops
 from ..engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed
 
 logger = logging.getLogger("gradtape")
-_BATCH, _SEEN_BEFORE = 32, 10  # how often the classes are counted, and as how often seen each begins
+_BATCH, _SEEN_BEFORE = 32, 10  # batch size for counting classes, and the initial count of each class
 
 
 def resampled(dataset: Any, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: Any) -> Any:
-    """Pairs of a class and an element, drawn as TensorFlow draws them: from the dataset, or from what was let through.
+    """Draws pairs of class and element as TensorFlow does: from the dataset, or from its accepted elements.
 
-    With p the chance of a class in the dataset and t the one it is to have, m the least t/p and M the greatest: a draw
-    is from the dataset as it is with chance m, else from its elements of which (t/p - m) / (M - m) were let through.
+    Let p be the probability of a class in the dataset, t its target, and m and M the minimum and maximum of t/p. A draw
+    is from the unchanged dataset with probability m, else from the dataset filtered with acceptance probability (t/p -
+    m) / (M - m).
     """
     target = _chances(target_dist)
     if initial_dist is None:
@@ -56,7 +57,7 @@ def _called(function: Callable[..., Any], data: Any) -> Any:
 
 
 def _counted(seen: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
-    """How often each class was seen, and the chances that follow, for each element of the batch."""
+    """Updates the class counts, and returns the estimated distribution once per element of the batch."""
     counts = seen.array + np.bincount(classes.array, minlength=seen.array.size)[: seen.array.size]
     chances = (counts / counts.sum()).astype(np.float32)
     return wrap(counts, dtypes.int64), wrap(np.tile(chances, (_BATCH, 1)), dtypes.float32)
@@ -80,6 +81,6 @@ def _mixture(least: Any) -> Any:
 
 
 def _drawn(seed: Any) -> Any:
-    """A number from 0 to 1, as `tf.random.uniform` draws it."""
+    """Draws a number in [0, 1), as `tf.random.uniform` does."""
     state = next_global_seed("uniform", None if seed is None else int(seed), BLOCKS_PER_NUMBER)
     return ops.random_uniform(wrap(state, dtypes.uint64), shape=(), dtype=dtypes.float32).array

@@ -1,8 +1,8 @@
-"""Iterators that go on after an error.
+"""Iterators that continue after an error.
 
-A generator ends when an error passes through it: its consumer would take the elements after the error for the end of
-the dataset. These stay where they are, as TensorFlow's iterators do, so that `Dataset.ignore_errors` and a program that
-catches the error get what follows.
+A generator is finished once an error propagates through it, so its consumer would take the error for the end of the
+dataset. These iterators keep their position, as TensorFlow's do: `Dataset.ignore_errors`, and programs that catch the
+error, get the elements that follow.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ END = object()
 
 
 class Failure:
-    """An error in the place of an element, to be raised when that element is asked for."""
+    """An error in place of an element, raised when the consumer reaches it."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
 class CallableIterator(Iterator[Any]):
-    """What `step` returns each time, until it raises `StopIteration`."""
+    """Returns the results of `step` until it raises `StopIteration`."""
 
     def __init__(self, step: Callable[[], Any]) -> None:
         self._step = step
@@ -31,7 +31,7 @@ class CallableIterator(Iterator[Any]):
 
 
 class LazyIterator(Iterator[Any]):
-    """The elements of `make()`, which is called when the first of them is asked for."""
+    """Iterates over `make()`, which is called when the first element is requested."""
 
     def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
         self._make = make
@@ -44,7 +44,7 @@ class LazyIterator(Iterator[Any]):
 
 
 class SkipIterator(Iterator[Any]):
-    """The elements after the first `count`. As in TensorFlow, an error among these makes it count from one again."""
+    """Skips the first `count` elements. As in TensorFlow, an error among these restarts the count."""
 
     def __init__(self, elements: Iterator[Any], count: int) -> None:
         self._elements, self._count = elements, count
@@ -57,7 +57,7 @@ class SkipIterator(Iterator[Any]):
 
 
 class SliceIterator(Iterator[Any]):
-    """`itertools.islice`: elements number `start`, `start + stride`, ..., below `stop`."""
+    """Like `itertools.islice`: elements `start`, `start + stride`, ..., below `stop`."""
 
     def __init__(self, elements: Iterator[Any], start: int, stop: int | None = None, stride: int = 1) -> None:
         self._elements, self._start, self._stop, self._stride = elements, start, stop, stride
@@ -73,7 +73,7 @@ class SliceIterator(Iterator[Any]):
 
 
 class ChainIterator(Iterator[Any]):
-    """`itertools.chain.from_iterable`: the elements of one iterator after the other."""
+    """Like `itertools.chain.from_iterable`: concatenates iterators."""
 
     def __init__(self, iterators: Iterator[Iterator[Any]]) -> None:
         self._iterators = iterators
@@ -86,7 +86,7 @@ class ChainIterator(Iterator[Any]):
 
 
 class ZipIterator(Iterator[Any]):
-    """`zip`: tuples of one element of each input. An error in one of them advances all, so that they stay in step."""
+    """Like `zip`, except that an error in one input advances all of them, which keeps them aligned."""
 
     def __init__(self, inputs: Sequence[Iterator[Any]]) -> None:
         self._inputs = inputs
@@ -112,7 +112,7 @@ class ZipIterator(Iterator[Any]):
 
 
 class FailureIterator(Iterator[Any]):
-    """The same elements, with a `Failure` in the place of an error: a generator may take elements from it."""
+    """Replaces errors by `Failure` elements, so that a generator can consume them without ending."""
 
     def __init__(self, elements: Iterator[Any]) -> None:
         self._elements = elements
@@ -127,7 +127,7 @@ class FailureIterator(Iterator[Any]):
 
 
 def raise_failures(elements: Iterator[Any]) -> Iterator[Any]:
-    """The elements, with an error raised in the place of a `Failure`."""
+    """Raises the error of each `Failure` element: the inverse of `FailureIterator`."""
     return map(_element_or_error, elements)
 
 

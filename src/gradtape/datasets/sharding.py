@@ -1,4 +1,4 @@
-"""A dataset as one of several workers has it: some of its files, and batches of the sizes of the worker's replicas."""
+"""Auto-sharding: the part of a dataset for one worker, by files and by batch sizes of its replicas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .structure import leaves
 
 
 def by_files(dataset: Any, count: int, index: int) -> Any:
-    """The dataset with every `count`-th of its files, from `index` on; None if not all it is made of are files."""
+    """Keeps every `count`-th file from `index` on; returns None unless all sources of the dataset are files."""
     if _opens_files(dataset):
         return dataset._again(_some(dataset._over[0], count, index))
     parts = [by_files(part, count, index) for part in dataset._over]
@@ -23,7 +23,7 @@ def by_files(dataset: Any, count: int, index: int) -> Any:
 
 
 def _opens_files(dataset: Any) -> bool:
-    """Whether the elements of the dataset that this one is made of are names of files, which it reads."""
+    """Returns whether the dataset reads files that its input dataset names."""
     if dataset._reads_files or dataset._opened is None:
         return bool(dataset._reads_files)
     with recorded_by(()):
@@ -36,7 +36,7 @@ def _has_files(dataset: Any) -> bool:
 
 
 def _some(names: Any, count: int, index: int) -> Any:
-    """Every `count`-th of the names. Those that are shuffled are taken before, for workers may shuffle differently."""
+    """Takes every `count`-th file name, upstream of a shuffle: workers may shuffle differently."""
     if names._kind == "_ShuffleDataset":
         return names._again(_some(names._over[0], count, index))
 
@@ -56,7 +56,7 @@ def _some(names: Any, count: int, index: int) -> Any:
 
 
 def batch_size(dataset: Any) -> int | None:
-    """The rows of all elements but, perhaps, the last; None if that is not known."""
+    """Returns the number of rows of all elements except possibly the last; None if unknown."""
     known = dataset._known(may_run=False)
     shapes = [] if known is None else [getattr(spec, "shape", None) for spec in leaves(known)]
     rows = {shape[0] if shape is not None and shape.rank else None for shape in shapes}
@@ -64,10 +64,10 @@ def batch_size(dataset: Any) -> int | None:
 
 
 def rebatched(dataset: Any, size: int | None, parts: int, first: int, split: Callable[[Any], list[Any]]) -> Any:
-    """Global batches as batches of one replica: a batch makes `parts` of them, `first` is the worker's first replica.
+    """Splits global batches into batches for one replica: `parts` per batch; `first` is the worker's first replica.
 
-    If the size of the batches is known, those of all workers together have that size in every step. Otherwise, `split`
-    divides each batch.
+    If the batch size is known, the batches of all workers add up to it in every step. Otherwise, `split` divides each
+    batch.
     """
     if size is None or size < parts:
         return dataset._derived(

@@ -1,4 +1,4 @@
-"""Where elements come from: tensors, numbers, Python generators, files, other datasets."""
+"""Sources of elements: tensors, ranges, Python generators, files, and combinations of datasets."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _Self = TypeVar("_Self", bound="Sources")
 
 
 class Sources(Pipeline):
-    """The datasets that are not made from one other dataset."""
+    """The constructors of `Dataset`."""
 
     @classmethod
     def from_tensors(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
-        """A dataset of one element.
+        """Creates a dataset with a single element.
 
         >>> import gradtape as tf
         >>> list(tf.data.Dataset.from_tensors([1, 2]).as_numpy_iterator())
@@ -60,7 +60,7 @@ class Sources(Pipeline):
 
     @classmethod
     def from_tensor_slices(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
-        """A dataset of the rows of tensors, which must have equally many.
+        """Creates a dataset of the rows of tensors, which must have the same number of rows.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})
@@ -93,7 +93,7 @@ class Sources(Pipeline):
 
     @classmethod
     def range(cls: type[_Self], *args: Any, **kwargs: Any) -> _Self:
-        """The numbers of Python's `range`, as int64 unless `output_type` is given.
+        """Creates a dataset of Python's `range`, as int64 unless `output_type` is given.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(1, 10, 3)]
@@ -117,7 +117,7 @@ class Sources(Pipeline):
     def counter(
         cls: type[_Self], start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
     ) -> _Self:
-        """All numbers from `start` on.
+        """Counts from `start` in steps of `step`, infinitely.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.counter(5, 2).take(3)]
@@ -136,7 +136,7 @@ class Sources(Pipeline):
     def random(
         cls: type[_Self], seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> _Self:
-        """Random numbers from 0 to 2³²-1, as int64; with a seed the same ones in every pass, unless told otherwise.
+        """Yields random int64 numbers in [0, 2³²), with a seed the same in every pass unless rerandomized.
 
         >>> import gradtape as tf
         >>> tf.random.set_seed(5)
@@ -163,11 +163,11 @@ class Sources(Pipeline):
         output_signature: Any = None,
         name: str | None = None,
     ) -> _Self:
-        """What `generator(*args)` yields, called anew for each pass and closed at its end.
+        """Creates a dataset from a Python generator, which is called for each pass and closed at its end.
 
         Args:
-          output_signature: the specs of an element. `output_types` and `output_shapes` are the older way to say it.
-          args: tensors that `generator` gets as NumPy values.
+          output_signature: the specs of an element. `output_types` and `output_shapes` are the deprecated alternative.
+          args: tensors passed to `generator` as NumPy values.
 
         >>> import gradtape as tf
         >>> def numbers(n):
@@ -201,7 +201,7 @@ class Sources(Pipeline):
 
     @classmethod
     def zip(cls: type[_Self], *args: Any, datasets: Any = None, name: str | None = None) -> _Self:
-        """Elements of several datasets side by side, until the shortest ends.
+        """Zips datasets; ends with the shortest.
 
         >>> import gradtape as tf
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 20)
@@ -242,7 +242,7 @@ class Sources(Pipeline):
     def choose_from_datasets(
         cls: type[_Self], datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
     ) -> _Self:
-        """The next element of that dataset whose number `choice_dataset` gives, each time.
+        """Takes each element from the dataset whose index `choice_dataset` yields.
 
         >>> import gradtape as tf
         >>> data = [tf.data.Dataset.from_tensors(x).repeat() for x in "ab"]
@@ -272,10 +272,10 @@ class Sources(Pipeline):
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> _Self:
-        """The next element of a dataset chosen by chance, each time, until all have ended or the first has.
+        """Takes each element from a random dataset, until all end, or the first one with `stop_on_empty_dataset`.
 
         Args:
-          weights: the chances of the datasets; a dataset of such vectors has one for each choice.
+          weights: the probabilities of the datasets, or a dataset of such vectors, one per choice.
 
         >>> import gradtape as tf
         >>> tf.random.set_seed(5)
@@ -335,7 +335,7 @@ class Sources(Pipeline):
     def list_files(
         cls: type[_Self], file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
     ) -> _Self:
-        """The names of the files that match one or more patterns, shuffled unless `shuffle=False`.
+        """Lists the files that match one or more patterns, shuffled unless `shuffle=False`.
 
         >>> import gradtape as tf, tempfile, pathlib
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -354,12 +354,12 @@ class Sources(Pipeline):
 
     @classmethod
     def _of_elements(cls: type[_Self], elements: Sequence[Any], specs: Any = None) -> _Self:
-        """A dataset of elements that are there already."""
+        """Creates a dataset of existing elements."""
         return cls("_VariantDataset", lambda: map(own_copy, elements), lambda _: specs, len(elements))
 
 
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
-    """The lines of text files, without their ends."""
+    """Creates a dataset of the lines of text files, without line ends."""
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]
@@ -370,14 +370,14 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
         for name in names:
             with opened(name, compression_type) as file:
                 for line in file:
-                    yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # all of them, as TensorFlow
+                    yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # TensorFlow removes every \r, too
 
     made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, names, lambda name: text_lines(dataset, name, compression_type))
 
 
 def file_names(given: Any) -> Tensor:
-    """One or more names of files, in a tensor, a list or alone, strings or of pathlib: a vector of strings."""
+    """Converts one or more file names (strings, paths or a tensor) to a vector of strings."""
     listed = given if isinstance(given, list | tuple) else [given]
     names = [os.fspath(x) if isinstance(x, os.PathLike) else x for x in listed]
     tensor = given if isinstance(given, Tensor) else to_tensor(names, dtypes.string)
@@ -385,14 +385,14 @@ def file_names(given: Any) -> Tensor:
 
 
 def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:
-    """A dataset of files, which notes that it is made of their names, and how one of them is read."""
+    """Records that a dataset reads files, and how one file is read, for sharding by files."""
     files: Any = type(dataset).from_tensor_slices(to_tensor(names, dtypes.string))
     dataset._reads_files = True
     return dataset._made_of([files], lambda files: files.flat_map(read))
 
 
 def _begun(datasets: Sequence[Any]) -> list[Iterator[Any]]:
-    """A pass through each input of the dataset that is being begun."""
+    """Starts a pass over each input of the dataset being started."""
     return [input_pass(dataset._elements, number)() for number, dataset in enumerate(datasets)]
 
 
@@ -403,7 +403,7 @@ def _check(dataset: Any, what: str) -> Any:
 
 
 def _drawable(datasets: list[Any], weights: Any) -> tuple[list[Any], Tensor]:
-    """The datasets that may be drawn and their logits. The others must not be waited for when these have ended."""
+    """Returns the datasets with positive weight and their logits; the others must not delay the end."""
     if weights is None:
         return datasets, to_tensor([[1.0] * len(datasets)])
     given = to_tensor(weights)
@@ -436,7 +436,7 @@ def _signature(types: Any, shapes: Any) -> Any:
     return mapped(lambda dtype, shape: TensorSpec(TensorShape(shape), dtype), types, shapes)
 
 
-# Errors of Python that TensorFlow's runtime has a class of its own for.
+# Python errors and TensorFlow's runtime errors for them.
 _RUNTIME_ERRORS = (
     ((TypeError, ValueError), errors.InvalidArgumentError),
     (StopIteration, errors.OutOfRangeError),
@@ -447,7 +447,7 @@ _RUNTIME_ERRORS = (
 
 
 def _yielded(generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> Iterator[Any]:
-    """The elements of one pass through a user's generator; its errors become TensorFlow's, with their cause."""
+    """Yields the elements of one pass over a user's generator; converts its errors to TensorFlow's."""
     values: Any = None
     try:
         values = iter(generator(*args))
@@ -464,7 +464,7 @@ def _yielded(generator: Callable[..., Any], args: Sequence[Any], signature: Any)
 
 
 def _fitted(value: Any, signature: Any) -> Any:
-    """What a generator has yielded, as an element of the signature."""
+    """Converts a value yielded by a generator to an element with this signature."""
     if is_nest(signature):
         value = tuple(value) if isinstance(value, list) and isinstance(signature, tuple) else value
         try:

@@ -1,4 +1,4 @@
-"""Specs of what an element may be made of beside tensors: nothing, datasets."""
+"""Specs of dataset elements other than tensors: None, datasets and optionals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter,
 
 
 class NoneTensorSpec(LeafSpec):
-    """The spec of None, as an element of a dataset may be.
+    """The spec of None as a dataset element.
 
     >>> import gradtape as tf
     >>> tf.NoneTensorSpec().is_compatible_with(None)
@@ -26,15 +26,15 @@ class NoneTensorSpec(LeafSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> NoneTensorSpec:
-        """The spec of None."""
+        """Returns the spec of None."""
         return cls()
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether it is None, or the spec of None."""
+        """Returns whether the argument is None or the spec of None."""
         return spec_or_value is None or type(spec_or_value) is NoneTensorSpec
 
     def most_specific_compatible_shape(self, other: Any) -> NoneTensorSpec:
-        """The spec of None, if the other is that; `ValueError` if not."""
+        """Returns this spec if the other is equal; raises `ValueError` if not."""
         if type(other) is not NoneTensorSpec:
             raise ValueError(f"No `TypeSpec` is compatible with both {self} and {other}.")
         return self
@@ -44,7 +44,7 @@ class NoneTensorSpec(LeafSpec):
 
 
 class DatasetSpec(LeafSpec):
-    """What a dataset's elements are, for a dataset that is itself an element, as of `window`.
+    """The spec of a dataset that is itself an element, as for `window`.
 
     >>> import gradtape as tf
     >>> tf.data.Dataset.range(3).window(2).element_spec
@@ -52,7 +52,7 @@ class DatasetSpec(LeafSpec):
     """
 
     __slots__ = ("_element_spec", "_shape")
-    value_type: type  # `Dataset`, which stands above its spec and says so itself
+    value_type: type  # set to `Dataset` by its module, which imports this one
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
         self._element_spec = element_spec
@@ -65,11 +65,11 @@ class DatasetSpec(LeafSpec):
 
     @staticmethod
     def from_value(value: Any) -> DatasetSpec:
-        """The spec of a dataset."""
+        """Returns the spec of a dataset."""
         return DatasetSpec(value.element_spec, value.shape if isinstance(value, DatasetBatch) else ())
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the dataset, or one of that spec, could be of this spec."""
+        """Returns whether a dataset or spec is compatible with this spec."""
         return super().is_compatible_with(leaf_spec(spec_or_value))
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -85,16 +85,16 @@ class DatasetSpec(LeafSpec):
         return DatasetSpec
 
     def batch(self, size: int | None) -> DatasetSpec:
-        """The spec of several such datasets, as `Dataset.batch` puts them together."""
+        """Returns the spec of a batch of such datasets, as `Dataset.batch` creates."""
         return DatasetSpec(self._element_spec, [size, *self._shape])
 
     def unbatch(self) -> DatasetSpec:
-        """The spec of one of a batch."""
+        """Returns the spec of one dataset of the batch."""
         return DatasetSpec(self._element_spec, self._shape[1:])
 
 
 class DatasetBatch:
-    """Several datasets as one leaf of an element, which `Dataset.unbatch` takes apart again."""
+    """A batch of datasets as a single leaf; `Dataset.unbatch` splits it."""
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         self.datasets = tuple(datasets)
@@ -106,7 +106,7 @@ class DatasetBatch:
 
     @property
     def shape(self) -> TensorShape:
-        """How many datasets there are, and of what shape each is."""
+        """The number of datasets, and the shape of each."""
         first = self.datasets[0]
         return TensorShape([len(self.datasets), *(first.shape if isinstance(first, DatasetBatch) else ())])
 
@@ -115,7 +115,7 @@ class DatasetBatch:
 
 
 class OptionalSpec(LeafSpec):
-    """What is known of a `tf.experimental.Optional`: the specs of its value.
+    """The spec of a `tf.experimental.Optional`: the specs of its value.
 
     >>> import gradtape as tf
     >>> tf.type_spec_from_value(tf.experimental.Optional.from_value(3))
@@ -123,14 +123,14 @@ class OptionalSpec(LeafSpec):
     """
 
     __slots__ = ("_element_spec",)
-    value_type: type  # `Optional`, which stands above its spec and says so itself
+    value_type: type  # set to `Optional` by its module, which imports this one
 
     def __init__(self, element_spec: Any) -> None:
         self._element_spec = element_spec
 
     @staticmethod
     def from_value(value: Any) -> OptionalSpec:
-        """The spec of an optional value."""
+        """Returns the spec of an optional."""
         return OptionalSpec(value.element_spec)
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -138,7 +138,7 @@ class OptionalSpec(LeafSpec):
 
 
 def leaf_spec(leaf: Any) -> Any:
-    """The spec of one leaf of an element."""
+    """Returns the spec of one leaf of an element."""
     if leaf is None:
         return NoneTensorSpec()
     return spec_of(leaf)

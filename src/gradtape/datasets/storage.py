@@ -1,9 +1,9 @@
-"""Datasets in folders, in the files of TensorFlow's `Dataset.save`.
+"""Datasets stored in folders, in the format of TensorFlow's `Dataset.save`.
 
-A folder holds `dataset_spec.pb` (the specs of an element, a `StructuredValue`), `snapshot.metadata` (a
-`SnapshotMetadataRecord`, written last) and, in `<run>/<shard>.shard/00000000.snapshot`, records: a `TensorProto` for
-each tensor of each element. TensorFlow reads what is written here, except for ragged and sparse tensors: those are
-written as their components, where TensorFlow has variants.
+A folder holds `dataset_spec.pb` (the element specs, a `StructuredValue`), `snapshot.metadata` (a
+`SnapshotMetadataRecord`, written last) and records in `<run>/<shard>.shard/00000000.snapshot`: one `TensorProto` per
+tensor of each element. TensorFlow can read these files, except for ragged and sparse tensors, which are stored as their
+components, where TensorFlow stores variants.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..core.tensor import Tensor
 from .records import framed, records
 from .structure import leaves
 
-_VERSION = 2  # of the records: TFRecord files
+_VERSION = 2  # record format: TFRecord
 _RUN, _CREATED, _FORMAT, _DTYPE, _COUNT, _FINALIZED = 2, 3, 4, 5, 6, 1000  # fields of SnapshotMetadataRecord
 
 
 @dataclass
 class Codec:
-    """Specs and tensors as the bytes of TensorFlow's protocol buffers, and back."""
+    """Conversion of specs and tensors to and from TensorFlow's protocol buffers."""
 
     encode_specs: Callable[[Any], bytes]
     decode_specs: Callable[[bytes], Any]
@@ -41,19 +41,19 @@ _codecs: list[Codec] = []
 
 
 def register_codec(codec: Codec) -> None:
-    """Sets the codec of all files: the formats are part of the layer above, which registers them when it is loaded."""
+    """Sets the codec of all files. A higher layer defines the formats and registers them when it is imported."""
     _codecs[:] = [codec]
 
 
 def check_compression(kind: Any) -> str | None:
-    """The compression of records: "GZIP" or None."""
+    """Returns the compression of records: "GZIP" or None."""
     if kind not in (None, "", "NONE", "AUTO", "GZIP"):
         raise errors.InvalidArgumentError(f'Compression must be one of None, "NONE" and "GZIP", got {kind!r}')
     return "GZIP" if kind == "GZIP" else None
 
 
 class Writer:
-    """Writes the elements of one pass, each to its shard; a folder that is not finished has no metadata."""
+    """Writes the elements of one pass to their shards; an unfinished folder has no metadata."""
 
     def __init__(self, path: str, specs: Any, compression: str | None) -> None:
         self._folder, self._compression = Path(path), compression
@@ -80,7 +80,7 @@ class Writer:
         self._count += 1
 
     def finish(self) -> None:
-        """Closes the files and writes the metadata, which make the folder a whole one."""
+        """Closes the files and writes the metadata, which marks the folder as complete."""
         self._open.close()
         metadata = [
             wire.field(_RUN, self._run.encode()),
@@ -98,7 +98,7 @@ class Writer:
 
 
 def save(elements: Iterator[Any], specs: Any, path: str, compression: str | None, shard_of: Any) -> None:
-    """Writes a whole pass to a folder."""
+    """Writes a complete pass to a folder."""
     writer = Writer(path, specs, compression)
     try:
         for element in elements:
@@ -109,12 +109,12 @@ def save(elements: Iterator[Any], specs: Any, path: str, compression: str | None
 
 
 def is_finished(path: str) -> bool:
-    """Whether a folder holds a whole dataset."""
+    """Returns whether a folder holds a complete dataset."""
     return (Path(path) / "snapshot.metadata").exists()
 
 
 def read_specs(path: str) -> Any:
-    """The specs of the elements in a folder."""
+    """Returns the element specs of a folder."""
     file = Path(path) / "dataset_spec.pb"
     if not file.exists():
         raise errors.NotFoundError(f"tf.data snapshot element_spec file not found: {file}.")
@@ -125,7 +125,7 @@ def read_specs(path: str) -> Any:
 
 
 def read_shards(path: str) -> tuple[list[Path], int]:
-    """The files of a folder's shards, and how many elements are in them together."""
+    """Returns the shard files of a folder, and the total number of elements."""
     file = Path(path) / "snapshot.metadata"
     if not file.exists():
         raise errors.NotFoundError(f"Could not find metadata file [{file}]: the dataset was not saved to its end")
@@ -138,13 +138,13 @@ def read_shards(path: str) -> tuple[list[Path], int]:
                 count = int(wire.integers(kind, value)[0])
     except (wire.DecodeError, TypeError, ValueError) as error:
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: {error}") from None
-    if not run.isalnum():  # it names a folder
+    if not run.isalnum():  # it is used as a folder name
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {run!r}")
     return sorted((Path(path) / run).glob("*.shard/*.snapshot")), count
 
 
 def read_shard(file: Path, specs: Any, compression: str | None) -> Iterator[Any]:
-    """The elements of a shard."""
+    """Yields the elements of a shard."""
     flat_specs = nest.flatten(specs, expand_composites=True)
     tensors = (_codecs[0].decode_tensor(record) for record in records(str(file), compression))
     while flat := list(_next_of(tensors, len(flat_specs))):

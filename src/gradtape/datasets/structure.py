@@ -1,6 +1,6 @@
-"""Elements of datasets: nests whose leaves are tensors, composites, datasets or None; their specs; their rows.
+"""Dataset elements: nests whose leaves are tensors, composites, datasets or None; their specs and their rows.
 
-Other than in `tf.nest`, a list is a leaf: it stands for the tensor made of it.
+Unlike in `tf.nest`, a list is a leaf: it is converted to a tensor.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
 
 
 def is_nest(value: Any) -> bool:
-    """Whether `value` is one of the containers that elements are made of."""
+    """Returns whether `value` is a container of elements: a tuple or a mapping."""
     return isinstance(value, tuple | Mapping)
 
 
 def mapped(f: Callable[..., Any], first: Any, *others: Any) -> Any:
-    """`f` on the corresponding leaves of nests, in the nest of the first."""
+    """Maps `f` over the corresponding leaves of nests; the result has the structure of the first."""
     kind = type(first)
     if kind is tuple:
         return tuple([mapped(f, *parts) for parts in zip(first, *_same_size(first, others), strict=True)])
@@ -50,7 +50,7 @@ def _same_size(first: Any, others: Sequence[Any]) -> Sequence[Any]:
 
 
 def _like(structure: Any, parts: Iterator[Any]) -> Any:
-    """The parts, in the order of `nest.parts`, in a container like `structure`."""
+    """Builds a container like `structure` from parts in the order of `nest.parts`."""
     if isinstance(structure, Mapping):
         values = dict(zip(sorted(structure), parts, strict=True))
         return type(structure)({key: values[key] for key in structure})  # type: ignore[call-arg]
@@ -58,24 +58,24 @@ def _like(structure: Any, parts: Iterator[Any]) -> Any:
 
 
 def leaves(element: Any) -> list[Any]:
-    """The leaves of an element, in order."""
+    """Returns the leaves of an element, in order."""
     if not is_nest(element):
         return [element]
     return [leaf for part in nest.parts(element) for leaf in leaves(part)]
 
 
 def packed(structure: Any, flat: Iterator[Any]) -> Any:
-    """The next leaves of `flat` in the shape of `structure`."""
+    """Packs the next leaves of `flat` into the structure of `structure`."""
     return mapped(lambda _: next(flat), structure)
 
 
 def as_element(value: Any) -> Any:
-    """What a user gave, with every leaf a tensor (or a composite, a dataset, None)."""
+    """Converts a user's value to an element, in which every leaf is a tensor, a composite, a dataset or None."""
     return as_leaf(value) if not is_nest(value) else mapped(as_leaf, value)
 
 
 def as_leaf(value: Any) -> Any:
-    """A tensor that nobody has marked, or another leaf as it is."""
+    """Converts a value to a tensor without tracer; returns other kinds of leaves unchanged."""
     if type(value) is Tensor and value.tracer is None:
         return value
     if value is None or hasattr(type(value), "element_spec"):
@@ -84,7 +84,7 @@ def as_leaf(value: Any) -> Any:
         return own_copy(value)
     if isinstance(value, CompositeTensor):
         return nest.map_structure(as_leaf, value, expand_composites=True)
-    with staying():  # elements are of the host, as in TensorFlow
+    with staying():  # elements stay on the host, as in TensorFlow
         tensor = to_tensor(value)
     if type(tensor) not in REAL:
         raise Untraceable("a dataset is made of the tensors of a function")
@@ -94,7 +94,7 @@ def as_leaf(value: Any) -> Any:
 
 
 def own_copy(element: Any) -> Any:
-    """The element for one reader: reading an entry of a TensorArray clears it, and writing changes it."""
+    """Returns a copy for one reader: reading an entry of a TensorArray clears it, and writing changes it."""
     if type(element) is Tensor:
         return element
     if isinstance(element, TensorArray):
@@ -103,17 +103,17 @@ def own_copy(element: Any) -> Any:
 
 
 def as_result(value: Any) -> Any:
-    """What a user's function returned, as an element: a list is a tuple, as in TensorFlow."""
+    """Converts the result of a user's function to an element; a list becomes a tuple, as in TensorFlow."""
     return as_element(tuple(value) if isinstance(value, list) else value)
 
 
 def as_specs(element: Any) -> Any:
-    """The specs of an element's leaves, in its nest."""
+    """Returns the specs of an element's leaves, in its nest."""
     return mapped(leaf_spec, element)
 
 
 def common(specs: Any, others: Any) -> Any:
-    """The most specific specs that both are instances of; `TypeError` where there are none."""
+    """Returns the most specific common supertypes of two nests of specs; raises `TypeError` if there are none."""
 
     def one(a: TypeSpec, b: TypeSpec) -> TypeSpec:
         found = a.most_specific_common_supertype([b])
@@ -125,7 +125,7 @@ def common(specs: Any, others: Any) -> Any:
 
 
 def scalar(value: Any) -> Any:
-    """An entry of an array as a tensor's array: a string is no NumPy scalar."""
+    """Converts an array entry to a tensor's array: strings have no NumPy scalar type."""
     if isinstance(value, bytes | str):
         boxed = np.empty((), object)
         boxed[()] = value
@@ -134,7 +134,7 @@ def scalar(value: Any) -> Any:
 
 
 def rows(leaf: Any) -> Iterator[Any]:
-    """The rows of a leaf along its first axis."""
+    """Iterates over the rows of a leaf along its first axis."""
     if isinstance(leaf, CompositeTensor):
         spec = leaf._type_spec
         _batchable(spec)
@@ -154,7 +154,7 @@ def rows(leaf: Any) -> Iterator[Any]:
 
 
 def row_count(leaf: Any) -> int:
-    """How many rows a leaf has."""
+    """Returns the number of rows of a leaf."""
     if isinstance(leaf, CompositeTensor):
         spec = leaf._type_spec
         _batchable(spec)
@@ -169,26 +169,26 @@ def row_count(leaf: Any) -> int:
 
 
 def row_spec(spec: Any) -> Any:
-    """The spec of a row."""
+    """Returns the spec of a row."""
     return _batchable(spec).unbatch(spec)
 
 
 def batch_spec(spec: Any, size: int | None) -> Any:
-    """The spec of several values of one spec, stacked."""
+    """Returns the spec of a stack of values with this spec."""
     if isinstance(spec, NoneTensorSpec):
         return spec
     return _batchable(spec).batch(spec, size)
 
 
 def _batchable(spec: Any) -> Any:
-    """The encoder of a spec whose values can be stacked."""
+    """Returns the batch encoder of a spec; raises TypeError if its values cannot be stacked."""
     if not hasattr(spec, "__batch_encoder__"):
         raise TypeError(f"A dataset of {spec} cannot be batched or unbatched: the spec is no BatchableTypeSpec.")
     return spec.__batch_encoder__
 
 
 def stacked(values: Sequence[Any]) -> Any:
-    """The leaves of several elements as one leaf with a new first axis."""
+    """Stacks corresponding leaves of several elements along a new first axis."""
     first = values[0]
     if first is None:
         return None
@@ -207,7 +207,7 @@ def stacked(values: Sequence[Any]) -> Any:
         )
     arrays = [value.array for value in values]
     try:
-        # Of scalars `np.array` makes one ten times faster; but strings would stay arrays inside of an array.
+        # `np.array` stacks scalars ten times faster than `np.stack`, but would nest the arrays of strings.
         array = np.stack(arrays) if first.dims or first.dtype is dtypes.string else np.array(arrays)
     except ValueError:
         array = None
@@ -231,10 +231,10 @@ def _stacked_composites(values: Sequence[Any]) -> Any:
 
 
 def stack_batch_sizes(values: Sequence[Any]) -> tuple[int, ...]:
-    """The sizes of a batch of these values, and of the batches that they are: `InvalidArgumentError` if those differ.
+    """Returns the batch sizes of a stack of these values; raises `InvalidArgumentError` if inner batch sizes differ.
 
     In TensorFlow, a batch of sparse or ragged tensors is a tensor of variants, which cannot be stacked with one of
-    another size, until a function of the user takes it for a single value.
+    another size, until a user function receives it as a single value.
     """
     sizes = [
         tuple(value.shape) if isinstance(value, DatasetBatch) else getattr(value, "_batch_sizes", ())
@@ -251,14 +251,14 @@ def stack_batch_sizes(values: Sequence[Any]) -> tuple[int, ...]:
 
 
 def with_batch_sizes(batch: Any, values: Sequence[Any]) -> Any:
-    """A batch of these values, which notes its sizes where it is sparse or ragged."""
+    """Records the batch sizes on a stack of sparse or ragged values."""
     if isinstance(batch, SparseTensor | RaggedTensor):
         batch._batch_sizes = stack_batch_sizes(values)
     return batch
 
 
 def batched(elements: Sequence[Any]) -> Any:
-    """Several elements as one, each leaf stacked."""
+    """Stacks elements leaf by leaf."""
     first = elements[0]
     if type(first) is Tensor:
         return stacked(elements)

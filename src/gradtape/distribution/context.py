@@ -12,8 +12,7 @@ from ..engine.run.dispatch import thread
 
 
 class _Place(threading.local):
-    """Thread-local distribution state. `context` is the current replica's; None in cross-replica and default context.
-    """
+    """Thread-local distribution state. `context` is the current replica's; None outside of replicas."""
 
     strategy: Any = None  # None: the default strategy
     context: Any = None

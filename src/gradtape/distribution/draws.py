@@ -16,7 +16,7 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
-_STEP = 0x9E3779B97F4A7C15  # SplitMix64's golden-ratio constant: odd and large, so replica keys stay clear of other seeds
+_STEP = 0x9E3779B97F4A7C15  # SplitMix64's golden-ratio constant: odd and large, so replica keys avoid other seeds
 _MODULUS = 1 << 64
 
 

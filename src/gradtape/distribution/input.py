@@ -452,8 +452,7 @@ class InputIterator:
 
 
 class Calls:
-    """An iterator that calls a function once per replica; it ends when the function raises `tf.errors.OutOfRangeError`.
-    """
+    """Calls a function once per replica for each element; ends when the function raises `tf.errors.OutOfRangeError`."""
 
     def __init__(self, function: Callable[[], Any], count: int) -> None:
         self._function = function

@@ -47,8 +47,7 @@ logger = logging.getLogger("gradtape")
 
 
 class Replicas:
-    """All replicas of the SPMD program being traced (`place.spmd`). A traced value represents each replica's own value.
-    """
+    """All replicas of the SPMD program being traced (`place.spmd`). Each traced value represents every replica's."""
 
     def __init__(self, strategy: Any) -> None:
         self.strategy = strategy
