@@ -1,1 +1,1 @@
-"""Keras' backend on gradtape: `loader` makes it known to Keras, `src` is the backend. It stands above gradtape."""
+"""Keras backend on gradtape: `loader` registers it with Keras, `src` implements it. Builds on gradtape."""

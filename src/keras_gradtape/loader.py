@@ -1,9 +1,8 @@
-"""Keras 3 with gradtape as its backend.
+"""Runs Keras 3 with gradtape as its backend.
 
-Keras chooses its backend while it is imported, from a fixed list. The finder below answers in the place of Keras' own
-`numpy` backend, which cannot train, with the modules of `keras_gradtape`; when all places where Keras chooses have been
-served, it gives the backend its own name. No file of Keras is changed. If another backend was asked for, nothing
-happens.
+Keras selects its backend during import, from a fixed list. The import hook below substitutes the modules of
+`keras_gradtape` for those of Keras' `numpy` backend, which cannot train; once Keras has imported all of them, the hook
+gives the backend its own name. No file of Keras is modified. If another backend is requested, the hook does nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 NAME = "gradtape"
-TESTED = ("3.15",)  # the versions of Keras whose places are known
-serves_tensorflow = False  # whether this program's `tensorflow` is gradtape, so that Keras' `tensorflow` backend is too
+TESTED = ("3.15",)  # the Keras versions for which the hooks are tested
+serves_tensorflow = False  # whether gradtape serves as `tensorflow`, so that Keras' `tensorflow` backend is gradtape
 
 _CONFIG = "keras.src.backend.config"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
@@ -34,7 +33,7 @@ _SERVED = {
     f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
     f"{_SLOT}.export": "from keras_gradtape.src.export import SavedModelExportArchive as NumpyExportArchive",
 }
-_TENSORFLOW = "keras.src.backend.tensorflow"  # asked for by layers that use TensorFlow beside their backend
+_TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers that use TensorFlow besides their backend
 _BESIDE = {
     _TENSORFLOW: "from keras_gradtape.src.backend import *",
     f"{_TENSORFLOW}.core": "from keras_gradtape.src.ops.core import *",
@@ -43,14 +42,14 @@ _BESIDE = {
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Serves the modules of the backend, from the moment that Keras' configuration asks for gradtape."""
+    """Import hook that serves the backend modules once Keras' configuration requests gradtape."""
 
     def __init__(self) -> None:
         self.chosen = False
         self.waiting: set[str] = set()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """Where `name` comes from, if it is one of ours, or one that something is done to after it was loaded."""
+        """Returns the spec of `name` if it is a backend module, or a module to patch after loading."""
         if not name.startswith("keras.src."):
             return None
         if name == _CONFIG:
@@ -64,17 +63,17 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def _beside(self, name: str, path: Any) -> importlib.machinery.ModuleSpec | None:
-        """A module of Keras' backend for TensorFlow that is ours; what else is in its folder is Keras' own."""
+        """Returns the spec of a substitute in Keras' TensorFlow backend; the rest of its folder is Keras' own."""
         spec = importlib.util.spec_from_loader(name, self, is_package=name == _TENSORFLOW)
         if spec is not None and name == _TENSORFLOW:
             spec.submodule_search_locations = [os.path.join(folder, "tensorflow") for folder in path]
         return spec
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """The usual module."""
+        """Uses the default module creation."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Fills a module of the slot with ours."""
+        """Fills a substituted module with gradtape's names."""
         name = module.__name__
         exec(_BESIDE.get(name) or _SERVED[name], vars(module))
         if name in self.waiting:
@@ -83,18 +82,18 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 _give_name()
 
     def _configured(self, config: Any) -> None:
-        """Keras knows which backend it is to use: until its choices are made, it takes ours for `numpy`."""
+        """After the configuration has loaded: Keras sees the backend as `numpy` until all its modules are imported."""
         self.waiting = set()
         self.chosen = config._BACKEND == NAME
         if self.chosen:
             config._BACKEND = "numpy"
             self.waiting = set(_SERVED)
-            for name in _FOLLOWED.keys() & sys.modules.keys():  # what the configuration itself has loaded
+            for name in _FOLLOWED.keys() & sys.modules.keys():  # modules that the configuration itself imported
                 _FOLLOWED[name](sys.modules[name])
 
 
 def _asked_for(otherwise: str) -> str:
-    """The backend that the environment names, or `otherwise`."""
+    """Returns the backend named by the environment, or `otherwise`."""
     asked = os.environ.get("KERAS_BACKEND", "")
     if serves_tensorflow and asked in ("", "tensorflow"):
         return NAME
@@ -103,7 +102,7 @@ def _asked_for(otherwise: str) -> str:
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
-    """An environment that asks Keras for the right backend, for as long as Keras looks at it."""
+    """Context manager: sets `KERAS_BACKEND` while Keras reads it."""
     before = os.environ.get("KERAS_BACKEND")
     os.environ["KERAS_BACKEND"] = _asked_for("")
     try:
@@ -120,7 +119,7 @@ def followed_by(
     then: Callable[[types.ModuleType], None],
     within: contextlib.AbstractContextManager[None] | None = None,
 ) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module that is loaded as always, `within` a context, after which `then(module)` is called."""
+    """Returns the spec of a module that is loaded normally, `within` a context, then passed to `then`."""
     spec = importlib.machinery.PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
         load = spec.loader.exec_module
@@ -135,26 +134,26 @@ def followed_by(
 
 
 def _extend_optimizer(module: Any) -> None:
-    """Keras' optimizers get what ours adds to the base class."""
+    """Adds gradtape's extension to the base class of Keras' optimizers."""
     from keras_gradtape.src.optimizer import OptimizerExtension
 
     module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
 
 
 def _keep_former_names(module: Any) -> None:
-    """Metrics have a name of Keras 2's, by which TensorFlow's tutorials call them, where gradtape is `tensorflow`."""
+    """Gives metrics the Keras 2 method name of TensorFlow's tutorials, if gradtape serves as `tensorflow`."""
     if serves_tensorflow:
         module.Metric.reset_states = lambda self: self.reset_state()
 
 
 def _serve_tensorflow(module_utils: Any) -> None:
-    """Where Keras itself uses TensorFlow, whatever its backend is, it finds gradtape."""
+    """Redirects Keras' own uses of TensorFlow, which do not depend on the backend, to gradtape."""
     module_utils.tensorflow.name = "keras_gradtape.src.tensorflow"
     module_utils.gfile.name = "gradtape.io.gfile"
 
 
 def _know_types(module: Any) -> None:
-    """Keras knows TensorFlow's types by the names of their modules: here gradtape's are those."""
+    """Makes Keras' type checks, which compare TensorFlow's module names, recognize gradtape's types."""
     import gradtape
 
     ragged, sparse = gradtape.RaggedTensor, gradtape.SparseTensor
@@ -172,12 +171,12 @@ def _is_instance(kinds: Any, value: Any) -> bool:
 
 
 def _know_graphs(backend_utils: Any) -> None:
-    """A graph of TensorFlow's, in which only another backend would work, is none of gradtape's."""
+    """Keras checks for a TensorFlow graph, in which only its TensorFlow backend works: never true here."""
     backend_utils.in_tf_graph = lambda: False
 
 
 def _serve_summaries(module: Any) -> None:
-    """The callback for TensorBoard writes with `tf.summary`."""
+    """Lets the TensorBoard callback write with gradtape's `tf.summary`."""
     import gradtape
 
     module.TensorBoard.summary = property(lambda callback: gradtape.summary)
@@ -185,7 +184,7 @@ def _serve_summaries(module: Any) -> None:
 
 
 def _serve_distribution(module: Any) -> None:
-    """`keras.distribution` asks a library of the backend's; where ours stands, Keras knows of none."""
+    """Registers the `distribution_lib` for `keras.distribution`: the substituted backend has none."""
     from keras.src import backend
 
     from keras_gradtape.src import distribution
@@ -195,7 +194,7 @@ def _serve_distribution(module: Any) -> None:
 
 
 def _serve_normalization(nn: Any) -> None:
-    """`keras.ops.layer_normalization`, for which backends have no function, is one op where it is along rows."""
+    """Uses a fused op for `keras.ops.layer_normalization` along rows; Keras has no backend function for it."""
     from keras_gradtape.src.ops.nn.normalization import layer_normalization
 
     by_parts = nn._layer_normalization
@@ -208,32 +207,32 @@ def _serve_normalization(nn: Any) -> None:
 
 
 def _scale_losses(module: Any) -> None:
-    """Losses are divided among the replicas of a strategy, as with TensorFlow."""
+    """Scales losses by the number of replicas of a strategy, as on TensorFlow."""
     from keras_gradtape.src import replicas
 
     module.scale_loss_for_distribution, module.unscale_loss_for_distribution = replicas.scaled, replicas.unscaled
 
 
 def _synchronise_batch_norm(module: Any) -> None:
-    """Batch normalisation over all replicas of a strategy, which Keras grants to TensorFlow alone."""
+    """Enables synchronized batch normalization, which Keras restricts to its TensorFlow backend."""
     module.backend = _AsTensorFlow(module.backend)
 
 
 class _AsTensorFlow:
-    """Keras' backend under TensorFlow's name, for a module that asks for nothing but that."""
+    """Keras' backend under the name `tensorflow`, for a module that only checks the name."""
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
 
     def backend(self) -> str:
-        """The name."""
+        """Returns the name."""
         return "tensorflow"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backend, name)
 
 
-# The modules of Keras to which something is done when they have been loaded.
+# Keras modules that are patched after loading.
 _FOLLOWED = {
     "keras.src.callbacks.tensorboard": _serve_summaries,
     "keras.src.distribution.distribution_lib": _serve_distribution,
@@ -252,14 +251,14 @@ _FOLLOWED = {
 
 
 def _give_name() -> None:
-    """All choices are made: from here on the backend is called `gradtape`."""
+    """Names the backend `gradtape`, after Keras has imported all its modules."""
     sys.modules[_CONFIG]._BACKEND = NAME  # type: ignore[attr-defined]
     from keras.src import backend
     from keras.src.backend.common import dtypes
     from keras.src.utils.backend_utils import DynamicBackend
     from keras.src.version import __version__
 
-    dtypes.BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # JAX alone has to halve them
+    dtypes.BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # Keras narrows them for JAX only
     dtypes._lattice_result_type = _keeping_64_bits(dtypes._lattice_result_type)
     get, put = DynamicBackend.__getattr__, DynamicBackend.set_backend
     DynamicBackend.__getattr__ = lambda self, name: getattr(backend, name) if self._backend == NAME else get(self, name)
@@ -273,7 +272,7 @@ def _give_name() -> None:
 
 
 def _keeping_64_bits(lattice: Callable[..., str]) -> Callable[..., str]:
-    """Keras' promotion, in which the 64 bits of an argument stay; those that uint32 and int32 make become 32."""
+    """Wraps Keras' dtype promotion: keeps 64-bit arguments 64-bit; results that only promotion widens become 32-bit."""
 
     def promoted(*dtypes: Any) -> str:
         found = lattice(*dtypes)
@@ -284,13 +283,13 @@ def _keeping_64_bits(lattice: Callable[..., str]) -> Callable[..., str]:
 
 
 def install() -> None:
-    """Makes `KERAS_BACKEND=gradtape` known to Keras, unless Keras has been imported already."""
+    """Installs the import hook for `KERAS_BACKEND=gradtape`, unless Keras is imported already."""
     if _CONFIG not in sys.modules and not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, Finder())
 
 
 def load() -> types.ModuleType:
-    """Keras on gradtape, imported now if it was not before."""
+    """Returns Keras on gradtape; imports it if necessary."""
     if _CONFIG not in sys.modules:
         install()
         asked = _asked_for(NAME)

@@ -185,7 +185,7 @@ class Batching(Sources):
         if total >= 0:
             shapes = [] if known is None else [getattr(spec, "shape", None) for spec in leaves(known)]
             is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
-            each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # unknown if sparse, as in TensorFlow
+            each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # unknown if sparse, as in TF
             total = total * each if each else UNKNOWN_CARDINALITY
         return self._derived("_UnbatchDataset", grouping.unbatched, size=total, specs=specs)
 

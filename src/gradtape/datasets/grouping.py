@@ -202,8 +202,7 @@ def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_re
     seen: deque[Any] = deque()
 
     def take() -> bool:
-        """Reads an element; returns whether there was one. An error counts, and its windows raise it, as in TensorFlow.
-        """
+        """Reads an element and returns whether there was one. Windows with an error raise it, as in TensorFlow."""
         try:
             element = next(elements, END)
         except errors.OpError as error:

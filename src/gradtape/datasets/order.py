@@ -114,8 +114,7 @@ class RepeatIterator(Iterator[Any]):
 
 
 class InterleaveIterator(Iterator[Any]):
-    """Takes `block_length` elements from each of `cycle_length` inputs in turn; the next input replaces a finished one.
-    """
+    """Takes `block_length` elements from each of `cycle_length` inputs in turn; new inputs replace finished ones."""
 
     def __init__(self, inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> None:
         self._inputs, self._block_length = inputs, block_length

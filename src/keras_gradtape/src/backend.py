@@ -1,4 +1,4 @@
-"""What Keras takes from a backend: its functions, by subject and by name."""
+"""The backend interface that Keras imports: modules and functions."""
 
 from keras.src.backend.common.name_scope import name_scope as name_scope
 

@@ -1,4 +1,4 @@
-"""`Batches`: an epoch's batches. Arrays are shuffled in the order in which Keras shuffles them on TensorFlow."""
+"""`Batches`: the batches of an epoch. Arrays are shuffled in the same order as by Keras on TensorFlow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from gradtape.engine.run.randomness import global_seed
 
 
 class Batches(EpochIterator):
-    """Keras' iterator. With a global seed, as of `keras.utils.set_random_seed`, the order of arrays is TensorFlow's.
+    """Keras' epoch iterator. With a global seed, as set by `keras.utils.set_random_seed`, the order is TensorFlow's.
 
-    There `tf.random.shuffle` orders the indices in a function of a dataset, whose draws begin again in every epoch.
+    On TensorFlow, a function of a dataset calls `tf.random.shuffle` on the indices; its random stream restarts every
+    epoch.
     """
 
     def __init__(self, strategy: Any = None, **arguments: Any) -> None:
@@ -28,9 +29,9 @@ class Batches(EpochIterator):
         self._seed = global_seed()
 
     def __next__(self) -> tuple[int, int, Iterator[Any]]:
-        """The first and the last step of the next execution, and the iterator that has its batches.
+        """Returns the first and the last step of the next execution, and the iterator over its batches.
 
-        As on TensorFlow, the step itself takes them, after the callbacks have heard that it begins.
+        As on TensorFlow, the step itself reads them, after the callbacks were notified of its start.
         """
         return next(self._epoch_iterator)
 
@@ -38,10 +39,10 @@ class Batches(EpochIterator):
         data = self.data_adapter
         dataset = getattr(data, "_dataset", None)
         if isinstance(dataset, tf.data.Dataset) and workers_of(self._strategy) is not None:
-            return self._strategy.experimental_distribute_dataset(dataset)  # which knows how they share it
+            return self._strategy.experimental_distribute_dataset(dataset)  # it implements the sharding policy
         if isinstance(dataset, tf.data.Dataset | tf.distribute.DistributedDataset):
-            # Keras begins a pass when an epoch ends, before it is known whether another follows, and drops it when one
-            # does. A dataset counts the passes begun, a generator those of which an element was asked.
+            # Keras starts a pass at the end of an epoch, before it knows whether another follows, and drops it if one
+            # does. A dataset counts started passes, a generator those from which an element was read.
             return dataset
         if self._seed is not None and isinstance(data, ArrayDataAdapter) and data._shuffle:
             return _shuffled(data, self._seed)
@@ -57,7 +58,7 @@ def _shuffled(data: Any, seed: int) -> Iterator[Any]:
 
 
 def _orders(count: int, size: int, within_batches: bool, seed: int) -> Iterator[Any]:
-    """The indices of each batch: slices of one permutation, or of the range, permuted one by one."""
+    """Yields the indices of each batch: slices of one permutation, or slices of the range, each permuted."""
     shuffle = Call(tf.random.shuffle, seed).begin()
     indices = tf.range(count, dtype=tf.int64)
     if not within_batches:

@@ -1,7 +1,7 @@
-"""`keras.distribution`: variables and batches laid out on a mesh of devices, for which XLA partitions the steps.
+"""`keras.distribution`: variables and batches sharded over a device mesh; XLA partitions the steps (GSPMD).
 
-What Keras calls a backend's `distribution_lib`. A mesh, a layout and a device are JAX's; JAX is imported when the first
-of them is made.
+This is the backend's `distribution_lib`. Meshes, layouts and devices are JAX's; JAX is imported when the first of them
+is created.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
 from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded, spread
 
-_LARGE = 1 << 25  # bytes from which on a value that is split is never whole, not even on the host: XLA makes its parts
+_LARGE = 1 << 25  # bytes; larger sharded values are created shard by shard by XLA and are never whole, even on the host
 
 
-# What Keras asks for.
+# The interface for Keras.
 
 
 def list_devices(device_type: str | None = None) -> list[str]:
-    """The names of the devices, of all processes: the GPUs if there are any, else the CPUs."""
+    """Returns the device names of all processes: the GPUs if there are any, else the CPUs."""
     return [f"{device.platform}:{device.id}" for device in _devices(device_type)]
 
 
 def get_device_count(device_type: str | None = None) -> int:
-    """How many devices `list_devices` gives."""
+    """Returns the number of devices in `list_devices`."""
     return len(_devices(device_type))
 
 
@@ -48,10 +48,10 @@ def _devices(kind: str | None) -> list[Any]:
 
 
 def distribute_tensor(tensor: Any, layout: Any) -> Any:
-    """The tensor laid out on the devices of a mesh.
+    """Shards a tensor over the devices of a mesh.
 
-    In a function, that is what the compiled program does with the value. Outside of functions, tensors are whole, on
-    the host, and it is returned as it is. An array of JAX's is laid out anyway.
+    In a traced function, this adds a sharding constraint to the compiled program. An eager tensor is whole and on the
+    host, and is returned unchanged. A JAX array is always sharded.
     """
     sharding = _sharding(layout)
     jax = sys.modules.get("jax")
@@ -65,7 +65,7 @@ def distribute_tensor(tensor: Any, layout: Any) -> Any:
 
 
 def _divides(shape: tuple[int, ...], sharding: Any) -> bool:
-    """Whether a value can be split so: that of a last, short batch may not."""
+    """Returns whether a shape is divisible by the sharding; that of a short last batch may not be."""
     try:
         check_divisible("", shape, sharding)
     except ValueError:
@@ -74,7 +74,7 @@ def _divides(shape: tuple[int, ...], sharding: Any) -> bool:
 
 
 def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: str) -> Any:
-    """The global batch, as an array of JAX's, of which this process has `per_process_batch`."""
+    """Assembles the global batch as a JAX array, from `per_process_batch` of each process."""
     import jax
 
     with jax.enable_x64(True):
@@ -82,9 +82,9 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: s
 
 
 def initialize(job_addresses: str | None, num_processes: int | None, process_id: int | None) -> None:
-    """Makes this process one of several, whose devices make up one mesh; the first one listens at the first address.
+    """Joins several processes, whose devices form one mesh; the first process listens at the first address.
 
-    Without arguments it is what `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI say.
+    Without arguments, the settings come from `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI.
     """
     addresses = job_addresses.split(",") if job_addresses else []
     if len(addresses) > 1 and num_processes is not None and num_processes != len(addresses):
@@ -99,7 +99,7 @@ def initialize(job_addresses: str | None, num_processes: int | None, process_id:
 
 
 def initialize_rng() -> None:
-    """Gives all processes the same seed, so that they initialise variables alike; none if the program has set one."""
+    """Broadcasts a seed, so that all processes initialize variables equally, unless the program has set one."""
     from jax.experimental import multihost_utils
     from keras.src.random.seed_generator import make_default_seed
     from keras.src.utils import rng_utils
@@ -111,19 +111,19 @@ def initialize_rng() -> None:
 
 
 def num_processes() -> int:
-    """How many processes take part."""
+    """Returns the number of processes."""
     jax = _distributed()
     return 1 if jax is None else jax.process_count()
 
 
 def process_id() -> int:
-    """The number of this process."""
+    """Returns the index of this process."""
     jax = _distributed()
     return 0 if jax is None else jax.process_index()
 
 
 def _distributed() -> Any:
-    """JAX, if it runs on several processes: asking it otherwise would start its devices before they are chosen."""
+    """Returns JAX if it runs on several processes. Other queries would initialize its devices too early."""
     jax: Any = sys.modules.get("jax")
     return jax if jax is not None and jax.distributed.is_initialized() else None
 
@@ -153,20 +153,20 @@ def _to_backend_layout(tensor_layout: Any) -> Any:
 
 
 def _sharding(layout: Any) -> Any:
-    """JAX's form of a layout, which may be of JAX's own already."""
+    """Converts a Keras layout to a JAX sharding; returns a JAX sharding unchanged."""
     return getattr(layout, "backend_layout", layout)
 
 
-# What variables and the trainer ask for.
+# The interface for variables and the trainer.
 
 
 def current() -> Any:
-    """The distribution that the program has set, or None."""
+    """Returns the active distribution, or None."""
     return global_state.get_global_attribute("distribution")
 
 
 def _layout_of(variable: Any) -> Layout | None:
-    """How a Keras variable is to lie on devices, if it is to."""
+    """Returns the layout of a Keras variable, or None."""
     distribution = current()
     if variable._layout is None and distribution is not None:
         variable._layout = distribution.get_variable_layout(variable)
@@ -178,16 +178,16 @@ def _layout_of(variable: Any) -> Layout | None:
 
 
 def lay_out(variable: Any) -> None:
-    """Spreads the value of a Keras variable over devices, if it has a layout, or the distribution gives it one."""
+    """Shards a Keras variable if it has a layout or the distribution defines one."""
     layout = _layout_of(variable)
     if layout is not None and not isinstance(variable._value, ShardedVariable):
         sharded(variable._value, layout)
 
 
 def lay_out_all(variables: Any, optimizer: Any) -> bool:
-    """Spreads the variables of a model and its optimizer that are not yet; returns whether there were any.
+    """Shards the remaining variables of a model and its optimizer; returns whether there were any.
 
-    What an optimizer keeps of a variable, which it calls by the variable's path, lies as the variable does.
+    An optimizer slot, named after the path of its variable, is sharded like the variable.
     """
     state = getattr(optimizer, "variables", ())
     late = [v for v in (*variables, *state) if v._value is not None and not isinstance(v._value, ShardedVariable)]
@@ -202,9 +202,9 @@ def lay_out_all(variables: Any, optimizer: Any) -> bool:
 
 
 def local_dataset(distribution: Any, dataset: Any) -> Any:
-    """What this process is to read of a dataset of global batches: its rows of each. Keras asks the distribution."""
+    """Returns this process's rows of each global batch. Replaces `Distribution.distribute_tf_dataset`."""
     shards = min(distribution.num_model_replicas, distribution.num_processes)
-    _rows(next(iter(dataset), ()), shards)  # said before training begins
+    _rows(next(iter(dataset), ()), shards)  # raises before training starts
     at = distribution.data_shard_id if shards > 1 else 0
 
     def own(batches: Any) -> Any:
@@ -217,7 +217,7 @@ def local_dataset(distribution: Any, dataset: Any) -> Any:
 
 
 def _rows(batch: Any, shards: int) -> int:
-    """How many rows of a global batch one of the processes has."""
+    """Returns the number of rows of a global batch per process."""
     sizes = {leaf.shape[0] if leaf.shape.rank else -1 for leaf in leaves(batch)}
     if len(sizes) != 1 or -1 in sizes:
         raise ValueError(
@@ -238,7 +238,7 @@ def _any_batch(spec: Any) -> Any:
 
 
 def global_batch(batch: Any) -> Any:
-    """The batch of all processes, of which this one has a part: a tensor on their devices."""
+    """Assembles the global batch from this process's part: a tensor on the devices of all processes."""
     if not isinstance(batch, tf.Tensor):
         return batch
     distribution = current()
@@ -254,8 +254,8 @@ def global_batch(batch: Any) -> Any:
 
 
 def together(step: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    """A step that all processes take. What fails in it may be for another one, which the error then names."""
-    if not cluster.is_initialized():  # somebody else has brought the processes together
+    """Wraps a step that all processes execute; an error may stem from another process and then names it."""
+    if not cluster.is_initialized():  # the processes were joined by other means
         return step
     member = cluster.member()
 
@@ -264,7 +264,7 @@ def together(step: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
         member.call(f"{name} of Keras on {shapes}")
         try:
             return step(batch)
-        except (RuntimeError, ValueError):  # of XLA
+        except (RuntimeError, ValueError):  # raised by XLA
             member.failure_soon()
             raise
 
@@ -272,7 +272,7 @@ def together(step: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
 
 
 def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
-    """What `make()` gives for a variable that is large and split, computed where it is to be; else None."""
+    """Computes `make()` shard by shard on its devices for a large sharded variable; returns None for others."""
     layout = _layout_of(variable)
     size = math.prod(variable._shape) * tf.as_dtype(variable._dtype).size
     if layout is None or size < _LARGE or layout.sharding.is_fully_replicated:
@@ -282,7 +282,7 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
     try:
         with trace.entered():
             value = make()
-        if not isinstance(value, TracedTensor):  # zeros, say: a constant
+        if not isinstance(value, TracedTensor):  # a constant, such as zeros
             return value
         graph = trace.graph([value])
     finally:
@@ -295,15 +295,15 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
 
 
 def _by_rows(shape: tuple[int, ...], sharding: Any) -> Any:
-    """Rows over all devices, if that can be.
+    """Returns a sharding by rows over all devices, if the shape allows it.
 
-    A loop draws such numbers, one group after another in the order of memory: XLA can divide it among devices by rows
-    alone, and would have each device draw all of them. What is drawn is laid out as it should be afterwards.
+    A loop draws such numbers in groups, in memory order: XLA can partition it by rows only, and would otherwise draw
+    all numbers on each device. The result is resharded afterwards.
     """
     rows = mesh.sharding(sharding.mesh, sharding.mesh.axis_names)
     return rows if _divides(shape, rows) else sharding
 
 
 def is_spread(variables: Any) -> bool:
-    """Whether one of some Keras variables is on several devices."""
+    """Returns whether any of these Keras variables is on several devices."""
     return any(isinstance(variable._value, ShardedVariable) for variable in variables)

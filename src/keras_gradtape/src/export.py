@@ -1,4 +1,4 @@
-"""Exporting models: Keras' own archive of endpoints, whose functions are traced and saved by gradtape."""
+"""Model export: Keras' export archive, with functions traced and saved by gradtape."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import gradtape as tf
 
 
 class SavedModelExportArchive(archives.SavedModelExportArchive):
-    """The endpoints and the variables of a SavedModel to be written."""
+    """The endpoints and variables of a SavedModel."""
 
     def __init__(self) -> None:
-        # Keras' own asks for the backend by its name first.
+        # Does not call `super().__init__`, which rejects unknown backends.
         self._endpoint_names: list[str] = []
         self._endpoint_signatures: dict[str, Any] = {}
         self.tensorflow_version = tf.__version__
@@ -31,7 +31,7 @@ class SavedModelExportArchive(archives.SavedModelExportArchive):
         return function if endpoint in self._endpoint_signatures else function._list_all_concrete_functions()[0]
 
     def _filter_and_track_resources(self) -> None:
-        """Adds the variables that endpoints use, objects that were tracked and are no layers, and tables of layers."""
+        """Tracks the variables that endpoints use, tracked objects other than layers, and lookup tables of layers."""
         functions = [self._get_concrete_fn(name) for name in self._endpoint_names]
         trainable, others = archives._list_variables_used_by_fns(functions)
         self._tf_trackable._all_variables = [*trainable, *others]
@@ -43,7 +43,7 @@ class SavedModelExportArchive(archives.SavedModelExportArchive):
 
 
 class _Archive(tf.Module):
-    """What is saved."""
+    """The object that is saved."""
 
     variables: Any = ()
     trainable_variables: Any = ()

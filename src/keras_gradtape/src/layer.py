@@ -1,4 +1,4 @@
-"""What a layer is beside Keras' own: variables are gradtape's already; a traced tape is told which layer is called."""
+"""The backend part of Keras layers: checkpointing, and the layer names of recorded ops."""
 
 import functools
 from typing import Any
@@ -11,12 +11,15 @@ from gradtape.engine.run import dispatch, randomness
 
 
 class BackendLayer(Owner):
-    """A layer of Keras on gradtape; checkpoints look into it."""
+    """A Keras layer on gradtape, whose attributes are checkpointed."""
 
-    _exchanges_containers = False  # Keras keeps them elsewhere too
+    _exchanges_containers = False  # Keras keeps references to its containers
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A layer whose `build` draws as always, even where it is called to find out shapes: what it makes is kept."""
+        """Creates a layer whose `build` draws from the regular random streams, even during shape inference.
+
+        The variables that `build` creates persist, unlike other results of shape inference.
+        """
         layer = super().__new__(cls, *args, **kwargs)
         build = layer.build  # type: ignore[attr-defined]
 
@@ -28,9 +31,9 @@ class BackendLayer(Owner):
         return layer
 
     def _owned(self) -> dict[str, Any]:
-        """What a checkpoint looks into: of a `Sequential` the functional model it becomes, as in TensorFlow.
+        """Returns the checkpointed attributes; a `Sequential` is represented by its functional model, as in TensorFlow.
 
-        Its list of layers is another one after the model was built: an input layer comes to stand before the others.
+        Building a `Sequential` replaces its list of layers: an input layer is inserted at the front.
         """
         owned = vars(self)
         becomes_functional = "_functional" in owned and (owned["_functional"] is not None or not self.built)
@@ -40,12 +43,12 @@ class BackendLayer(Owner):
         if name == "_layers" and "_functional" in vars(self):
             return
         super()._was_set(name, value)
-        if name == "built" and value and vars(self).get("_functional", self) is None:  # there is no functional model
+        if name == "built" and value and vars(self).get("_functional", self) is None:  # has no functional model
             super()._was_set("_layers", self._layers)
 
     @property
     def _default_save_signature(self) -> Any:
-        """What `tf.saved_model.save` serves of a model, unless it is told; None of one whose inputs are unknown."""
+        """The default signature for `tf.saved_model.save`; None for layers and for models with unknown inputs."""
         from keras.src.models.model import Model
 
         import gradtape as tf
@@ -73,7 +76,7 @@ class BackendLayer(Owner):
     _layers: list[Any]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the layer; what is recorded meanwhile belongs to it."""
+        """Calls the layer; ops recorded meanwhile carry its name."""
         if dispatch.event_log is None:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         with scopes.inside(self.name):  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A model among the summaries for TensorBoard, which draws it."""
+"""Keras models as TensorBoard summaries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradtape.engine.run.convert import to_tensor
 
 
 def write_model(name: str, data: Any, step: Any = None) -> Any:
-    """Writes the model's configuration; whether it was written, as one that cannot be serialised is not."""
+    """Writes the model's configuration; returns whether it could be serialized and written."""
     try:
         configuration = data.to_json()
     except Exception as error:

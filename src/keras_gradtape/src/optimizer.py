@@ -1,7 +1,7 @@
-"""What gradtape adds to Keras' optimizers: sparse gradients, `minimize`, and updates that are traced as one.
+"""Extensions of Keras' optimizers: sparse gradients, `minimize`, and updates traced as one graph.
 
-Outside of functions, an optimizer that goes on updating the same variables with the same settings has its update
-traced, after a few eager ones: then it is one run of a graph instead of a dozen ops for each variable.
+In eager mode, the update of an optimizer that keeps updating the same variables with the same settings is traced after
+a few eager steps: a single graph execution then replaces a dozen ops per variable.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _updates: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictio
 
 
 class OptimizerExtension(Owner):
-    """Stands between Keras' base class of optimizers and the optimizers."""
+    """Mixin between Keras' base optimizer and the concrete optimizers."""
 
-    _exchanges_containers = False  # Keras keeps them elsewhere too
+    _exchanges_containers = False  # Keras keeps references to its containers
 
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
@@ -62,15 +62,15 @@ class OptimizerExtension(Owner):
         super().assign(variable, densified(value))  # type: ignore[misc]
 
     def assign_add(self, variable: Any, value: Any) -> None:
-        """Adds to a variable, or to the rows that slices name."""
+        """Adds to a variable, or to the rows given by slices."""
         _assign(super().assign_add, tf.Variable.scatter_add, variable, value)  # type: ignore[misc]
 
     def assign_sub(self, variable: Any, value: Any) -> None:
-        """Subtracts from a variable, or from the rows that slices name."""
+        """Subtracts from a variable, or from the rows given by slices."""
         _assign(super().assign_sub, tf.Variable.scatter_sub, variable, value)  # type: ignore[misc]
 
     def _clip_gradients(self, grads: Any) -> Any:
-        """Clips gradients; with TensorFlow's numerics, the entries of slices before they are added up, as there."""
+        """Clips gradients; with TensorFlow's numerics, entries of slices are clipped before duplicates are summed."""
         norm, value = self.clipnorm, self.clipvalue  # type: ignore[attr-defined]
         if numerics.like_tensorflow and norm:
             return [g if g is None else tf.clip_by_norm(g, norm) for g in grads]
@@ -86,7 +86,7 @@ class OptimizerExtension(Owner):
             replicas.update(self, grads, trainable_variables, learning_rate, step)
 
     def build(self, variables: Any) -> None:
-        """Makes the optimizer's variables: once, if several replicas ask for it."""
+        """Creates the optimizer's variables, once for all replicas."""
 
         def build(strategy: Any) -> None:
             if not self.built:  # type: ignore[has-type]
@@ -109,7 +109,7 @@ class OptimizerExtension(Owner):
         dense, slices = [], []
         for pair in zip(grads, trainable_variables, strict=True):
             (slices if isinstance(pair[0], tf.IndexedSlices) else dense).append(pair)
-        if slices:  # which are of another length each time: what is traced would not be used again
+        if slices:  # their length varies, so that a trace would not be reused
             super()._backend_update_step(*zip(*slices, strict=True), learning_rate)  # type: ignore[misc]
         if not dense:
             return
@@ -118,16 +118,16 @@ class OptimizerExtension(Owner):
         if update is None:
             with _whole_or_not_at_all((*variables, *self.variables)):  # type: ignore[attr-defined]
                 super()._backend_update_step(gradients, variables, learning_rate)  # type: ignore[misc]
-        else:  # a graph changes variables when all is computed
+        else:  # a graph commits its variable updates at the end
             update(gradients, convert_to_tensor(learning_rate))
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
-        """Computes the gradients of `loss` with respect to the variables, and applies them.
+        """Computes the gradients of `loss` with respect to the variables and applies them.
 
         Args:
           loss: a tensor computed under `tape`, or a function that computes it.
-          var_list: the variables, or a function that gives them.
-          tape: the tape that has recorded the loss, where it is a tensor.
+          var_list: the variables, or a function that returns them.
+          tape: the tape that recorded the loss; required if `loss` is a tensor.
         """
         if not callable(loss) and tape is None:
             raise ValueError(f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}.")
@@ -143,9 +143,9 @@ class OptimizerExtension(Owner):
 
 @contextmanager
 def _whole_or_not_at_all(variables: Sequence[Any]) -> Iterator[None]:
-    """If the block fails, as for want of memory, the variables have the values of before again."""
+    """Context manager: restores the variables if the block fails, for example out of memory."""
     if dispatch.thread.trace is not None or in_stateless_scope():
-        yield  # nothing is written yet
+        yield  # nothing is written before the end
         return
     inner = [getattr(variable, "_gradtape_variable", variable) for variable in variables]
     before = [variable._read for variable in inner]
@@ -159,7 +159,7 @@ def _whole_or_not_at_all(variables: Sequence[Any]) -> Iterator[None]:
 
 
 def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:
-    """The update of these variables as a function, or None as long as it was not asked for often enough."""
+    """Returns the traced update of these variables, or None before enough eager updates."""
     settings = [item for item in vars(optimizer).items() if isinstance(item[1], _SETTINGS)]
     known = _updates.setdefault(optimizer, {})
     key = (tuple(map(id, variables)), tuple(settings))
@@ -171,7 +171,7 @@ def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:
             for g, variable in zip(gradients, variables, strict=True):
                 alive().update_step(g, variable, learning_rate)  # type: ignore[union-attr]
 
-        # A warning of retracing is to name what the program has called, and where.
+        # Retracing warnings should name the user's call and its location.
         file, line, function = caller()
         update.__name__ = f"{type(optimizer).__name__}.apply_gradients"
         update.__qualname__ = f"{update.__name__} in {function} ({os.path.basename(file)}:{line})"
@@ -182,7 +182,7 @@ def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:
 
 
 def _assign(whole: Any, rows: Any, variable: Any, value: Any) -> None:
-    """Adds a value as a whole, or slices row by row."""
+    """Applies a dense update, or slices row by row."""
     if not isinstance(value, tf.IndexedSlices):
         whole(variable, value)
     elif in_stateless_scope():

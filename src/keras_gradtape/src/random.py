@@ -1,4 +1,4 @@
-"""Random numbers: each draw is a function of the seed, the same eagerly and in a compiled function."""
+"""Stateless random numbers: each draw is a function of the seed, the same in eager and compiled code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .ops.core import dense_tensor as convert_to_tensor
 
 
 def _seed(seed: Any) -> Tensor:
-    """Two integers of 32 bits, from a generator or from the user, as Keras makes them for TensorFlow."""
+    """Returns two 32-bit integers, from a generator or a user's seed, as Keras on TensorFlow computes them."""
     drawn = seed if isinstance(seed, Tensor) else draw_seed(seed)
     return drawn if drawn.dtype is tf.int32 else cast(tf.math.floormod(drawn, tf.int32.max - 1), "int32")
 
@@ -34,7 +34,7 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, se
 
 
 def uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-    if numerics.like_tensorflow:  # where Keras casts the bounds, and Python's floats are first made float32
+    if numerics.like_tensorflow:  # Keras on TensorFlow casts the bounds, and Python floats become float32 first
         minval, maxval = (tf.cast(bound, _float(dtype)) for bound in (minval, maxval))
     return tf.random.stateless_uniform(tuple(shape), _seed(seed), minval, maxval, _float(dtype))
 
@@ -87,10 +87,10 @@ def binomial(shape: Any, counts: Any, probabilities: Any, dtype: Any = None, see
 
 
 def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Tensor:
-    """`a / (a + b)` of numbers with gamma distributions."""
+    """Samples `a / (a + b)` of two gamma variates."""
     shape, dtype = tuple(shape), _float(dtype)
     first = _seed(seed)
-    second = first + 12  # as Keras chooses it for TensorFlow
+    second = first + 12  # as Keras on TensorFlow
     wide = tf.float32 if dtype.size < 4 else dtype
     a, b = _gamma(shape, alpha, wide, first), _gamma(shape, beta, wide, second)
     return cast(a / (a + b), dtype)

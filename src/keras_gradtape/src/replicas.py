@@ -1,7 +1,7 @@
-"""Keras in the scope of a `tf.distribute` strategy of several replicas, as it is on TensorFlow.
+"""Keras in the scope of a `tf.distribute` strategy with several replicas, as on TensorFlow.
 
-Losses are divided by the number of replicas, gradients are added up over them in the optimizer, metrics are added up
-when they are read. A step runs on every replica with its part of the global batch.
+Losses are divided by the number of replicas, the optimizer sums gradients over replicas, and metrics are aggregated
+when read. A step runs on every replica with its part of the global batch.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ Step = Callable[[Any], Any]
 
 
 def chosen() -> Any:
-    """The strategy whose scope or replica this is; None where there is none of several replicas."""
+    """Returns the current strategy if it has several replicas, else None."""
     strategy = place.strategy
     return None if strategy is None or strategy.num_replicas_in_sync == 1 else strategy
 
 
 def scaled(value: Any) -> Any:
-    """A loss of one replica as its part of the loss of all."""
+    """Scales the loss of a replica to its share of the total loss."""
     strategy = chosen()
     return value if strategy is None else value * tf.cast(1.0 / strategy.num_replicas_in_sync, value.dtype)
 
 
 def unscaled(value: Any) -> Any:
-    """The loss that `scaled` was given."""
+    """Inverse of `scaled`."""
     strategy = chosen()
     return value if strategy is None else value * tf.cast(strategy.num_replicas_in_sync, value.dtype)
 
 
 def options_of(variable: Any) -> dict[str, Any]:
-    """How the variable of a Keras variable is to be synchronised and aggregated."""
+    """Returns synchronization and aggregation of a Keras variable."""
     if chosen() is None:
         return {}
     return {
@@ -48,14 +48,14 @@ def options_of(variable: Any) -> dict[str, Any]:
 
 
 def split(strategy: Any, data: Any) -> Any:
-    """A global batch as one that has a part for each replica; that of a distributed dataset has them already."""
+    """Splits a global batch into per-replica batches; elements of a distributed dataset are split already."""
     leaves = [x for x in tree.flatten(data) if x is not None]
     if any([isinstance(x, DistributedValues) for x in leaves]):
         return data
     rows = -(-leaves[0].shape[0] // strategy.num_replicas_in_sync)
     workers = workers_of(strategy)
     first = 0 if workers is None else workers.first
-    own = range(first, first + len(strategy.extended.worker_devices))  # those of this process
+    own = range(first, first + len(strategy.extended.worker_devices))  # the replicas of this process
     uneven = workers is not None and leaves[0].shape[0] % strategy.num_replicas_in_sync
 
     def one(x: Any) -> Any:
@@ -66,7 +66,7 @@ def split(strategy: Any, data: Any) -> Any:
 
 
 def on_each(strategy: Any, step: Step, reduction: str) -> Step:
-    """`step` on every replica; what they return, reduced: the mean of logs, or outputs one after the other."""
+    """Runs `step` on every replica and reduces the results: the mean for logs, concatenation for outputs."""
 
     def run(data: Any) -> Any:
         return tree.map_structure(lambda y: _reduced(y, reduction), strategy.run(step, (data,)))
@@ -84,12 +84,12 @@ def _reduced(value: Any, reduction: str) -> Any:
 
 
 def first_part(data: Any) -> Any:
-    """What the first replica has of a batch."""
+    """Returns the first replica's part of a batch."""
     return tree.map_structure(lambda x: x.values[0] if isinstance(x, DistributedValues) else x, data)
 
 
 def merged(function: Callable[..., None], *args: Any) -> None:
-    """`function(strategy, *args)` once, above the replicas."""
+    """Calls `function(strategy, *args)` once, in cross-replica context."""
     context = tf.distribute.get_replica_context()
     if context is None:
         function(chosen(), *args)
@@ -100,7 +100,7 @@ def merged(function: Callable[..., None], *args: Any) -> None:
 def update(
     optimizer: Any, gradients: Sequence[Any], variables: Sequence[Any], rate: Any, step: Callable[..., None]
 ) -> None:
-    """`step(gradients, variables, rate)` with the sums of the replicas' gradients, once, for all of them."""
+    """Calls `step(gradients, variables, rate)` once for all replicas, with their summed gradients."""
 
     def all_together(strategy: Any, gradients: Any, rate: Any) -> None:
         sums = [select_replica(0, strategy.extended.reduce_to("SUM", g, g)) for g in gradients]
@@ -117,7 +117,7 @@ def update(
 
 
 def moments(x: Any, axes: Any, keepdims: bool) -> tuple[Any, Any]:
-    """The mean and the variance of what all replicas have."""
+    """Returns mean and variance over the data of all replicas."""
     context = tf.distribute.get_replica_context()
     if context is None or context.num_replicas_in_sync == 1:
         mean, variance = tf.nn.moments(x, axes, keepdims=keepdims)

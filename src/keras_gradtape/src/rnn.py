@@ -1,4 +1,4 @@
-"""Recurrent layers: a loop over time, eagerly step by step, in a traced function as one node of its graph."""
+"""Recurrent layers: a scan over time, step by step in eager mode, a single loop node in a traced function."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .ops.core import dense_tensor as convert_to_tensor
 
 
 def _swapped(x: Tensor) -> Tensor:
-    """Time before batch, or batch before time."""
+    """Swaps the batch and time axes."""
     return ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
 
 
 def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, backwards: bool, unroll: bool) -> Any:
-    """`state, output = step(state, row)` for each row: the last state, and the outputs in the order of their making."""
+    """Scans `state, output = step(state, row)`; returns the last state and the outputs in execution order."""
     flat = tree.flatten(rows)
     count = flat[0].dims[0]
     if count > 1 and not unroll and dispatch.thread.trace is not None:
@@ -60,7 +60,7 @@ def rnn(
     mask: Any = None, constants: Any = None, unroll: bool = False, input_length: Any = None, time_major: bool = False,
     zero_output_for_mask: bool = False, return_all_outputs: bool = True,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The last output, all outputs and the last states of `step_function` along the time of `inputs`."""
+    """Scans `step_function` over time; returns the last output, all outputs and the last states."""
     inputs = tree.map_structure(convert_to_tensor, inputs)
     states = tree.map_structure(convert_to_tensor, initial_states)
     if not time_major:
@@ -82,7 +82,7 @@ def rnn(
         if len(given.dims) == 2:
             given = given[..., None]
         start: Any = ((), states)
-        if not zero_output_for_mask:  # where a step is masked, the output before it stays: it is carried along
+        if not zero_output_for_mask:  # a masked step repeats the previous output, which is carried along
             start = (tree.map_structure(ops.zeros_like, _example(step, states, inputs)), states)
 
         def masked_step(carried: Any, row: Any) -> tuple[Any, Any]:
@@ -105,12 +105,12 @@ def rnn(
 
 
 def _example(step: Any, states: Any, inputs: Any) -> Any:
-    """The output of the first step, whose shape and dtype all others have."""
+    """Returns the output of the first step, a template for shape and dtype."""
     return step(states, tree.map_structure(lambda x: x[0], inputs))[1]
 
 
 def _chosen(seen: Tensor, new: Any, old: Any) -> Any:
-    """`new` for the members of the batch whose step is not masked, `old` for the others."""
+    """Selects `new` where the step is not masked, else `old`."""
 
     def one(a: Any, b: Any) -> Tensor:
         a, b = convert_to_tensor(a), convert_to_tensor(b)
@@ -128,7 +128,7 @@ def cudnn_ok(*args: Any, **kwargs: Any) -> bool:
 def _sequence(
     step: Any, projected: Tensor, start: Any, go_backwards: bool, unroll: bool, return_sequences: bool
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """The loop over inputs that are multiplied with their kernel already; the first state is the output."""
+    """Scans over inputs that are already multiplied by the kernel; the first state is the output."""
 
     def rounds(states: Any, row: Tensor) -> tuple[Any, Any]:
         new = step(states, row)
@@ -140,13 +140,13 @@ def _sequence(
 
 
 def _check_unmasked(mask: Any) -> None:
-    """Raises what makes Keras call `rnn` instead, which is told what a masked step gives."""
+    """Raises NotImplementedError for masks, so that Keras falls back to `rnn`, which handles them."""
     if mask is not None:
         raise NotImplementedError
 
 
 def _bare(activation: Any) -> Any:
-    """The op that an activation function of Keras stands for, without what Keras does around it in every step."""
+    """Returns the op of a Keras activation, without Keras' overhead in every step."""
     from keras.src import activations
 
     known = {activations.tanh: ops.tanh, activations.sigmoid: ops.sigmoid, activations.relu: ops.relu}
@@ -158,7 +158,7 @@ def lstm(
     activation: Any, recurrent_activation: Any, return_sequences: bool = False, go_backwards: bool = False,
     unroll: bool = False,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
-    """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
+    """LSTM; multiplies the inputs of all steps by the kernel at once, so the loop has only the recurrent part."""
     _check_unmasked(mask)
     w, u = convert_to_tensor(kernel), convert_to_tensor(recurrent_kernel)
     x, h, c = (cast(value, w.dtype) for value in (inputs, initial_state_h, initial_state_c))
@@ -182,7 +182,7 @@ def gru(
     recurrent_activation: Any, return_sequences: bool = False, go_backwards: bool = False, unroll: bool = False,
     reset_after: bool = True,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
-    """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
+    """GRU; multiplies the inputs of all steps by the kernel at once, so the loop has only the recurrent part."""
     _check_unmasked(mask)
     if not reset_after:
         raise NotImplementedError

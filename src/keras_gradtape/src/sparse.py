@@ -1,10 +1,10 @@
-"""What is sparse stays sparse where its zeros stay zeros, by families of functions; elsewhere it becomes dense.
+"""Sparsity propagation: functions that map zeros to zeros keep sparse arguments sparse; others densify them.
 
-Sparse is a `SparseTensor`, elements with their places, or an `IndexedSlices`, rows with their numbers, as gradients
-of embeddings are. A function `f` on dense tensors is extended by what its zeros do:
+A sparse value is a `SparseTensor` (elements with coordinates) or an `IndexedSlices` (rows with indices, as gradients of
+embeddings). Decorators extend a dense function `f` by its behavior at zeros:
 
-- on_values:     f(0) = 0; the values change, the places do not
-- union:         f(0, 0) = 0; something may be where either has something
+- on_values:     f(0) = 0; changes the values, not the indices
+- union:         f(0, 0) = 0; nonzeros of either argument
 - intersection:  f(x, 0) = f(0, x) = 0
 - quotient:      f(0, x) = 0 unless x is 0 or NaN
 """
@@ -27,16 +27,16 @@ from gradtape.state.sparse_tensor import coordinates, places
 
 Sparse = tf.SparseTensor | tf.IndexedSlices
 _KINDS = (tf.SparseTensor, tf.IndexedSlices)
-_DENSE = {Tensor, tf.Variable, float, int, np.ndarray}  # what most arguments are: nothing else need be asked
+_DENSE = {Tensor, tf.Variable, float, int, np.ndarray}  # fast path: the types of most arguments
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether `x` is a sparse tensor or slices."""
+    """Returns whether `x` is a sparse tensor or slices."""
     return isinstance(x, _KINDS)
 
 
 def densified(x: Any) -> Any:
-    """A sparse `x` as a dense tensor; values at the same place are added. Anything else as it is."""
+    """Converts a sparse `x` to a dense tensor, summing duplicates; returns other values unchanged."""
     if isinstance(x, tf.SparseTensor):
         count = math.prod(x.dims)
         if x.dtype.is_bool:
@@ -46,19 +46,19 @@ def densified(x: Any) -> Any:
 
 
 def dims_of(x: Sparse) -> tuple[int, ...]:
-    """The shape of the dense tensor."""
+    """Returns the shape of the dense tensor."""
     return tuple(x.shape)
 
 
 def like(x: Sparse, values: Any) -> Any:
-    """Other values at the places of `x`."""
+    """Returns a sparse value with the indices of `x` and other values."""
     if isinstance(x, tf.SparseTensor):
         return x.with_values(values)
     return tf.IndexedSlices(values, x.indices, x.dense_shape)
 
 
 def from_foreign(x: Any) -> Any:
-    """A sparse matrix of SciPy, JAX or TensorFlow as a sparse tensor; None for anything else."""
+    """Converts a sparse matrix of SciPy, JAX or TensorFlow to a sparse tensor; returns None for other values."""
     module = type(x).__module__
     if module.startswith("scipy.sparse") and hasattr(x, "tocoo"):
         coo = x.tocoo()
@@ -72,7 +72,7 @@ def from_foreign(x: Any) -> Any:
 
 
 def summed(x: Any) -> Any:
-    """Slices in which no row stands twice."""
+    """Sums duplicate rows of slices."""
     if not isinstance(x, tf.IndexedSlices):
         return x
     indices = to_tensor(x.indices)
@@ -82,7 +82,7 @@ def summed(x: Any) -> Any:
             return x
         first, segments, _ = ops.unique_slices(indices, axis=0)
         rows, kept = ops.gather(indices, first, axis=0, batch=0), first.dims[0]
-    else:  # in a trace the number of rows is to be the same at every run: what is left over are zeros for the last row
+    else:  # a trace needs a static number of rows: unused ones are zeros, added to the last row
         order = ops.argsort(indices, axis=0)
         rising = ops.gather(indices, order, axis=0, batch=0)
         steps = ops.cast(ops.not_equal(rising[1:], rising[:-1]), dtype=tf.int32)
@@ -95,9 +95,9 @@ def summed(x: Any) -> Any:
 
 
 def on_values(linear: bool = False) -> Any:
-    """Extends `f(x)` with f(0) = 0; unless it is linear, rows that stand twice are added before.
+    """Extends `f(x)` with f(0) = 0; unless it is linear, duplicate rows are summed first.
 
-    On TensorFlow they are not: an optimizer there squares the entries of a gradient one by one.
+    TensorFlow does not sum them: its optimizers square each entry of a gradient separately.
     """
 
     def extended(f: Any) -> Any:
@@ -180,7 +180,7 @@ def quotient(f: Any) -> Any:
 
 
 def _at_odd(x: Sparse, odd: Tensor) -> Any:
-    """Zeros where `odd`, or in the rows that have something odd."""
+    """Returns explicit zeros where `odd`, or in the rows with an odd entry."""
     if isinstance(x, tf.IndexedSlices):
         rows = ops.nonzero(ops.any(odd, axis=tuple(range(1, len(odd.dims))), keepdims=False))
         rows = ops.cast(ops.reshape(rows, shape=(rows.dims[0],)), dtype=to_tensor(x.indices).dtype)
@@ -194,13 +194,13 @@ def _is_scalar(x: Any) -> bool:
 
 
 def _alike(x1: Any, x2: Any) -> bool:
-    """Whether both are sparse in the same way and of the same shape."""
+    """Returns whether both have the same sparse type and shape."""
     kind = type(x1)
     return kind in _KINDS and type(x2) is kind and dims_of(x1) == dims_of(x2)
 
 
 def _filled(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both with zeros where only the other has something."""
+    """Returns both with explicit zeros at the other's indices."""
     if a.indices is b.indices:
         return a, b
     if isinstance(a, tf.SparseTensor):
@@ -215,7 +215,7 @@ def _filled(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _beside(x: Any, dense: Any) -> Any:
-    """What a dense tensor, broadcast to `x`, has at the places of `x`; None if it is `x` that would be broadcast."""
+    """Returns the values of a dense tensor, broadcast to `x`, at the indices of `x`; None if `x` would be broadcast."""
     if _is_scalar(dense):
         return dense
     dense = to_tensor(dense)
@@ -230,7 +230,7 @@ def _beside(x: Any, dense: Any) -> Any:
 
 
 def matmul(x1: Any, x2: Any, dense_matmul: Any) -> Any:
-    """The matrix product where a factor is sparse: sparse if both are."""
+    """Multiplies matrices of which at least one is sparse; the result is sparse if both are."""
     if isinstance(x1, tf.IndexedSlices) or isinstance(x2, tf.IndexedSlices):
         return dense_matmul(densified(x1), densified(x2))
     if isinstance(x1, tf.SparseTensor) and isinstance(x2, tf.SparseTensor):
@@ -242,7 +242,7 @@ def matmul(x1: Any, x2: Any, dense_matmul: Any) -> Any:
         return ops.transpose(turned, perm=_swapped(len(turned.dims)))
     if len(x1.dims) < 2 or len(x2.dims) < 2 or x1.dims[:-2] != x2.dims[:-2] or x1.dims[-1] != x2.dims[-2]:
         return dense_matmul(densified(x1), x2)
-    # The matrices of a batch are the blocks of one large matrix.
+    # A batch of matrices is treated as one block-diagonal matrix.
     *batch, height, inner = x1.dims
     count, width = math.prod(batch), x2.dims[-1]
     rows = places(x1, range(len(batch) + 1))
@@ -263,7 +263,7 @@ def _turned(s: Any) -> Any:
 
 
 def total(x: Any, axes: tuple[int, ...], keepdims: bool, dense_sum: Any) -> Any:
-    """The sum along axes: sparse, unless the rows of slices are added."""
+    """Sums along axes; the result is sparse unless the rows of slices are summed."""
     if isinstance(x, tf.SparseTensor):
         return tf.sparse.reduce_sum(x, axis=list(axes), keepdims=keepdims, output_is_sparse=True)
     values = dense_sum(x.values, axes, keepdims)
@@ -273,7 +273,7 @@ def total(x: Any, axes: tuple[int, ...], keepdims: bool, dense_sum: Any) -> Any:
 
 
 def hot(x: Any, depth: int, axis: int, dtype: Any) -> Any:
-    """One-hot rows, sparse; a number that is not in [0, depth) has none."""
+    """Returns sparse one-hot rows; an index outside [0, depth) has an empty row."""
     flat = ops.cast(ops.reshape(x, shape=(math.prod(x.dims),)), dtype=tf.int64)
     zero = ops.zeros_like(flat)
     inside = ops.logical_and(ops.greater_equal(flat, zero), ops.less(flat, zero + depth))

@@ -1,7 +1,7 @@
-"""A step of training, evaluation or prediction as it is run: planned on NumPy, or compiled by XLA.
+"""Execution of a training, evaluation or prediction step: by the NumPy executor, or compiled by XLA.
 
-The plan on NumPy is ready at once. XLA takes seconds to compile, and is faster then: it is worth it for batches of a
-shape that keeps coming. Its programs run on while Python goes on, so what a step logs is fetched when somebody asks.
+The NumPy plan is ready immediately. XLA takes seconds to compile and is faster afterwards, which pays off for batches
+of a recurring shape. Its programs run asynchronously, so the logs of a step are fetched on demand.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ Step = Callable[[Any], Any]
 
 logger = logging.getLogger("gradtape")
 
-_OFTEN = 32  # batches of one shape, after which XLA compiles the step for it
+_OFTEN = 32  # batches of one shape before XLA compiles the step for it
 
 
 def planned(step: Step) -> Step:
-    """The step as a graph that NumPy runs."""
+    """Traces the step for the NumPy executor."""
     return _function(step, jit_compile=False)
 
 
 def around(step: Step, run: Step) -> Step:
-    """`run`, which runs the step on all replicas, as a function under the step's name."""
+    """Traces `run`, which runs the step on all replicas, under the step's name."""
     return _function(step, jit_compile=False, run=run)
 
 
 def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
-    """`run`, or the step itself, as a function under the step's name, which warnings of retracing tell."""
-    # The parameter must not be bound to the model: what the function was traced for goes with it.
+    """Traces `run`, or the step itself, under the step's name, which appears in retracing warnings."""
+    # The function must not be bound to the model: its traces are released together with it.
     call = run or (lambda data: step(data))
     name = getattr(step, "__qualname__", call.__qualname__)
     call.__name__ = getattr(step, "__name__", call.__name__)
-    call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code
+    call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code object
     return tf.function(call, autograph=False, jit_compile=jit_compile)
 
 
 def compiled(step: Step, logs_late: bool) -> Step:
-    """The step compiled by XLA; if `logs_late`, it returns scalars in a dictionary, which are fetched when needed."""
+    """Compiles the step by XLA; with `logs_late`, it returns a dictionary of scalars that are fetched on demand."""
     if logs_late:
         return _Running(step)
     return _function(step, jit_compile=True)
 
 
 def best(step: Step, logs_late: bool, has_convolutions: bool) -> Step:
-    """The step planned on NumPy, and compiled by XLA for what comes often, if there is XLA and it is the faster one."""
+    """Chooses NumPy, then XLA for recurring shapes, if JAX is installed and the model has no convolutions."""
     if has_convolutions or importlib.util.find_spec("jax") is None:
         return planned(step)
     return _First(getattr(step, "__qualname__", "the step"), planned(step), compiled(step, logs_late))
 
 
 class _First:
-    """The one function for batches whose shape is rare, the other for those that come often."""
+    """Tiered execution: one function for rare batch shapes, another for frequent ones."""
 
     def __init__(self, name: str, rare: Step, often: Step) -> None:
         self._name = name
@@ -76,7 +76,7 @@ class _First:
         count = self._seen[shapes] = self._seen.get(shapes, 0) + 1
         if count <= _OFTEN or not self._works or self._stays_on_numpy():
             return self._rare(data)
-        if count > _OFTEN + 2:  # the first call has traced it, the second has compiled it
+        if count > _OFTEN + 2:  # the first call traces it, the second compiles it
             return self._often(data)
         if count == _OFTEN + 1:
             logger.info(
@@ -86,25 +86,25 @@ class _First:
             )  # fmt: skip
         try:
             return self._often(data)
-        except Exception as error:  # nobody has asked for XLA: what it does not know is left to NumPy
+        except Exception as error:  # the user did not request XLA: fall back to NumPy
             self._works = False
             logger.info("the step stays on NumPy, for XLA has failed: %s", error)
             return self._rare(data)
 
     def _stays_on_numpy(self) -> bool:
-        """Whether there is a memory budget: XLA would have to compile the step several times to keep to it."""
+        """Returns whether a memory budget is in force: XLA would have to compile the step several times to meet it."""
         return in_force.budget is not None
 
 
 def _shapes(data: Any) -> Any:
-    """The shapes in a batch, which is mostly a tuple of tensors."""
+    """Returns the shapes of a batch; the fast path is a tuple of tensors."""
     if type(data) is tuple:
         return tuple([x.dims if isinstance(x, tf.Tensor) else _shapes(x) for x in data])
     return tuple([x.dims for x in tree.flatten(data) if isinstance(x, tf.Tensor)])
 
 
 class _Running:
-    """A step compiled by XLA, whose logs are left on the device, in variables that are only written to."""
+    """An XLA-compiled step that leaves its logs on the device, in write-only variables."""
 
     def __init__(self, step: Step) -> None:
         logs: dict[str, Any] = {}
@@ -126,7 +126,7 @@ class _Running:
 
 
 class Late:
-    """A number that a device may still be computing: whoever needs it waits for it."""
+    """A scalar that a device may still be computing; conversion to a number waits for it."""
 
     __slots__ = ("_array",)
 

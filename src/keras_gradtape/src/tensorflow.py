@@ -1,4 +1,4 @@
-"""TensorFlow as Keras knows it: gradtape's names, and what Keras uses of the private ones and of TensorFlow 1's."""
+"""TensorFlow's interface for Keras: gradtape's names, plus the private and TensorFlow 1 names that Keras uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradtape.core.owners import Owner
 
 
 class _Extended(SimpleNamespace):
-    """Names in front of those of a namespace of gradtape's."""
+    """A namespace of gradtape with additional names, which take precedence."""
 
     def __init__(self, base: Any, **names: Any) -> None:
         super().__init__(_base=base, **names)
@@ -31,7 +31,7 @@ __internal__ = SimpleNamespace(
 
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
-    """`tf.cond`, of which TensorFlow 1 takes a single result out of its list."""
+    """`tf.cond` with TensorFlow 1's unpacking of a list with a single result."""
     result = tf.cond(pred, true_fn, false_fn)
     return result[0] if isinstance(result, list | tuple) and len(result) == 1 else result
 
@@ -41,13 +41,13 @@ def _gradients(ys: Any, xs: Any, colocate_gradients_with_ops: bool = False) -> A
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
-    """`tf.where`, in which TensorFlow 1 takes a vector as the condition of whole rows."""
+    """`tf.where` with TensorFlow 1's broadcasting: a vector condition selects whole rows."""
     rows = len(condition.shape) == 1
     return tf.where(tf.reshape(condition, [-1] + [1] * (len(x.shape) - 1)) if rows else condition, x, y)
 
 
 def _initializer(kind: Any) -> Any:
-    """An initializer of TensorFlow 1, which knows its dtype from the start."""
+    """Adapts an initializer to TensorFlow 1's signature, where the constructor takes the dtype."""
 
     def made(first: Any, second: Any, dtype: Any, seed: Any) -> Any:
         return lambda shape: kind(first, second, seed=seed)(shape, dtype)
@@ -65,7 +65,7 @@ def _ctc_loss(inputs: Any, labels: Any, sequence_length: Any) -> Any:
 
 
 def _ctc_beam_search_decoder(inputs: Any, sequence_length: Any, beam_width: int, top_paths: int) -> Any:
-    """The decoder, whose labels TensorFlow 1 merges where one follows its like."""
+    """The decoder with TensorFlow 1's merging of repeated labels."""
     paths, scores = tf.nn.ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths)
     return [_without_repetitions(path) for path in paths], scores
 

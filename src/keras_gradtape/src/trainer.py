@@ -1,4 +1,4 @@
-"""`fit`, `evaluate`, `predict` and their kin: a step is a gradtape function, traced once for each shape of a batch."""
+"""`fit`, `evaluate`, `predict` and related methods: a step is a traced function, specialized per batch shape."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from .ops.core import convert_to_numpy, convert_to_tensor
 
 
 class Trainer(base_trainer.Trainer):
-    """How a model is trained."""
+    """The training loops of a model."""
 
     def __init__(self) -> None:
         super().__init__()
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
-        self._distribute_strategy = replicas.chosen()  # of several replicas, in whose scope the model is made
+        self._distribute_strategy = replicas.chosen()  # the strategy of the enclosing scope, if it has several replicas
 
     @property
     def distribute_strategy(self) -> Any:
-        """The strategy in whose scope the model was made."""
+        """The strategy in whose scope the model was created."""
         return self._distribute_strategy or tf.distribute.get_strategy()
 
     def _aggregate_additional_loss(self, loss: Any) -> Any:
         return replicas.scaled(super()._aggregate_additional_loss(loss))
 
     def _resolve_auto_jit_compile(self) -> bool | str:
-        """Which steps XLA compiles is seen while they run: see `steps.best`."""
+        """Returns "auto" if the model supports XLA: `steps.best` then decides per step."""
         return "auto" if base_trainer.model_supports_jit(self) else False
 
     def _call_on(self, x: Any, training: bool) -> Any:
@@ -59,7 +59,7 @@ class Trainer(base_trainer.Trainer):
         self._loss_tracker.update_state(replicas.unscaled(loss), sample_weight=batch.shape[0])
 
     def train_step(self, data: Any) -> Any:
-        """One step of training on a batch; models that train in another way have their own."""
+        """Runs one training step on a batch. Models with custom training override it."""
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
             y_pred = self._call_on(x, training=True)
@@ -76,7 +76,7 @@ class Trainer(base_trainer.Trainer):
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def test_step(self, data: Any) -> Any:
-        """Loss and metrics on a batch."""
+        """Computes loss and metrics on a batch."""
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
         y_pred = self._call_on(x, training=False)
         loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=False)
@@ -84,24 +84,24 @@ class Trainer(base_trainer.Trainer):
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def predict_step(self, data: Any) -> Any:
-        """The model's outputs for a batch."""
+        """Computes the model's outputs for a batch."""
         x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
         return self._call_on(x, training=False)
 
     def _join_distribution(self) -> None:
-        """Lays out what was made before the distribution was set; steps compiled for one device are dropped."""
+        """Shards variables created before the distribution was set, and drops steps compiled for one device."""
         if distribution.current() is not None and distribution.lay_out_all(self.variables, self.optimizer):
             self.train_function = self.test_function = self.predict_function = None
 
     def _compiled(self, step: steps.Step, reduction: str = "mean") -> steps.Step:
-        """`step` as it is run: as a function, unless the model is to run eagerly."""
+        """Returns the executable form of `step`: a traced function, unless the model runs eagerly."""
         if self._distribute_strategy is not None:
             run = replicas.on_each(self._distribute_strategy, step, reduction)
             return run if self.run_eagerly else steps.around(step, run)
         if self.run_eagerly:
             return step
         if distribution.current() is not None or distribution.is_spread(self.variables):
-            compiled = steps.compiled(step, self._logs_metrics(step))  # XLA alone computes on several devices
+            compiled = steps.compiled(step, self._logs_metrics(step))  # only XLA computes on several devices
             return compiled if distribution.num_processes() == 1 else distribution.together(compiled, step.__name__)
         if not self.jit_compile:
             return steps.planned(step)
@@ -110,13 +110,15 @@ class Trainer(base_trainer.Trainer):
         return steps.compiled(step, self._logs_metrics(step))
 
     def _logs_metrics(self, step: steps.Step) -> bool:
-        """Whether `step` is a usual one, which returns the metrics and nothing else."""
+        """Returns whether `step` is a default one, which returns only the metrics."""
         usual = (Trainer.train_step, Trainer.test_step)
         return getattr(step, "__func__", None) in usual and type(self).compute_metrics is Trainer.compute_metrics
 
     def _steps(self, step: Callable[[Any], Any]) -> Callable[[Iterable[Any]], Any]:
-        """A function that takes the batches of one execution from an iterable, runs `step` on each, and returns the
-        last result; `StopIteration` if there is no batch left."""
+        """Returns a function that runs `step` on the batches of one execution and returns the last result.
+
+        It raises `StopIteration` if no batch is left.
+        """
         compiled, as_batch = self._compiled(step), self._batches()
 
         def function(batches: Iterable[Any]) -> Any:
@@ -129,7 +131,7 @@ class Trainer(base_trainer.Trainer):
         return function
 
     def _batches(self) -> Callable[[Any], Any]:
-        """How a batch is made ready: split among replicas; where several processes have one each, as parts of one."""
+        """Returns the conversion of a batch: split among replicas, or assembled from the parts of several processes."""
         strategy = self._distribute_strategy
         if strategy is not None:
             return lambda data: replicas.split(strategy, _as_tensors(data))
@@ -152,7 +154,7 @@ class Trainer(base_trainer.Trainer):
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Sets `predict_function`, which takes a list of batches and gives the outputs for all of them."""
+        """Sets `predict_function`, which takes a list of batches and returns the outputs for all of them."""
         self._join_distribution()
         if self.predict_function is None or force:
             compiled, as_batch = self._compiled(self.predict_step, "concat"), self._batches()
@@ -165,10 +167,10 @@ class Trainer(base_trainer.Trainer):
         return self.predict_function
 
     def _build_for(self, iterator: Any = None, data_batch: Any = None) -> None:
-        """Creates the variables of model, metrics, loss and optimizer ahead where devices or replicas share them.
+        """Creates the variables of model, metrics, loss and optimizer in advance if devices or replicas share them.
 
-        Elsewhere the first step creates them, as on TensorFlow: a batch read ahead begins another pass through a
-        dataset, and `call` may take more than `x`, as in a model with a `train_step` of its own.
+        Otherwise the first step creates them, as on TensorFlow: reading a batch in advance would start another pass
+        over a dataset, and `call` may take more than `x`, as in a model with a custom `train_step`.
         """
         strategy = self._distribute_strategy
         if strategy is None and distribution.current() is None:
@@ -297,7 +299,7 @@ class Trainer(base_trainer.Trainer):
         return_dict: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The loss and the metrics on data."""
+        """Returns loss and metrics on data."""
         self._assert_compile_called("evaluate")
         cached = kwargs.pop("_use_cached_eval_dataset", False)
         if kwargs:
@@ -343,7 +345,7 @@ class Trainer(base_trainer.Trainer):
         steps: int | None = None,
         callbacks: Any = None,
     ) -> Any:
-        """The model's outputs for data, as NumPy arrays."""
+        """Returns the model's outputs for data, as NumPy arrays."""
         epoch_iterator = Batches(
             strategy=self._distribute_strategy,
             x=x,
@@ -379,7 +381,7 @@ class Trainer(base_trainer.Trainer):
         class_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """One step of training."""
+        """Runs one training step."""
         self._assert_compile_called("train_on_batch")
         if class_weight is not None:
             if sample_weight is not None:
@@ -391,7 +393,7 @@ class Trainer(base_trainer.Trainer):
         return self._on_batch(self.make_train_function, (x, y, sample_weight), return_dict)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
-        """Loss and metrics on one batch."""
+        """Returns loss and metrics on one batch."""
         self._assert_compile_called("test_on_batch")
         return self._on_batch(self.make_test_function, (x, y, sample_weight), return_dict)
 
@@ -404,17 +406,17 @@ class Trainer(base_trainer.Trainer):
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The model's outputs for one batch, as NumPy arrays."""
+        """Returns the model's outputs for one batch, as NumPy arrays."""
         return tree.map_structure(convert_to_numpy, self.make_predict_function()([(x,)]))
 
     def compiled_loss(self, y: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None) -> Any:
-        """The former name of `compute_loss`."""
+        """Deprecated name of `compute_loss`."""
         warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss`.", stacklevel=2)
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
 
 
 def _hear_of_batches(callbacks: Any) -> bool:
-    """Whether one of the callbacks does something when a batch begins or ends: telling the others takes its time."""
+    """Returns whether any callback handles the start or end of a batch; calling default handlers costs time."""
     names = ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
     return type(callbacks) is not callbacks_module.CallbackList or not all(
         is_default(getattr(callback, name)) for callback in callbacks.callbacks for name in names
@@ -422,14 +424,14 @@ def _hear_of_batches(callbacks: Any) -> bool:
 
 
 def _is_convolution(layer: Any) -> bool:
-    """Whether it is a layer whose work NumPy's executor does faster than XLA on processors."""
+    """Returns whether the NumPy executor runs this layer faster on CPUs than XLA."""
     from keras.src.layers.convolutional.base_conv import BaseConv
 
     return isinstance(layer, BaseConv)
 
 
 def _has_batches(iterator: Batches) -> bool:
-    """Whether there is any data: Keras warns of that where it runs out, and a step is never made."""
+    """Returns whether there is any data: Keras warns when data runs out, and then no step is built."""
     iterator.reset()
     with iterator.catch_stop_iteration():
         for _, _, batches in iterator:
@@ -439,13 +441,13 @@ def _has_batches(iterator: Batches) -> bool:
 
 
 def _as_tensors(data: Any) -> Any:
-    """A batch as tensors of the host: what runs on a device takes them there, XLA while Python goes on."""
+    """Converts a batch to host tensors; the executor copies them to a device, asynchronously under XLA."""
     with staying():
         return _converted(data)
 
 
 def _converted(data: Any) -> Any:
-    if type(data) is tuple:  # as most batches are: nothing else need be looked for
+    if type(data) is tuple:  # fast path for most batches
         return tuple(map(_converted, data))
     if type(data) is np.ndarray:
         return convert_to_tensor(data)

@@ -1,1 +1,1 @@
-"""Keras' functions on tensors, by subject."""
+"""Keras' tensor functions, by subject."""

@@ -1,4 +1,4 @@
-"""Whatever Keras takes for a tensor as one of gradtape's, and back."""
+"""Conversion between the values that Keras accepts as tensors and gradtape's tensors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PYTHON = frozenset((bool, int, float, complex, list, tuple))
 
 
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
-    """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype.
+    """Converts `x` to a tensor, cast to `dtype` if given; Python floats get Keras' default dtype.
 
-    What is sparse or ragged stays so, unless `sparse` or `ragged` is False.
+    Sparse and ragged values stay so, unless `sparse` or `ragged` is False.
     """
     target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
     if isinstance(x, KerasVariable):
@@ -39,12 +39,12 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
 
 
 def dense_tensor(x, dtype=None):
-    """`x` as a dense tensor, for functions of which nothing would stay sparse."""
+    """Converts `x` to a dense tensor, for functions that do not preserve sparsity."""
     return convert_to_tensor(x, dtype, sparse=False)
 
 
 def _new_tensor(x: Any, dtype: Any) -> Any:
-    """A tensor of what is none yet; `dtype` is what it will be cast to, where that is known."""
+    """Creates a tensor from a non-tensor value; `dtype` is the dtype that it will be cast to, if known."""
     kind = type(x)
     if kind is bool or kind is int or kind is float or kind is complex:
         return wrap(*_number(x, dtype))
@@ -78,19 +78,19 @@ def _number(x: Any, dtype: Any) -> Any:
 
 
 def convert_to_numpy(x):
-    """The value as a NumPy array of its own."""
+    """Copies the value to a new NumPy array."""
     if isinstance(x, KerasVariable):
         x = x.tensor()
     return np.array(x.to_tensor() if isinstance(x, tf.RaggedTensor) else sparse_tensors.densified(x))
 
 
 def is_tensor(x):
-    """Whether `x` is a tensor of gradtape, sparse and ragged ones included."""
+    """Returns whether `x` is a tensor of gradtape, including sparse and ragged ones."""
     return isinstance(x, _TENSORS) or sparse_tensors.is_sparse(x) or isinstance(x, tf.RaggedTensor)
 
 
 def cast(x, dtype):
-    """`x` in another dtype. Python's numbers are of TensorFlow's dtypes first: 0.999 is rounded to float32."""
+    """Casts `x`. Python numbers first get TensorFlow's default dtypes: 0.999 is rounded to float32."""
     if type(x) in _PYTHON:
         x = tf.convert_to_tensor(x)
     return convert_to_tensor(x, dtype)

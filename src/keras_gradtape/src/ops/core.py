@@ -1,4 +1,4 @@
-"""Variables, shape inference, and what steers a computation: branches, loops and gradients."""
+"""Variables, shape inference, control flow and gradients."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TENSORS = (tf.Tensor, tf.Variable)
 
 
 class Variable(KerasVariable):
-    """A Keras variable, whose value is held by a variable of gradtape. Tapes take it wherever they take that one."""
+    """A Keras variable that holds a gradtape variable; tapes accept it wherever they accept the latter."""
 
     @property
     def _gradtape_variable(self) -> Any:
@@ -64,11 +64,11 @@ class Variable(KerasVariable):
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
         if trace is not None:
-            trace.made(self._value)  # code that asks whether it is built, as `scale_loss`, is traced again, as built
+            trace.made(self._value)  # code that tests whether it is built, such as `scale_loss`, is retraced as built
         if self._shape is None:
             self._shape = self._validate_shape(self._value.shape)
         distribution.lay_out(self)
-        for restoration, number in vars(self).pop("_restorations", ()):  # of checkpoints that waited for this variable
+        for restoration, number in vars(self).pop("_restorations", ()):  # checkpoints restored before its creation
             restoration.lay_over(self, number)
 
     def _initialize_with_initializer(self, initializer: Any) -> None:
@@ -87,7 +87,7 @@ class Variable(KerasVariable):
         return convert_to_tensor(value, dtype)
 
     def tensor(self) -> Any:
-        """The present value, in the dtype that autocasting asks for. `value` is the variable that holds it."""
+        """Returns the current value, autocast to the requested dtype. `value` is the variable that holds it."""
         if self._value is None or in_stateless_scope():
             held = self.value
             return own_read(held) if type(held) in readable else held
@@ -95,12 +95,12 @@ class Variable(KerasVariable):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape as TensorFlow's variables have it, with `as_list`, `rank` and the like; it equals the tuple."""
+        """The shape with the interface of TensorFlow's variables (`as_list`, `rank`, ...); it equals the tuple."""
         return TensorShape._of(self._shape)
 
     @property
     def handle(self) -> Any:
-        """What stands for the variable in TensorFlow's optimizers."""
+        """The resource handle that TensorFlow's optimizers expect: the inner variable."""
         return self._value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -117,7 +117,7 @@ class Variable(KerasVariable):
 
 
 def _is_trainable(tensor):
-    """False: a layer may freeze what is a tensor, computed from quantised weights, and there is nothing to freeze."""
+    """Returns False: a layer may freeze a dequantized weight, which is a tensor: there is nothing to freeze."""
     return False
 
 
@@ -127,20 +127,20 @@ register(Variable, lambda variable, dtype: to_tensor(variable.tensor(), dtype), 
 
 
 def shape(x):
-    """The shape as a plain tuple."""
+    """Returns the shape as a plain tuple."""
     return x.dims if isinstance(x, _TENSORS) else tuple(x.shape)
 
 
 def compute_output_spec(fn, *args: Any, **kwargs: Any):
-    """What `fn` returns for symbolic arguments, as symbolic tensors.
+    """Infers the results of `fn` for symbolic arguments, as symbolic tensors.
 
-    `fn` is run on zeros, as TensorFlow traces it in a scratch graph: what a layer's `compute_output_shape` says is not
-    asked. Where a size is not known, `fn` is run with two sizes, and what differs between the results is not known
-    either: small sizes for the first axis, the batch, larger ones where a window has to fit. No recorder sees the run,
-    no variable changes, and no random number is used up.
+    Runs `fn` on zeros, as TensorFlow traces it in a scratch graph, and does not use `compute_output_shape` of layers.
+    If a size is unknown, `fn` runs with two sizes, and sizes that differ between the results are unknown too: small
+    sizes for the batch axis, larger ones for axes where a window has to fit. The run is not recorded, changes no
+    variable and consumes no random numbers.
 
-    Under a `keras.distribution`, which TensorFlow does not have, a model made of layers asks their rules: its variables
-    may be too large for one device.
+    Under a `keras.distribution`, which TensorFlow lacks, a model of layers uses the shape rules of its layers: its
+    variables may be too large for one device.
     """
     unknown = [None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
     with dispatch.traced_by(None), StatelessScope(), SymbolicScope(), _unchanged_variables(fn):
@@ -153,14 +153,14 @@ def compute_output_spec(fn, *args: Any, **kwargs: Any):
             return tree.map_structure(
                 _spec, _run_on_zeros(fn, args, kwargs, 2, 83), _run_on_zeros(fn, args, kwargs, 3, 89)
             )
-        except Exception:  # a batch of two may be too small for `fn`; if it is not that, the error comes again
+        except Exception:  # a batch of two may be too small for `fn`; any other error is raised again
             return tree.map_structure(
                 _spec, _run_on_zeros(fn, args, kwargs, 83, 83), _run_on_zeros(fn, args, kwargs, 89, 89)
             )
 
 
 def _asks_its_layers(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether `fn` is a model made of layers, with one input, given as it was declared."""
+    """Returns whether `fn` is a model of layers with a single input, called as declared."""
     from keras.src.models.functional import Functional
     from keras.src.models.sequential import Sequential
 
@@ -183,20 +183,20 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
             return tf.SparseTensor(np.zeros((count, len(dims)), np.int64), np.zeros(count, dtype.numpy), dims)
         if dtype is dtypes.string:
             return tf.zeros(dims, dtype)
-        return constant(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)  # which takes no memory on the host
+        return constant(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)  # allocates nothing on the host
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
     return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)
 
 
 def _is_traced(x: Any) -> bool:
-    """Whether it is a tensor of a function that is being traced: a layer is built by a call inside of it."""
+    """Returns whether `x` is a tensor of the function being traced: a layer may be built by a call inside it."""
     return isinstance(x, TracedTensor)
 
 
 @contextlib.contextmanager
 def _unchanged_variables(fn: Any) -> Iterator[None]:
-    """The variables of the layer that `fn` belongs to have their values again when the block has ended."""
+    """Context manager: restores the variables of the layer that `fn` belongs to."""
     owner = getattr(fn, "__self__", fn)
     variables = described(owner)[1].values() if isinstance(owner, Owner) else ()
     before = [(variable, own_read(variable)) for variable in variables]
@@ -209,7 +209,7 @@ def _unchanged_variables(fn: Any) -> Iterator[None]:
 
 
 def _spec(x: Any, other: Any) -> Any:
-    """The symbolic tensor for the results of two runs: a size that differs is not known."""
+    """Returns the symbolic tensor for the results of two runs; sizes that differ are unknown."""
     if not is_tensor(x):
         return x
     dims = tuple(a if a == b else None for a, b in zip(shape(x), shape(other), strict=True))
@@ -217,7 +217,7 @@ def _spec(x: Any, other: Any) -> Any:
 
 
 def cond(pred, true_fn, false_fn):
-    """What one of two functions returns."""
+    """Calls one of two functions."""
     if isinstance(pred, KerasVariable):
         pred = pred.tensor()
     if not isinstance(pred, _TENSORS):
@@ -226,18 +226,18 @@ def cond(pred, true_fn, false_fn):
 
 
 def switch(index, branches, *operands):
-    """What the branch with this number returns; a number outside the list means the nearest one."""
+    """Calls the branch with this index, clamped to the valid range."""
     index = tf.clip_by_value(convert_to_tensor(index, "int32"), 0, len(branches) - 1)
     return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
 
 
 def vectorized_map(function, elements):
-    """`function` applied to each row of the elements, all rows at once."""
+    """Applies `function` to each row of the elements, vectorized."""
     return tf.vectorized_map(function, tree.map_structure(dense_tensor, elements))
 
 
 def scatter(indices, values, shape):
-    """Zeros, to which the values are added at the indices."""
+    """Adds values at indices to a tensor of zeros."""
     return tf.scatter_nd(dense_tensor(indices), dense_tensor(values), shape)
 
 
@@ -250,7 +250,7 @@ _SCATTERS = {
 
 
 def scatter_update(inputs, indices, updates, reduction=None):
-    """The inputs, combined with the updates at the indices."""
+    """Combines the inputs with updates at indices."""
     inputs, indices = dense_tensor(inputs), dense_tensor(indices)
     updates = dense_tensor(updates, inputs.dtype)
     if reduction in _SCATTERS:
@@ -264,13 +264,13 @@ def scatter_update(inputs, indices, updates, reduction=None):
 
 
 def _starts(start_indices: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
-    """Where a block begins, moved so that it lies inside."""
+    """Clamps the start of a block so that the block lies inside."""
     most = np.subtract(dims, sizes).astype(np.int32)
     return tf.clip_by_value(convert_to_tensor(start_indices, "int32"), 0, most)
 
 
 def slice(inputs, start_indices, shape):
-    """The block of a shape that begins at some place; a size of -1 means what is left."""
+    """Returns the block of a shape at a position; a size of -1 extends to the end."""
     inputs = dense_tensor(inputs)
     if len(start_indices) != len(shape):
         raise ValueError(
@@ -281,7 +281,7 @@ def slice(inputs, start_indices, shape):
 
 
 def slice_update(inputs, start_indices, updates):
-    """The inputs with a block replaced."""
+    """Replaces a block of the inputs."""
     inputs = dense_tensor(inputs)
     updates = dense_tensor(updates, inputs.dtype)
     if not updates.dims:
@@ -296,22 +296,22 @@ def map_range(dims):
 
 
 def stop_gradient(variable):
-    """The value, through which no gradient goes."""
+    """Returns the value, treated as constant by gradients."""
     return tf.stop_gradient(convert_to_tensor(variable))
 
 
 def unstack(x, num=None, axis=0):
-    """The slices along an axis."""
+    """Returns the slices along an axis."""
     return tf.unstack(dense_tensor(x), num=num, axis=axis)
 
 
 def random_seed_dtype():
-    """The dtype of the state of a seed generator: TensorFlow's, since the state's arithmetic is in it."""
+    """Returns the dtype of a seed generator's state: TensorFlow's, since the state is computed in it."""
     return "int64"
 
 
 def custom_gradient(f):
-    """A function that returns its result and the function that gives its gradients."""
+    """Wraps a function that returns its result and a function that computes its gradients."""
 
     def on_values(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = tree.map_structure(lambda x: x.tensor() if isinstance(x, KerasVariable) else x, (args, kwargs))
@@ -321,7 +321,7 @@ def custom_gradient(f):
 
 
 def remat(f):
-    """A function whose intermediate results are computed again for its gradient, instead of being kept."""
+    """Rematerialization (gradient checkpointing): recomputes the intermediate results of `f` for its gradient."""
     again = tf.recompute_grad(f)
 
     @functools.wraps(f)
@@ -332,5 +332,5 @@ def remat(f):
 
 
 def device_scope(device_name):
-    """Where ops are to run."""
+    """Context manager for the device of ops."""
     return tf.device(device_name)

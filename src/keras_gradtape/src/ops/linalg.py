@@ -1,4 +1,4 @@
-"""Decompositions of matrices, linear systems and norms."""
+"""Matrix decompositions, linear systems and norms."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def inv(a):
 
 
 def lu_factor(a):
-    """Both factors in one matrix, and the row that each row was exchanged with, as in LAPACK."""
+    """Returns both factors in one matrix, and the pivots as row exchanges, as in LAPACK."""
     a = convert_to_tensor(a)
     rows, columns = a.dims[-2:]
     count = min(rows, columns)
@@ -65,7 +65,7 @@ def lu_factor(a):
 
 
 def _rectangular_lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """The factors of a wide or tall matrix, from those of the square matrix that zeros and ones make of it."""
+    """Factors a wide or tall matrix through a square one: its left part, or itself padded with zeros and ones."""
     rows, columns = a.dims[-2:]
     lead = [(0, 0)] * (len(a.dims) - 2)
     if rows < columns:
@@ -74,7 +74,7 @@ def _rectangular_lu(a: Tensor) -> tuple[Tensor, Tensor]:
         lower = lower + tf.eye(rows, dtype=a.dtype)
         rest = tf.gather(a[..., rows:], order, axis=-2, batch_dims=len(lead))
         return ops.concat(factors, tf.linalg.triangular_solve(lower, rest), axis=len(lead) + 1), order
-    # Columns of zeros never pivot before the rest is done, so the first columns are factored as they stand.
+    # The padding columns are not pivoted before the original ones are done, so these are factored unchanged.
     wide = tf.pad(a, [*lead, (0, 0), (0, rows - columns)])
     shift = np.eye(rows)
     shift[:columns] = 0
@@ -83,7 +83,7 @@ def _rectangular_lu(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _exchanges(order: Tensor, count: int) -> Tensor:
-    """The exchanges, one for each of the first `count` rows, whose product is the permutation `order`."""
+    """Returns the exchanges, one for each of the first `count` rows, whose product is the permutation `order`."""
     present = ops.broadcast_to(tf.range(order.dims[-1], dtype=order.dtype), shape=order.dims)
     places = tf.range(order.dims[-1], dtype=order.dtype)
     found = []
@@ -176,7 +176,7 @@ def solve_triangular(a, b, lower=False):
 
 
 def _with_columns(solver: Any, a: Any, b: Any) -> Tensor:
-    """`solver(a, b)`, where `b` may be a vector instead of a matrix of columns."""
+    """Calls `solver(a, b)`, where `b` may be a vector instead of a matrix."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     if len(b.dims) == len(a.dims) - 1:
         return solver(a, b[..., None])[..., 0]
@@ -220,7 +220,7 @@ def _matrices(x: Any) -> Tensor:
 
 
 def jvp(fun, primals, tangents, has_aux=False):
-    """`fun(*primals)` and its derivative in the direction of the tangents."""
+    """Returns `fun(*primals)` and its directional derivative along the tangents."""
     primals = tree.map_structure(convert_to_tensor, primals)
     flat = tree.flatten(primals)
     directions = [cast(convert_to_tensor(t), x.dtype) for t, x in zip(tree.flatten(tangents), flat, strict=True)]

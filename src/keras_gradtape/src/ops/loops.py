@@ -1,4 +1,4 @@
-"""Loops: eagerly they are Python's, inside a function one node of the graph."""
+"""Loops: Python loops in eager mode, a single graph node in a traced function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradtape.engine.run import dispatch
 
 from .conversion import convert_to_tensor
 
-_UNROLLED = 4  # loops of so few rounds are written out
+_UNROLLED = 4  # loops of at most this many iterations are unrolled
 
 
 def _tensors(structure: Any) -> Any:
@@ -20,14 +20,14 @@ def _tensors(structure: Any) -> Any:
 
 
 def map(f, xs):
-    """`f` of each row, stacked."""
+    """Applies `f` to each row and stacks the results."""
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
 
 
 def scan(
     f, init, xs=None, length=None, reverse=False, unroll=1
 ):
-    """The last `carry`, and all `y` stacked, where `carry, y = f(carry, x)` for each row `x` of `xs`."""
+    """Scans `carry, y = f(carry, x)` over the rows `x` of `xs`; returns the last `carry` and the stacked `y`."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
     if not isinstance(unroll, bool) and (not isinstance(unroll, int) or unroll < 1):
@@ -54,7 +54,7 @@ def scan(
 
 
 def _looped(step: Any, carry: Any, n: int, reverse: bool) -> Any:
-    """The rounds as a loop of the graph. The first goes before it, and tells what is to be stacked."""
+    """Runs the iterations as a graph loop. The first one precedes it and determines the outputs to stack."""
     first = n - 1 if reverse else 0
     carry, y = step(first, carry)
     arrays = [
@@ -71,7 +71,7 @@ def _looped(step: Any, carry: Any, n: int, reverse: bool) -> Any:
 
 
 def associative_scan(f, elems, reverse=False, axis=0):
-    """All prefixes combined by the associative `f`, in about log2(n) rounds."""
+    """Computes all prefixes under the associative `f`, in about log2(n) rounds."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
     flat = tree.flatten(_tensors(elems))
@@ -109,7 +109,7 @@ def associative_scan(f, elems, reverse=False, axis=0):
 
 
 def _interleaved(a: Any, b: Any, axis: int) -> Any:
-    """The slices of `a` and `b` in turn; `a` may have one more."""
+    """Interleaves the slices of `a` and `b`; `a` may have one more."""
     n = b.dims[axis]
     front = (builtins.slice(None),) * axis
     both = tf.stack([a[(*front, builtins.slice(0, n))], b], axis + 1)
@@ -118,7 +118,7 @@ def _interleaved(a: Any, b: Any, axis: int) -> Any:
 
 
 def while_loop(cond, body, loop_vars, maximum_iterations=None):
-    """The loop variables when `cond(*loop_vars)` has become false."""
+    """Returns the loop variables when `cond(*loop_vars)` has become false."""
     several = isinstance(loop_vars, list | tuple)
 
     def next_vars(*values: Any) -> Any:
@@ -131,7 +131,7 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
 
 
 def fori_loop(lower, upper, body_fun, init_val):
-    """`body_fun(i, value)` for each `i` from `lower` to `upper`."""
+    """Calls `value = body_fun(i, value)` for each `i` in `range(lower, upper)`."""
     value = _tensors(init_val)
     if dispatch.thread.trace is None:
         for i in range(int(lower), int(upper)):

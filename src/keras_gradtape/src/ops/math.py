@@ -1,4 +1,4 @@
-"""Segments, largest values, Fourier transforms and special functions."""
+"""Segment reductions, top-k, Fourier transforms and special functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def segment_prod(data, segment_ids, num_segments=None, sorted=False):
 def _by_segment(
     reduce: Any, data: Any, segment_ids: Any, num_segments: int | None, empty: float | None = None
 ) -> Tensor:
-    """One row for each segment; a floating-point segment without rows is `empty`, if that is given."""
+    """Returns one row per segment; an empty floating-point segment gets the value `empty`, if given."""
     x, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     ids = ids if ids.dtype.name in ("int32", "int64") else cast(ids, "int32")
     if num_segments is None:
@@ -85,7 +85,7 @@ def extract_sequences(x, sequence_length, sequence_stride):
 
 
 def _get_complex_tensor_from_tuple(x: Any) -> Tensor:
-    """A complex tensor of its real and imaginary parts. Keras calls it by this name."""
+    """Creates a complex tensor from real and imaginary parts. The name is Keras'."""
     if not isinstance(x, tuple | list) or len(x) != 2:
         raise ValueError(f"Input `x` should be a tuple of two tensors - real and imaginary. Received: x={x}")
     real, imag = convert_to_tensor(x[0]), convert_to_tensor(x[1])
@@ -124,7 +124,7 @@ def irfft(x, fft_length=None):
 
 
 def _window(window: Any, sequence_length: int, fft_length: int, dtype: Any) -> Tensor:
-    """The weights of a frame of `fft_length` values: those of the window in the middle of zeros."""
+    """Returns the weights of a frame of `fft_length` values: the window, centered between zeros."""
     before = (fft_length - sequence_length) // 2
     after = fft_length - sequence_length - before
     if window is None:

@@ -1,4 +1,4 @@
-"""What `keras.ops.image` asks of a backend, by subject."""
+"""The backend interface for `keras.ops.image`, by subject."""
 
 from .color import hsv_to_rgb, rgb_to_grayscale, rgb_to_hsv
 from .filters import gaussian_blur, sobel_edges

@@ -1,4 +1,4 @@
-"""Colours of images."""
+"""Color conversions."""
 
 from __future__ import annotations
 

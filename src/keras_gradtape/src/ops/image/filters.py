@@ -1,4 +1,4 @@
-"""Filters that slide over each channel: blurring and edges."""
+"""Filters applied to each channel: blurring and edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
 
 
 def blurred(x: Tensor, kernel_size: Any, sigma: Any) -> Tensor:
-    """A batch of images, channels last, convolved with a Gaussian."""
+    """Convolves a batch of images, channels last, with a Gaussian."""
     spread = convert_to_tensor(sigma, dtype=x.dtype)
     rows, columns = (_gaussian(int(kernel_size[i]), spread[i], x) for i in (1, 0))
     kernel = ops.reshape(rows, shape=(-1, 1)) * columns

@@ -1,4 +1,4 @@
-"""Images as a batch with the channels last, whatever they come as."""
+"""Conversion of images to a batch with channels last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import dense_tensor as convert_to_tensor
 
 
 def checked(images: Any) -> Tensor:
-    """One image or a batch of them."""
+    """Converts to a tensor; raises ValueError unless it is one image or a batch of them."""
     x = convert_to_tensor(images)
     if len(x.dims) not in (3, 4):
         raise ValueError(
@@ -25,7 +25,7 @@ def checked(images: Any) -> Tensor:
 
 
 def on_batch(function: Callable[[Tensor], Tensor], images: Any, data_format: str | None) -> Tensor:
-    """`function` of the images as `(batch, height, width, channels)`; its result in the layout they have."""
+    """Calls `function` on images as `(batch, height, width, channels)`; restores their layout in the result."""
     x = checked(images)
     first = backend.standardize_data_format(data_format) == "channels_first"
     single = len(x.dims) == 3
@@ -40,7 +40,7 @@ def on_batch(function: Callable[[Tensor], Tensor], images: Any, data_format: str
 
 
 def one_of(value: Any, allowed: Any, argument: str) -> None:
-    """Raises an error if `value` is none of those allowed."""
+    """Raises an error if `value` is not one of those allowed."""
     if value not in allowed:
         raise ValueError(
             f"Invalid value for argument `{argument}`. Expected of one {set(allowed)}. Received: {argument}={value}"

@@ -1,4 +1,4 @@
-"""Images of another size: each output row or column is a weighted sum of input ones."""
+"""Image resizing: each output row or column is a weighted sum of input rows or columns."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def resize(
 
 
 def _in_proportion(x: Tensor, height: int, width: int) -> tuple[int, int]:
-    """The height that goes with the image's width, and the width that goes with its height."""
+    """Returns the height proportional to the target width, and the width proportional to the target height."""
     return int(x.dims[2] * height / width), int(x.dims[1] * width / height)
 
 
@@ -100,7 +100,7 @@ _KERNELS = {"linear": _triangle, "cubic": _cubic, "lanczos3": _lanczos(3.0), "la
 def _weights(
     size: int, target: int, scale: Any, translation: Any, kernel: Any, antialias: bool
 ) -> Tensor:
-    """`(size, target)`: how much of each input row is in each output row."""
+    """Returns the `(size, target)` matrix of the weights of input rows in output rows."""
     inverse = 1.0 / scale
     positions = convert_to_tensor(np.arange(target) + 0.5, dtype=scale.dtype)
     at = positions * inverse - translation * inverse - 0.5

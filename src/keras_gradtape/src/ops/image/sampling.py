@@ -1,4 +1,4 @@
-"""Images read at positions between their pixels: coordinates, affine, perspective and elastic transforms."""
+"""Image sampling at positions between pixels: coordinates, affine, perspective and elastic transforms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _mirrored(i: Tensor, size: int) -> Tensor:
     return ops.abs(ops.mod(i + last, max(2 * last, 1)) - last)
 
 
-# The place in the image that an index stands for.
+# Maps an out-of-bounds index to a position in the image.
 _PLACES: dict[str, Any] = {
     "constant": lambda i, size: ops.minimum(ops.maximum(i, 0), size - 1),
     "nearest": lambda i, size: ops.minimum(ops.maximum(i, 0), size - 1),
@@ -40,7 +40,7 @@ _PLACES: dict[str, Any] = {
 
 
 def _neighbours(at: Tensor, order: int) -> list[tuple[Tensor, Any]]:
-    """The indices around each position and their weights; the nearest one alone for order 0."""
+    """Returns the indices around each position and their weights; only the nearest one for order 0."""
     if order == 0:
         return [(cast(ops.sign(at) * ops.floor(ops.abs(at) + 0.5), "int64"), 1)]
     below = ops.floor(at)
@@ -53,9 +53,9 @@ def interpolated(
     pixels: Tensor, sizes: Sequence[int], positions: Sequence[Tensor], order: int, fill_mode: str, fill_value: Any,
     first: Any = 0,
 ) -> Tensor:  # fmt: skip
-    """What images of `sizes` are at `positions`, one tensor for each axis.
+    """Interpolates images of `sizes` at `positions`, one tensor per axis.
 
-    `pixels` holds all pixels as rows, those of an image beginning at row `first`; each position gives a row.
+    `pixels` holds all pixels as rows, those of an image starting at row `first`; the result has one row per position.
     """
     place = _PLACES[fill_mode]
     dtype = positions[0].dtype
@@ -104,7 +104,7 @@ def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value
 
 
 def _sampled(x: Tensor, down: Tensor, across: Tensor, interpolation: str, fill_mode: str, fill_value: Any) -> Tensor:
-    """The images `x`, `(batch, height, width, channels)`, at positions `(batch or 1, height, width)`."""
+    """Samples the images `x`, `(batch, height, width, channels)`, at positions `(batch or 1, height, width)`."""
     batch, height, width, channels = x.dims
     first = convert_to_tensor(np.arange(batch).reshape(-1, 1, 1) * (height * width), dtype="int64")
     pixels = ops.reshape(x, shape=(batch * height * width, channels))
@@ -114,13 +114,13 @@ def _sampled(x: Tensor, down: Tensor, across: Tensor, interpolation: str, fill_m
 
 
 def _grid(height: int, width: int, dtype: Any) -> tuple[Tensor, Tensor]:
-    """The row and the column of each pixel."""
+    """Returns the row and column of each pixel."""
     rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
     return convert_to_tensor(rows, dtype=dtype), convert_to_tensor(columns, dtype=dtype)
 
 
 def _projected(x: Tensor, transforms: Tensor, interpolation: str, fill_mode: str, fill_value: Any) -> Tensor:
-    """The pixel at `(x, y)` is what the image is at `((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)`."""
+    """Samples pixel `(x, y)` at `((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)` of the image."""
     a0, a1, a2, b0, b1, b2, c0, c1 = (
         ops.reshape(value, shape=(-1, 1, 1)) for value in ops.unstack(transforms, axis=1)
     )
@@ -167,7 +167,7 @@ def perspective_transform(images, start_points, end_points, interpolation="bilin
 
 
 def compute_homography_matrix(start_points, end_points):
-    """The eight numbers, for each four pairs of points, of the projection that takes the ends to the starts."""
+    """Returns the eight parameters of the projection that maps four end points to start points, per batch entry."""
     start, end = convert_to_tensor(start_points, dtype="float32"), convert_to_tensor(end_points, dtype="float32")
     (x, y), (to_x, to_y) = ops.unstack(end, axis=2), ops.unstack(start, axis=2)
     one, zero = ops.ones_like(x), ops.zeros_like(x)

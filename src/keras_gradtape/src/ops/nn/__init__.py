@@ -1,4 +1,4 @@
-"""What `keras.ops.nn` asks of a backend, by subject."""
+"""The backend interface for `keras.ops.nn`, by subject."""
 
 from .activations import (
     celu,

@@ -25,7 +25,7 @@ def sigmoid(x):
 
 
 def _with_logits(y: Tensor, logits: Tensor) -> Tensor:
-    """`y`, with what it was made of: a cross entropy of it is computed from the logits, which never saturate."""
+    """Attaches the logits to `y`: a cross-entropy computed from them does not saturate."""
     y._keras_logits = logits  # type: ignore[attr-defined]
     return y
 
@@ -147,14 +147,14 @@ def log_softmax(x, axis=-1):
 
 
 def _along(op: Any, x: Tensor, axis: int | None) -> Tensor:
-    """`op` along an axis, or over all elements."""
+    """Applies `op` along an axis, or over all elements."""
     if axis is None:
         return ops.reshape(op(ops.reshape(x, shape=(math.prod(x.dims),)), axis=0), shape=x.dims)
     return op(x, axis=axis % len(x.dims))
 
 
 def sparsemax(x, axis=-1):
-    """The projection of `x` onto the probability simplex."""
+    """Projects `x` onto the probability simplex."""
     x = convert_to_tensor(x)
     axis = axis % len(x.dims)
     size = x.dims[axis]

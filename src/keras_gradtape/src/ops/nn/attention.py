@@ -1,4 +1,4 @@
-"""Attention: each query's mean of the values, weighted by how its scores with the keys compare."""
+"""Dot-product attention: for each query the mean of the values, weighted by the softmax of its scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dot_product_attention(
     query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
     attn_logits_soft_cap=None,
 ):  # fmt: skip
-    """Attention of `(batch, time, heads, depth)`; `flash_attention` is a hint, and the result the same."""
+    """Attention of `(batch, time, heads, depth)`; `flash_attention` is only a hint."""
     q, k, v = convert_to_tensor(query), convert_to_tensor(key), convert_to_tensor(value)
     if any(len(x.dims) != 4 for x in (q, k, v)):
         raise ValueError(
@@ -45,7 +45,7 @@ def dot_product_attention(
 
 
 def _repeated(x: Tensor, groups: int) -> Tensor:
-    """`(batch, time, heads, depth)` as `(batch, heads, depth, time)`, each head for `groups` heads of the query."""
+    """Transposes `(batch, time, heads, depth)` to `(batch, heads, depth, time)`, repeating each head `groups` times."""
     batch, time, heads, depth = x.dims
     x = ops.transpose(x, perm=(0, 2, 3, 1))
     if groups == 1:
@@ -57,7 +57,7 @@ def _repeated(x: Tensor, groups: int) -> Tensor:
 
 
 def _seen(mask: Any, is_causal: bool, queries: int, keys: int) -> Tensor | None:
-    """Which keys a query may attend to; None if all."""
+    """Returns the mask of keys that each query attends to; None if all."""
     causal = convert_to_tensor(np.tri(queries, keys, dtype=bool)) if is_causal else None
     if mask is None:
         return causal

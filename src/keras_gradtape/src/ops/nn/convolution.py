@@ -1,4 +1,4 @@
-"""Convolutions over 1 to 3 axes of space, in both data formats."""
+"""Convolutions over 1 to 3 spatial axes, in both data formats."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=No
     )
     if first:
         x = ops.transpose(x, perm=(0, *range(2, n + 2), 1))
-    # Each input value spreads over a window. What falls outside of the output is cropped; an output that is larger
-    # than what the windows reach has zeros there.
+    # Each input value contributes to a window. Values outside the output are cropped; an output larger than all windows
+    # is padded with zeros.
     crops, zeros, size = [], [], []
     for i, (before, after) in enumerate(margins):
         reach = (w.dims[i] - 1) * holes[i]
@@ -93,7 +93,7 @@ def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=No
     attrs: dict[str, Any] = {"strides": steps, "paddings": tuple(crops), "dilations": holes, "groups": 1}
     narrow = x.dtype if x.dtype.name == "float16" and dispatch.numpy_computes() else None
     if narrow is not None:
-        x, w = cast(x, "float32"), cast(w, "float32")  # NumPy has no fast product of half precision
+        x, w = cast(x, "float32"), cast(w, "float32")  # NumPy has no fast matrix product for half precision
     y = ops.conv_input(x, w, size=tuple(size), **attrs)
     if narrow is not None:
         y = ops.cast(y, dtype=narrow)

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: its loss and its decoders."""
+"""Connectionist temporal classification (CTC): loss and decoders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ctc_decode(
 
 
 def _greedy(x: Tensor, lengths: Tensor, merge_repeated: bool, blank: int) -> tuple[Tensor, Tensor]:
-    """The most probable class of each frame, those that are labels moved to the front; -1 stands for none."""
+    """Returns the most probable class per frame, with labels moved to the front and padded with -1."""
     _, frames, _ = x.dims
     counted = convert_to_tensor(np.arange(frames), dtype="int32") < lengths[:, None]
     best = tf.argmax(x, axis=2, output_type="int32")
@@ -54,7 +54,7 @@ def _greedy(x: Tensor, lengths: Tensor, merge_repeated: bool, blank: int) -> tup
 
 def _beam_search(x: Tensor, lengths: Tensor, beam_width: int, top_paths: int, blank: int) -> tuple[Tensor, Tensor]:
     batch, frames, classes = x.dims
-    order = [*(i for i in range(classes) if i != blank), blank]  # TensorFlow's decoder has the blank at the end
+    order = [*(i for i in range(classes) if i != blank), blank]  # TensorFlow's decoder expects the blank at the end
     logits = tf.gather(ops.transpose(x, perm=(1, 0, 2)), order, axis=2)
     paths, scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width, top_paths)
     class_of = convert_to_tensor([*order, -1], dtype="int32")

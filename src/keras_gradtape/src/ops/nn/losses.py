@@ -1,4 +1,4 @@
-"""Crossentropies, one-hot encodings and the ratio of signal to noise."""
+"""Cross-entropies, one-hot encodings and the peak signal-to-noise ratio."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 
 def _logits(output: Tensor, from_logits: bool, activation: Op, loss: str) -> tuple[Tensor, bool]:
-    """What the loss is computed from, and whether it is logits: where an activation made the output, they are known.
+    """Returns the input of the loss, and whether it is logits: those of an activation are known.
 
-    In a graph that goes for TensorFlow's own functions too: see `keras.src.backend.tensorflow.nn._get_logits`.
+    In a graph, this includes TensorFlow's own functions: see `keras.src.backend.tensorflow.nn._get_logits`.
     """
     logits = getattr(output, "_keras_logits", None)
     if logits is None:
@@ -84,7 +84,7 @@ def _logits(output: Tensor, from_logits: bool, activation: Op, loss: str) -> tup
 
 
 def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
-    """The output and the target, of the output's dtype and shape."""
+    """Returns the output, and the target cast to its dtype; raises ValueError if the shapes differ."""
     x, labels = convert_to_tensor(output), convert_to_tensor(target)
     if labels.dims != x.dims:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Means and variances, and normalisation with them."""
+"""Moments and normalization."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def moments(x, axes, keepdims=False, synchronized=False):
 
 
 def _narrowed(x: Tensor, dtype: Any) -> Tensor:
-    """`x` in half precision, where what is too large becomes the largest number."""
+    """Casts `x` to half precision, saturating at the largest finite float16."""
     return ops.cast(ops.minimum(ops.maximum(x, -_FLOAT16_MAX), _FLOAT16_MAX), dtype=dtype)
 
 
@@ -53,7 +53,7 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
 
 
 def layer_normalization(x: Any, gamma: Any, beta: Any, axis: Any, epsilon: float | None) -> Tensor | None:
-    """`x` normalised along its last axis, scaled and shifted; None where it is to be done otherwise."""
+    """Fused layer normalization along the last axis; returns None if it does not apply."""
     x = convert_to_tensor(x)
     size = x.dims[-1] if x.dims else 0
     if not x.dtype.is_floating or not size or axis not in (-1, [-1], (-1,), len(x.dims) - 1, [len(x.dims) - 1]):

@@ -1,4 +1,4 @@
-"""Windows of images as columns, and blocks of pixels as channels."""
+"""Image windows as columns (im2col), and blocks of pixels as channels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 def _one_window_a_filter(window: tuple[int, int], like: Tensor) -> Tensor:
-    """Filters of which each sees one place of the window: convolution with them lays the windows out as columns."""
+    """Returns filters that each select one position of the window: convolving with them lays windows out as columns."""
     places = window[0] * window[1]
     return convert_to_tensor(np.eye(places).reshape(*window, 1, places), dtype=like.dtype)
 
@@ -38,7 +38,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 
 def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The transpose of `unfold`: overlapping windows are added up."""
+    """The transpose of `unfold`: sums overlapping windows."""
     x = convert_to_tensor(x)
     size, window, holes, margin, steps = map(_pair, (output_size, kernel_size, dilation, padding, stride))
     n, columns, _ = x.dims

@@ -1,4 +1,4 @@
-"""Pooling over windows of equal size, and over windows that divide the image into a given number of parts."""
+"""Pooling over windows of equal size, and adaptive pooling to a given output size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAYOUTS = {
 
 
 def layout_of(x: Tensor, data_format: str | None) -> str:
-    """TensorFlow's name for Keras' `data_format` of `x`."""
+    """Returns TensorFlow's name for Keras' `data_format` of `x`."""
     names = _LAYOUTS[backend.standardize_data_format(data_format)]
     if len(x.dims) not in names:
         raise ValueError(f"inputs must have 1, 2 or 3 axes of space, rank 3, 4 or 5. Received: shape {x.dims}")
@@ -51,7 +51,7 @@ def adaptive_max_pool(inputs, output_size, data_format=None):
 
 
 def _adaptive(pool: Any, inputs: Any, output_size: Any, data_format: str | None) -> Tensor:
-    """`pool` along one axis of space after the other."""
+    """Applies `pool` along each spatial axis in turn."""
     x = convert_to_tensor(inputs)
     first = 2 if layout_of(x, data_format).startswith("NC") else 1
     n = len(x.dims) - 2
@@ -75,7 +75,7 @@ def _mean_of_parts(x: Tensor, axis: int, starts: Any, ends: Any) -> Tensor:
 
 
 def _largest_of_parts(x: Tensor, axis: int, starts: Any, ends: Any) -> Tensor:
-    # A shorter part sees its last place again.
+    # A shorter window repeats its last position.
     places = np.minimum(starts[:, None] + np.arange((ends - starts).max()), ends[:, None] - 1)
     seen = tf.gather(x, convert_to_tensor(places, dtype="int32"), axis=axis)
     return ops.max(seen, axis=(axis + 1,), keepdims=False)

@@ -1,4 +1,4 @@
-"""`keras.ops.numpy` on gradtape's ops: each subject in a file of its own, dtype promotion in `promotion`."""
+"""`keras.ops.numpy` on gradtape's ops: one file per subject, dtype promotion in `promotion`."""
 
 from .arithmetic import *  # noqa: F403
 from .creation import *  # noqa: F403

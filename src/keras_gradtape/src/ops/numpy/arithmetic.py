@@ -46,7 +46,7 @@ def clip(x, x_min, x_max):
 
 
 def _bound(bound, x: Tensor) -> Tensor:
-    """A bound in the dtype of what is clipped: of an integer the nearest, of a float beyond its range the last one."""
+    """Converts a clipping bound to the dtype of `x`; truncates and clamps bounds of integer tensors."""
     if isinstance(bound, int | float) and x.dtype.is_integer:
         bound = int(max(min(bound, x.dtype.max), x.dtype.min))
     return tensor(bound, x.dtype)
@@ -171,7 +171,7 @@ def power(x1, x2):
     x1, x2 = weak(x1), weak(x2)
     dtype = common(x1, x2)
     if isinstance(x2, int | float) and not dtype.is_bool:
-        return raised(tensor(x1, dtype), x2)  # a constant exponent has cheaper rules
+        return raised(tensor(x1, dtype), x2)  # constant exponents have cheaper gradients
     x1, x2 = (tensor(x, dtype) for x in (x1, x2))
     return on_bools(ops.pow, x1, x2) if dtype.is_bool else ops.pow(x1, x2)
 

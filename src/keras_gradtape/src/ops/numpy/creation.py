@@ -1,4 +1,4 @@
-"""Tensors made of numbers: constants, ranges, identity matrices, windows."""
+"""Creation of tensors: constants, ranges, identity matrices, windows."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     shape = (step * 1).dims
     places = np.arange(num, dtype=computed.numpy).reshape((-1, *(1,) * len(shape)))
     weights = tensor(places / max(parts, 1))
-    # Weighed so that both ends are met exactly.
+    # Interpolates so that both ends are exact.
     y = start * (1 - weights) + stop * weights
     if not dtype.is_floating:
         y = ops.floor(y)

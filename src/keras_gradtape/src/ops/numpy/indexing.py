@@ -1,4 +1,4 @@
-"""Taking values by position: along an axis, on diagonals, in triangles."""
+"""Indexing: along an axis, diagonals, triangles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def _from_start(indices, size: int) -> Tensor:
-    """Indices counted from the start: negative ones are counted from the end."""
+    """Converts negative indices, which count from the end, to non-negative ones."""
     at = tensor(indices)
     if not at.dtype.is_integer:
         at = tensor(at, "int32")
@@ -117,7 +117,7 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
 
 
 def _mapped(f, in_axes):
-    """`f` over the rows of the arguments whose place in `in_axes` is not None."""
+    """Maps `f` over the rows of the arguments whose entry in `in_axes` is not None."""
 
     def call(*args):
         def on_rows(rows):

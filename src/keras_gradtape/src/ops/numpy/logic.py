@@ -1,4 +1,4 @@
-"""Comparisons, logic, bits and selection."""
+"""Comparisons, logic, bitwise ops and selection."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
     "logical_or", "logical_xor", "not_equal", "right_shift", "select", "where",
 ]  # fmt: skip
 
-_FEW = 32  # so many values are sought faster one by one than in an ordered list
+_FEW = 32  # up to this many values, linear search is faster than sorting
 
 
 def _truth(x) -> Tensor:
-    """Whether each element is not zero."""
+    """Returns whether each element is nonzero."""
     x = tensor(x)
     return x if x.dtype.is_bool else ops.not_equal(x, ops.zeros_like(x))
 
@@ -134,7 +134,7 @@ def isnan(x):
 
 
 def _on_floats(op, x, otherwise: bool) -> Tensor:
-    """`op(x)`, a question about floats, whose answer for every other number is known."""
+    """Applies a predicate on floats; its result for other dtypes is constant."""
     x = tensor(x)
     if x.dtype.is_complex:
         join = ops.logical_and if otherwise else ops.logical_or

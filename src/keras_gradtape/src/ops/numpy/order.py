@@ -1,4 +1,4 @@
-"""Orders, quantiles and counts."""
+"""Sorting, quantiles and counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def argsort(x, axis=-1):
 
 
 def argpartition(x, kth, axis=-1):
-    return argsort(x, axis)  # sorted is partitioned everywhere
+    return argsort(x, axis)  # a sorted array is a valid partition
 
 
 def sort(x, axis=-1):
@@ -68,7 +68,7 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
     size = rows.dims[-1]
     last = tensor(size - 1, rows.dtype)
     y = _at_fractions(rows, tensor(q, rows.dtype), last, method)
-    some_nan = ops.is_nan(rows[..., -1:])  # NaN is sorted to the end
+    some_nan = ops.is_nan(rows[..., -1:])  # NaN sorts to the end
     return finish(ops.where(some_nan, tensor(math.nan, rows.dtype), y), q)
 
 
@@ -90,9 +90,9 @@ def nanquantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 def _gathered_rows(x: Tensor, axis: Any, keepdims: bool) -> tuple[Tensor, Any]:
-    """`x`, in at least float32, with the reduced axes made the last one; and how a result gets its shape and dtype.
+    """Moves the reduced axes into a single last axis, in at least float32; also returns a function to finish results.
 
-    A result of `finish` has the axes of q first.
+    A finished result has the axes of q first.
     """
     axes = axes_of(x, axis)
     kept = [i for i in range(len(x.dims)) if i not in axes]
@@ -112,7 +112,7 @@ def _gathered_rows(x: Tensor, axis: Any, keepdims: bool) -> tuple[Tensor, Any]:
 
 
 def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
-    """The values of sorted rows at the positions `q * last`; those between two places as `method` says."""
+    """Returns the values of sorted rows at positions `q * last`, interpolated by `method`."""
     at = ravel(q) * last
     at = ops.broadcast_to(at, shape=(*rows.dims[:-1], at.dims[-1]))
     below, above = ops.floor(at), ops.ceil(at)
@@ -132,7 +132,7 @@ def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
         return low
     high = taken(above)
     weight: Any = tensor(0.5, rows.dtype) if method == "midpoint" else at - below
-    # A value that is met exactly may be infinite, and infinity times 0 is NaN.
+    # An exact position may hold an infinite value, and infinity times 0 is NaN.
     return ops.where(ops.equal(below, above), low, low * (1 - weight) + high * weight)
 
 
@@ -145,7 +145,7 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     dtype = common(x, weights) if weights is not None else common("int32")
     x = tensor(x, "int32")
     size = static(minlength)
-    if math.prod(x.dims):  # a function is traced for this size, not for the largest number
+    if math.prod(x.dims):  # the size depends on the data, so a trace is specialized for it
         size = int(ops.maximum(ops.max(x, axis=axes_of(x, None), keepdims=False) + 1, size).array)
     if weights is None:
         return ops.bincount(x, size=size, dtype=dtype.numpy)
@@ -156,7 +156,7 @@ def bincount(x, weights=None, minlength=0, sparse=False):
 
 
 def _sparse_bincount(x, weights, minlength):
-    """The same, sparse; of a sparse `x` only what is there is counted."""
+    """Sparse `bincount`; of a sparse `x` only explicit entries count."""
     x = tf.cast(x, "int32") if is_sparse(x) else tensor(x, "int32")
     if weights is not None:
         weights = weights if is_sparse(weights) else tensor(weights)
@@ -172,10 +172,10 @@ def histogram(x, bins=10, range=None):
         low, high = (tensor(float(end)) for end in range)
     else:
         low, high = (f(floating(x), axis=(0,), keepdims=False) for f in (ops.min, ops.max))
-    half = tensor(ops.equal(low, high), low.dtype) / 2  # one value alone has a bin around it
+    half = tensor(ops.equal(low, high), low.dtype) / 2  # a single value gets a bin of width 1 around it
     edges = linspace(low - half, high + half, bins + 1)
     place = searchsorted(edges, x, "right") - 1
-    place = ops.where(logic.equal(x, edges[-1]), tensor(bins - 1, "int32"), place)  # the last bin has both its ends
+    place = ops.where(logic.equal(x, edges[-1]), tensor(bins - 1, "int32"), place)  # the last bin is closed
     place = ops.where(ops.less(place, tensor(bins, "int32")), place, tensor(-1, "int32"))
     return ops.segment_sum(ops.ones_like(place), place, count=bins), edges
 
@@ -206,7 +206,7 @@ def unique(
 
 
 def _resized(x: Tensor, axis: int, size: int, value: Any) -> Tensor:
-    """`x` with `size` slices along `axis`: cut off, or filled up with `value`."""
+    """Truncates `x` to `size` slices along `axis`, or pads it with `value`."""
     missing = size - x.dims[axis]
     if missing <= 0:
         return x[(slice(None),) * axis + (slice(0, size),)]

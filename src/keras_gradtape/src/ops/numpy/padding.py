@@ -1,4 +1,4 @@
-"""Padding: with a constant, with values of the array, or with what is computed of them."""
+"""Padding: with a constant, with values of the array, or with statistics of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
         raise ValueError(
             f"Argument `constant_values` can only be provided when `mode == 'constant'`. Received: mode={mode}"
         )
-    mode = mode.lower()  # TensorFlow's own spelling is in upper case
+    mode = mode.lower()  # TensorFlow spells modes in upper case
     widths = np.broadcast_to(np.asarray(static(pad_width), dtype=int), (len(x.dims), 2)).tolist()
     widths = tuple((before, after) for before, after in widths)
     if mode in ("constant", "empty"):
@@ -53,7 +53,7 @@ def _pad_constant(x: Tensor, widths: Any, value: Any) -> Tensor:
 
 
 def _pad_computed(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
-    """Padded along one axis by what is computed of its values: a statistic, or a ramp from the edge down to 0."""
+    """Pads one axis with computed values: a statistic, or a linear ramp from the edge to 0."""
     def ramp(edge: Tensor, count: int, rising: bool) -> Tensor:
         steps = np.arange(count) / count
         column = (steps if rising else steps[::-1]).reshape((-1, *(1,) * (len(x.dims) - axis - 1)))

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def _factors(*given) -> list[Tensor]:
-    """The factors in their common dtype; products of int8 are summed as int32."""
+    """Returns the factors in their common dtype; products of int8 accumulate in int32."""
     xs = [x if isinstance(x, Tensor) else tensor(x) for x in given]
     return cast_all(xs, "int32") if all(x.dtype is int8 for x in xs) else promote(*xs)
 

@@ -1,7 +1,7 @@
-"""Keras' dtype promotion, in one place: arguments in, tensors of one dtype out.
+"""Keras' dtype promotion: converts arguments to tensors of one dtype.
 
-Python numbers are weak: they follow the tensors beside them. Where Keras' lattice, made for JAX, would answer with 32
-bits though an argument already has 64, the 64 bits are kept (`loader`): nothing that was given is rounded.
+Python numbers are weakly typed: they take the dtype of the tensors beside them. Where Keras' lattice, designed for JAX,
+would return 32 bits although an argument has 64, the 64 bits are kept (`loader`), so no argument is rounded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32"
 
 
 def tensor(x: Any, dtype: Any = None) -> Tensor:
-    """`x` as a tensor, cast to `dtype` if one is given."""
+    """Converts `x` to a tensor, cast to `dtype` if given."""
     if not isinstance(x, Tensor):
         return _number(x, dtype) if type(dtype) is DType and type(x) in _NUMBERS else dense_tensor(x, dtype)
     if dtype is None:
@@ -44,7 +44,7 @@ def _number(x: Any, dtype: DType) -> Tensor:
 
 
 def dtype_of(dtype: Any = None) -> DType:
-    """The element type Keras means by `dtype`: None is `floatx`."""
+    """Returns the dtype for Keras' `dtype` argument: None means `floatx`."""
     return as_dtype(standardize_dtype(dtype))
 
 
@@ -54,7 +54,7 @@ def _common(kinds: tuple[Any, ...], default: str) -> DType:
 
 
 def common(*values: Any) -> DType:
-    """The dtype that all of these share: tensors, Python numbers, dtypes' names, the types `int` and `float`."""
+    """Returns the common dtype of tensors, Python numbers, dtype names and the types `int` and `float`."""
     return _common(tuple(_kind(v) for v in values), floatx())
 
 
@@ -67,13 +67,13 @@ def _kind(value: Any) -> Any:
 
 
 def weak(x: Any) -> Any:
-    """`x` as a tensor, unless it is a Python number, which stays one."""
+    """Converts `x` to a tensor, except for Python numbers, which stay weakly typed."""
     return x if isinstance(x, Tensor | int | float) else dense_tensor(x)
 
 
 def promote(*values: Any) -> Sequence[Tensor]:
-    """The values as tensors of their common dtype."""
-    if len(values) == 2:  # most of all calls, and in most of them there is nothing to find out
+    """Converts the values to tensors of their common dtype."""
+    if len(values) == 2:  # fast path for most calls, which need no promotion
         x, y = values
         if type(x) is Tensor is type(y) and x.dtype is y.dtype:
             return values
@@ -95,12 +95,12 @@ def promote(*values: Any) -> Sequence[Tensor]:
 
 
 def _follows(number: Any, dtype: DType) -> bool:
-    """Whether a tensor of this dtype keeps it beside the number."""
+    """Returns whether a tensor of this dtype keeps it beside the number."""
     return (type(number) is float and dtype.is_floating) or (type(number) is int and dtype.kind & NUMERIC > 0)
 
 
 def promote_floats(*values: Any) -> Sequence[Tensor]:
-    """The values as tensors of their common floating dtype; integers become `floatx`."""
+    """Converts the values to tensors of their common floating dtype; integers become `floatx`."""
     if isinstance(values[0], Tensor) and values[0].dtype.is_floating:
         return promote(*values)
     values = tuple(weak(v) for v in values)
@@ -112,38 +112,38 @@ def cast_all(values: Any, dtype: Any) -> list[Tensor]:
 
 
 def floating(x: Any) -> Tensor:
-    """`x` as a tensor of floats: integers and bools become `floatx`."""
+    """Converts `x` to a floating tensor: integers and bools become `floatx`."""
     x = tensor(x)
     return x if x.dtype.is_floating or x.dtype.is_complex else tensor(x, floatx())
 
 
 def numeric(x: Any, dtype: Any = "int32") -> Tensor:
-    """`x` as a tensor of numbers: bools become integers."""
+    """Converts `x` to a numeric tensor: bools become integers."""
     x = tensor(x)
     return tensor(x, dtype) if x.dtype.is_bool else x
 
 
 def summed(x: Any) -> Tensor:
-    """`x` in the dtype that its sums and products have: small integers are widened to 32 bits."""
+    """Converts `x` to the dtype of its sums and products: small integers are widened to 32 bits."""
     x = tensor(x)
     wider = _SUMMED.get(x.dtype.name)
     return tensor(x, wider) if wider else x
 
 
 def on_bools(f: Any, *xs: Tensor, **attrs: Any) -> Tensor:
-    """`f(*xs)` for an op that takes numbers: bools are 0 and 1 on the way."""
+    """Applies a numeric op to bools, as 0 and 1."""
     if not xs[0].dtype.is_bool:
         return f(*xs, **attrs)
     return tensor(f(*(tensor(x, "uint8") for x in xs), **attrs), "bool")
 
 
 def axes_of(x: Tensor, axis: Any) -> tuple[int, ...]:
-    """The axes as non-negative numbers; None means all of them."""
+    """Returns the axes as non-negative numbers; None means all of them."""
     return axes_of_rank(len(x.dims), axis)
 
 
 def axes_of_rank(rank: int, axis: Any) -> tuple[int, ...]:
-    """The same for a tensor of so many axes."""
+    """Same as `axes_of`, for a tensor of this rank."""
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, list | tuple):
@@ -155,5 +155,5 @@ def axes_of_rank(rank: int, axis: Any) -> tuple[int, ...]:
 
 
 def axis_of(x: Tensor, axis: Any) -> int:
-    """One axis as a non-negative number."""
+    """Returns the axis as a non-negative number."""
     return canonicalize_axis(int(axis), len(x.dims))

@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extremes, spreads, and the same over what is not NaN."""
+"""Reductions: sums, means, extrema, variances, and their variants that ignore NaN."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def argmin(x, axis=None, keepdims=False):
 
 
 def _position(op: Any, x: Any, axis: int | None, keepdims: bool) -> Tensor:
-    """Where the extreme is; a NaN counts as one, and -0.0 comes before 0.0."""
+    """Returns the position of the extremum; NaN counts as one, and -0.0 is less than 0.0."""
     x = numeric(x, "uint8")
     rank = len(x.dims)
     if x.dtype.is_floating:
@@ -113,7 +113,7 @@ def mean(x, axis=None, keepdims=False):
 
 
 def _in_float32(f: Any, x: Tensor) -> Tensor:
-    """`f(x)`, computed in float32 where x has fewer bits."""
+    """Computes `f(x)` in float32 if x is narrower."""
     return f(x) if x.dtype.size >= 4 else tensor(f(tensor(x, "float32")), x.dtype)
 
 
@@ -154,7 +154,7 @@ def var(x, axis=None, keepdims=False):
 
 
 def replaced_nan(x: Tensor, value: float) -> Tensor:
-    """`x` with another value for every NaN."""
+    """Replaces NaN in `x`."""
     return ops.where(ops.is_nan(x), tensor(value, x.dtype), x) if x.dtype.is_floating else x
 
 
@@ -175,7 +175,7 @@ def nanmin(x, axis=None, keepdims=False):
 
 
 def _among_known(f: Any, x: Tensor, axis: Any, keepdims: bool, *, loses: float, otherwise: float) -> Tensor:
-    """`f` of what is not NaN, or `otherwise` where everything is; a value that `loses` stands for NaN."""
+    """Reduces the entries that are not NaN; `otherwise` if all are. `loses` replaces NaN and never wins."""
     found = f(replaced_nan(x, loses), axis, keepdims)
     if not x.dtype.is_floating:
         return found
@@ -188,7 +188,7 @@ def nanmean(x, axis=None, keepdims=False):
 
 
 def _nan_mean(x: Tensor, values: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
-    """The mean of `values` over the places where `x` is not NaN."""
+    """Returns the mean of `values` over the positions where `x` is not NaN."""
     counted = tensor(ops.logical_not(logic.isnan(x)), values.dtype)
     total = ops.sum(values, axis=axes, keepdims=keepdims)
     return total / ops.sum(counted, axis=axes, keepdims=keepdims)

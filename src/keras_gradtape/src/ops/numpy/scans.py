@@ -1,4 +1,4 @@
-"""Running sums and products, differences, and integrals by trapezoids."""
+"""Cumulative sums and products, differences, and trapezoidal integrals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where values are: the positions of what is not zero, and of values in a sorted sequence."""
+"""Searches: positions of nonzero entries, and of values in a sorted sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops that arrange values: shapes, axes, joining and splitting, repeating."""
+"""Shapes and axes, joining, splitting and repeating."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
 
 
 def along(x: Tensor, axis: int, key: Any) -> Tensor:
-    """`x[..., key, ...]` with `key` at `axis`."""
+    """Returns `x[..., key, ...]` with `key` at `axis`."""
     return x[(slice(None),) * axis_of(x, axis) + (key,)]
 
 
 def static(value: Any) -> Any:
-    """A number or a tuple of numbers out of what may be a tensor, an array, or a sequence of them."""
+    """Converts a tensor, an array or a sequence of them to a Python number or a tuple of numbers."""
     if isinstance(value, list | tuple):
         return tuple(v if type(v) is int else static(v) for v in value)
     if isinstance(value, int) or value is None:
@@ -166,7 +166,7 @@ def repeat(x, repeats, axis=None):
 
 
 def _kept(x: Any) -> Any:
-    """`x` as a tensor, which may be sparse."""
+    """Converts `x` to a tensor, which may be sparse."""
     return x if isinstance(x, tf.SparseTensor) else tensor(x)
 
 
@@ -228,7 +228,7 @@ def split(x, indices_or_sections, axis=0):
         ends = [builtins.min(builtins.max(p if p >= 0 else total + p, 0), total) for p in parts]
         starts = [0, *ends]
         sizes = tuple(builtins.max(b - a, 0) for a, b in zip(starts, [*ends, total], strict=True))
-        if builtins.sum(sizes) != total:  # the indices go back: slices that overlap
+        if builtins.sum(sizes) != total:  # the indices decrease, so that slices overlap
             return [along(x, axis, slice(a, a + n)) for a, n in zip(starts, sizes, strict=True)]
     return list(ops.split(x, sizes=sizes, axis=axis))
 

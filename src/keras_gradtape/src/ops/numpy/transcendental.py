@@ -1,4 +1,4 @@
-"""Functions of one or two floating arguments: exponentials, logarithms, trigonometry, roots. Integers become floats."""
+"""Floating-point functions: exponentials, logarithms, trigonometry, roots. Integers become floats."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def nextafter(x1, x2):
 
 
 def _next_bfloat16(a: Tensor, b: Tensor) -> Tensor:
-    """Floats of one sign are ordered as the integers that have their bits."""
+    """Steps through the bit patterns: floats of one sign are ordered like the integers with the same bits."""
     zero = ops.zeros_like(a)
     bits, up = ops.bitcast(a, dtype=int16), ops.greater(b, a)
     stepped = ops.where(ops.equal(up, ops.greater(a, zero)), bits + 1, bits - 1)
@@ -187,7 +187,7 @@ def sin(x):
 def sinc(x):
     x = floating(x) * math.pi
     nonzero = ops.not_equal(x, ops.zeros_like(x))
-    apart = ops.where(nonzero, x, ops.ones_like(x))  # so that the derivative of what is not chosen is no NaN
+    apart = ops.where(nonzero, x, ops.ones_like(x))  # keeps the gradient of the unselected branch free of NaN
     return ops.where(nonzero, ops.sin(apart) / apart, 1 - ops.square(x) / 6)
 
 
