@@ -1,4 +1,4 @@
-"""The command line: `gradtape run train.py` and its like, also as `python -m gradtape`."""
+"""The command line: `gradtape run train.py` and other commands, also as `python -m gradtape`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import NoReturn
 
 import gradtape
 
-_REPORTED = 3  # the exit code of `run --trace --exit-code` when something was explained
+_REPORTED = 3  # exit code of `run --trace --exit-code` when a gradient was explained
 _EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor), 2 the command was not understood"
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says which command was probably meant."""
+    """An argument parser that suggests the closest command for an unknown one."""
 
     commands: Sequence[str] = ()
     given: str = ""
@@ -29,7 +29,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command of the command line, and returns its exit code."""
+    """Runs a command and returns its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     parser = _parser()
     if not words:
@@ -38,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.given = next((word for word in words if not word.startswith("-")), "")
     options = parser.parse_args(words)
     perform: Callable[[argparse.Namespace], int] = options.perform
-    if perform is _run:  # a program's exceptions are its own
+    if perform is _run:  # exceptions of the user's program propagate
         return perform(options)
     try:
         code = perform(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # whoever read the output has seen enough, as in `gradtape check . | head`
+    except BrokenPipeError:  # the reader closed the pipe, as in `gradtape check . | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

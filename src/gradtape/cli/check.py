@@ -1,4 +1,4 @@
-"""`gradtape check`: which of TensorFlow's names programs use, and whether gradtape has them."""
+"""`gradtape check`: lists the TensorFlow names that programs use, and whether gradtape supports them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .stand_in import become_tensorflow
 from .used_names import NameCollector
 
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
-PYTHON_CELLS = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics whose cells are Python
+PYTHON_CELLS = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics whose cells contain Python
 COLOURS = {"missing": "red", "different": "yellow", "supported": "green"}
 
 
 @dataclass
 class Use:
-    """One name of TensorFlow's in one file."""
+    """A TensorFlow name used in a file."""
 
     name: str
     status: str  # supported, different or missing
@@ -44,7 +44,7 @@ class Use:
 
 @dataclass
 class Report:
-    """What was found in one file."""
+    """The results for one file."""
 
     path: str
     names: list[Use] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Report:
 
 
 def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = False) -> int:
-    """Reports on programs; 1 if a name is missing, 2 if a file could not be read, else 0."""
+    """Checks programs; returns 1 if a name is missing, 2 if a file is not readable, else 0."""
     reports = [examine(file) for file in _files(paths)]
     uses = [use for report in reports for use in report.names]
     if as_json:
@@ -66,14 +66,14 @@ def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = Fal
 
 
 def examine(file: str) -> Report:
-    """The names used in `file`, a script or a notebook."""
+    """Reports the names used in `file`, a script or a notebook."""
     report = Report(file)
     reader = NameCollector()
     try:
         for piece, source in _pieces(file):
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # about the program's own text
+                    warnings.simplefilter("ignore")  # about the source being parsed
                     tree = ast.parse(source, file)
             except (SyntaxError, ValueError) as error:
                 report.errors.append(f"{piece}{getattr(error, 'lineno', None) or 0}: {getattr(error, 'msg', error)}")
@@ -90,7 +90,7 @@ def examine(file: str) -> Report:
 
 @functools.cache
 def judge(path: str) -> tuple[str, str]:
-    """The status of a name such as `tf.math.sin`, and a note; `module` for what only holds other names."""
+    """Returns the status of a name such as `tf.math.sin`, and a note; the status is `module` for namespaces."""
     package, *parts = path.split(".")
     if parts[-1:] == ["*"]:
         return "different", "names that come from * are not followed"
@@ -98,7 +98,7 @@ def judge(path: str) -> tuple[str, str]:
         value: Any = _root(package)
         for part in parts:
             if not isinstance(value, types.ModuleType | type):
-                break  # attributes of a value are not judged
+                break  # attributes of values are not checked
             value = _member(value, part)
     except AttributeError:
         return "missing", ""
@@ -112,7 +112,7 @@ def judge(path: str) -> tuple[str, str]:
 
 @functools.cache
 def _root(package: str) -> types.ModuleType:
-    """What `gradtape run` would serve as TensorFlow or Keras."""
+    """Returns the module that `gradtape run` serves as TensorFlow or Keras."""
     if package == "keras":
         return load()
     root = types.ModuleType("tensorflow")
@@ -133,7 +133,7 @@ def _member(value: Any, name: str) -> Any:
 
 
 def _place(path: str) -> str:
-    """Where a name lives, the same for all its aliases."""
+    """Returns the canonical name, the same for all aliases."""
     name = path.removeprefix("tf.")
     owner, _, member = name.rpartition(".")
     return NAMES.get(name) or (f"{NAMES[owner]}.{member}" if owner in NAMES else name)
@@ -145,7 +145,7 @@ def _differences() -> dict[str, str]:
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
-    """The scripts and notebooks among `paths`, and in the folders among them."""
+    """Yields the scripts and notebooks among `paths` and in folders among them."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -156,7 +156,7 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _pieces(file: str) -> Iterator[tuple[str, str]]:
-    """The Python in a file, a script or the cells of a notebook, each with what is put before its line numbers."""
+    """Yields the Python sources of a script or of notebook cells, each with the prefix of its line numbers."""
     if not file.endswith(".ipynb"):
         with tokenize.open(file) as opened:
             yield "", opened.read()

@@ -1,4 +1,4 @@
-"""`gradtape doctor`: what gradtape finds on this machine, and whether it works."""
+"""`gradtape doctor`: shows what gradtape finds on this machine, and whether it works."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .gpus import cupy_distribution, device_facts
 from .output import console, table
 from .self_test import TESTS, SelfTestOutcome, perform
 
-# Parts that may be there or not: the module, the distribution, what it is for, and how it is installed.
+# Optional dependencies: module, distribution, purpose and how to install it.
 PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
@@ -34,7 +34,7 @@ PARTS = [
 
 
 def doctor(*, test: bool = True, as_json: bool = False) -> int:
-    """Shows versions, machine, parts and the outcome of the tests; 1 if a test fails."""
+    """Shows versions, machine, optional dependencies and self-test results; returns 1 if a test fails."""
     sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
     parts = [part_found(*part) for part in PARTS]
     outcomes: list[SelfTestOutcome] = []
@@ -49,7 +49,7 @@ def doctor(*, test: bool = True, as_json: bool = False) -> int:
 
 
 def versions() -> dict[str, str]:
-    """gradtape's version, Python's, and those of what gradtape always needs."""
+    """Returns the versions of gradtape, Python and required dependencies."""
     found = {"gradtape": gradtape.__version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "ml_dtypes", "rich"):
         found[name] = _version(name) or "missing"
@@ -57,15 +57,15 @@ def versions() -> dict[str, str]:
 
 
 def _devices() -> dict[str, str]:
-    """The devices, and what is known of GPUs."""
+    """Returns the devices and details of GPUs."""
     try:
         return device_facts()
-    except Exception as error:  # whatever is wrong with a driver
+    except Exception as error:  # a broken driver may raise anything
         return {"GPU": f"could not be asked: {type(error).__name__}: {error}"}
 
 
 def machine() -> dict[str, str]:
-    """The processor, the devices, and the libraries that do the arithmetic."""
+    """Returns the processor, the devices and the numerical libraries."""
     return {
         "system": f"{platform.system()} {platform.release()} on {platform.machine()}",
         "processor": _processor(),
@@ -84,7 +84,7 @@ def _thread_settings() -> str:
 
 
 def part_found(module: str, distribution: str, purpose: str, install: str) -> dict[str, str | None]:
-    """One optional part: its version, or None and how to install it."""
+    """Describes an optional dependency: its version, or None and how to install it."""
     there = importlib.util.find_spec(module) is not None
     version = (_version(distribution) or "unknown version") if there else None
     return {"name": distribution, "for": purpose, "version": version, "install": f"pip install '{install}'"}
@@ -106,7 +106,7 @@ def _processor() -> str:
 
 
 def _blas() -> str:
-    """NumPy's matrix products: by threadpoolctl if it is there, else as NumPy was built."""
+    """Describes NumPy's BLAS: by threadpoolctl if installed, else from NumPy's build configuration."""
     import numpy
 
     if importlib.util.find_spec("threadpoolctl"):
@@ -123,7 +123,7 @@ def _blas() -> str:
 
 
 def _onednn() -> str:
-    """oneDNN's version, if gradtape can use one."""
+    """Returns oneDNN's version, if gradtape can use it."""
     try:
         onednn = importlib.import_module("gradtape.backends.numpy.onednn")
     except ImportError:
@@ -148,7 +148,7 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
 
 
 def _show_tests() -> list[SelfTestOutcome]:
-    """Performs the tests, with a line for each as it ends."""
+    """Runs the self-tests and prints a line for each as it ends."""
     out = console()
     outcomes = []
     colours = {"passed": "green", "failed": "red", "skipped": "yellow"}

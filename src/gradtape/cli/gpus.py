@@ -1,6 +1,6 @@
-"""What `gradtape doctor` says of GPUs: the driver, what CuPy and JAX see of them, and why gradtape uses none.
+"""The GPU section of `gradtape doctor`: the driver, the GPUs that CuPy and JAX see, and why gradtape uses none.
 
-Other libraries are asked in a process of their own, since a library for another CUDA may do worse than raise.
+Other libraries are queried in subprocesses, since a library built for another CUDA version may crash.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import gradtape
 
 from ..core import devices
 
-_SECONDS = 90  # that a library may take to say what it sees
+_SECONDS = 90  # time limit for querying a library
 
 _ASK_CUPY = """
 import json, cupy
@@ -37,7 +37,7 @@ print(json.dumps({"sees": [f"{d.platform}:{d.id} {d.device_kind}" for d in jax.d
 
 
 def device_facts() -> dict[str, str]:
-    """Each device, the driver, and what CuPy and JAX see; and if there is no GPU, why."""
+    """Returns a description of each device, the driver, CuPy's and JAX' devices, and why there is no GPU."""
     driver, cupy = _told(_driver), _asked("cupy", _ASK_CUPY)
     facts = {f"{device.kind}:{device.index}": _told(_about, device) for device in devices.logical_devices()}
     reason = _told(why_no_gpu, cupy)
@@ -54,7 +54,7 @@ def device_facts() -> dict[str, str]:
 
 
 def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
-    """Why gradtape uses no GPU, and what to do; nothing if it does. `cupy` is what CuPy has said, if it was asked."""
+    """Returns why gradtape uses no GPU and what to do; "" if it uses one. `cupy` is CuPy's answer, if known."""
     if devices.logical_devices("GPU"):
         return ""
     off = devices.turned_off()
@@ -79,7 +79,7 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
 
 
 def _told(ask: Callable[..., str], *args: Any) -> str:
-    """What `ask` says, or what went wrong."""
+    """Returns the result of `ask`, or a description of its failure."""
     try:
         return ask(*args)
     except Exception as error:
@@ -105,7 +105,7 @@ def _driver() -> str:
 
 
 def _cuda() -> dict[str, Any] | None:
-    """What the driver's own library says: the CUDA it is for, and how many GPUs there are; None if there is none."""
+    """Queries the driver library: its CUDA version and the number of GPUs; None if there is no driver."""
     for name in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
         try:
             library = ctypes.CDLL(name)
@@ -122,7 +122,7 @@ def _cuda() -> dict[str, Any] | None:
 
 
 def _from_nvidia_smi() -> str:
-    """Driver version, name and memory of each GPU of the machine, whoever uses it."""
+    """Returns driver version, name and memory of each GPU of the machine, used by gradtape or not."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return "unknown: there is no nvidia-smi"
@@ -135,7 +135,7 @@ def _from_nvidia_smi() -> str:
 
 
 def _asked(module: str, program: str) -> dict[str, Any]:
-    """What a library says in a process of its own: a dict with `sees`, `missing` or `error`."""
+    """Runs a query in a subprocess: returns a dict with `sees`, `missing` or `error`."""
     if importlib.util.find_spec(module) is None:
         return {"missing": True}
     try:
@@ -151,7 +151,7 @@ def _asked(module: str, program: str) -> dict[str, Any]:
 
 
 def _library(distribution: str, said: dict[str, Any], install: str) -> str:
-    """What a library has said, in one line."""
+    """Formats the answer of a library in one line."""
     if "missing" in said:
         return f"missing: {install}"
     version = _version(distribution)
@@ -169,5 +169,5 @@ def _version(distribution: str) -> str:
 
 
 def cupy_distribution() -> str:
-    """CuPy's name among the installed packages, of which there is one for each CUDA."""
+    """Returns the name of the installed CuPy distribution; there is one per CUDA version."""
     return next(iter(importlib.metadata.packages_distributions().get("cupy", ())), "cupy")

@@ -1,8 +1,8 @@
-"""`gradtape launch`: a program in several processes, which meet each other, and end together.
+"""`gradtape launch`: runs a program as several connected processes that end together.
 
-The launcher gives each its rank and its share of the cores, passes on what they print, and watches. When one fails, or
-the user interrupts, it ends the others. Each process notices failures too (`distribution/coordination.py`), so that
-those on other hosts, which other launchers watch, end as well.
+The launcher assigns each process its rank and its share of the cores, forwards its output and monitors it. When a
+process fails, or the user interrupts, the launcher terminates the others. Each process detects failures as well
+(`distribution/coordination.py`), so that processes on other hosts, under other launchers, also end.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-_PATIENCE = 5.0  # seconds between asking a process to end and ending it
-# What gloo and JAX say of connections that begin and end, which the ranks themselves say better.
+_PATIENCE = 5.0  # seconds between SIGTERM and SIGKILL
+# Connection messages of gloo and JAX; the ranks report the same more clearly.
 _NOISE = re.compile(
     r"\[Gloo\] Rank \d+ is connected to |[EFWI]\d{4} .*(coordination_service|preemption_sync|client\.h:\d+\])"
     r"|Additional GRPC error information from remote|:UNKNOWN:Error received from peer"
@@ -31,20 +31,20 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PJRT_
 
 
 class Job(NamedTuple):
-    """What is to be run, where, and by how many."""
+    """The program to run, the hosts and the number of processes."""
 
-    program: Sequence[str]  # as `gradtape run` takes it
+    program: Sequence[str]  # the arguments of `gradtape run`
     processes: int | None = None  # on this host
     hosts: Sequence[str] = ()
-    rank: int = 0  # of this host among them
+    rank: int = 0  # index of this host
     port: int | None = None
     timeout: float | None = None
     restarts: int = 0
-    bind: bool = True  # whether each process keeps to its share of the cores
+    bind: bool = True  # whether to bind each process to its share of the cores
 
 
 class _Child:
-    """A process, and the threads that pass on what it prints."""
+    """A process and the threads that forward its output."""
 
     def __init__(self, rank: int, process: subprocess.Popen[bytes], prefix: str, quiet: threading.Event) -> None:
         self.rank, self.process = rank, process
@@ -66,13 +66,13 @@ class _Child:
                 target.flush()
 
     def drain(self) -> None:
-        """Waits until all is passed on."""
+        """Waits until all output is forwarded."""
         for thread in self._threads:
             thread.join(1.0)
 
 
 def launch(job: Job) -> int:
-    """Runs the program, again after a failure while restarts are left; the exit code is that of the first to fail."""
+    """Runs the program, restarting it after failures if allowed; returns the exit code of the first failed process."""
     job = _from_environment(job)
     for attempt in range(job.restarts + 1):
         code = _run_once(job, attempt)
@@ -84,7 +84,7 @@ def launch(job: Job) -> int:
 
 
 def _from_environment(job: Job) -> Job:
-    """A job of several hosts that SLURM, Open MPI or TF_CONFIG has started a launcher on each of."""
+    """Fills in a job for which SLURM, Open MPI or TF_CONFIG has started one launcher per task."""
     if job.hosts or job.processes is not None:
         return job
     from gradtape.distribution import cluster
@@ -106,7 +106,7 @@ def _run_once(job: Job, attempt: int) -> int:
         "GRADTAPE_JOB": f"{','.join(job.hosts)} {attempt}" if job.hosts else secrets.token_hex(8),
         "GRADTAPE_LOCAL_SIZE": str(count), "GRADTAPE_RESTART": str(attempt), "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
-    if len(job.hosts) < 2:  # with several hosts the launchers of all of them have to know it: `job_secret` says how
+    if len(job.hosts) < 2:  # the launchers of several hosts must share it: see `job_secret`
         shared["GRADTAPE_SECRET"] = secrets.token_hex(32)
     if job.timeout is not None:
         shared["GRADTAPE_TIMEOUT"] = str(job.timeout)
@@ -132,14 +132,14 @@ def _run_once(job: Job, attempt: int) -> int:
 
 
 def _watch(children: list[_Child], interrupted: list[int], quiet: threading.Event) -> int:
-    """Waits until all have ended, or one has failed, or somebody interrupts; gives the exit code."""
+    """Waits until all processes end, one fails or the user interrupts; returns the exit code."""
     began = time.monotonic()
     while not interrupted:
         codes = [child.process.poll() for child in children]
         failed = [child for child, code in zip(children, codes, strict=True) if code]
         if failed:
             quiet.set()
-            # Of those that are gone, one that was killed is the cause: the others have noticed, and ended for it.
+            # If several have ended, one that was killed is the cause: the others reacted to it.
             first = min(failed, key=lambda child: (child.process.returncode or 0) not in (-9, -11, -4, -8, -7))
             first.drain()
             others = [child for child in children if child.process.poll() is None]
@@ -170,11 +170,11 @@ def _exit_code(code: int) -> int:
 
 
 def _end(children: list[_Child]) -> None:
-    """Asks those that still run to end, then ends them, with all that they have started."""
+    """Sends SIGTERM to the running processes, then SIGKILL to their process groups."""
     running = [child for child in children if child.process.poll() is None]
     for child in running:
         _signal(child, signal.SIGTERM)
-        _signal(child, signal.SIGCONT)  # one that is stopped would not hear it
+        _signal(child, signal.SIGCONT)  # a stopped process cannot handle SIGTERM
     limit = time.monotonic() + _PATIENCE
     for child in running:
         try:
@@ -194,7 +194,7 @@ def _signal(child: _Child, number: int) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Inside the block, Ctrl-C and a request to end are noted in the list rather than acted upon."""
+    """Context manager: collects SIGINT, SIGTERM and SIGHUP in a list instead of handling them."""
     noted: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, lambda got, _: noted.append(got)) for number in numbers}
@@ -207,7 +207,7 @@ def _signals() -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _share_of_cores(local: int, count: int, bind: bool) -> Iterator[int]:
-    """Inside the block this process keeps to one of `count` shares of its cores, so that a child does; their number."""
+    """Context manager: binds this process, and so its child, to one of `count` shares of the cores; yields its size."""
     if not hasattr(os, "sched_getaffinity"):
         yield max(1, (os.cpu_count() or 1) // count)
         return
@@ -224,7 +224,7 @@ def _share_of_cores(local: int, count: int, bind: bool) -> Iterator[int]:
 
 
 def _threads(cores: int) -> dict[str, str]:
-    """As many threads as cores, in BLAS and XLA, unless the user has chosen."""
+    """Sets the threads of BLAS and XLA to the number of cores, unless the user has chosen."""
     return {name: os.environ.get(name, str(cores)) for name in _THREADS}
 
 
@@ -240,13 +240,13 @@ def _gpus() -> list[str]:
 
 
 def _gpu(local: int, count: int) -> Mapping[str, str]:
-    """A GPU for each process, where there are as many."""
+    """Assigns one GPU to each process, if there are enough."""
     found = _gpus()
     return {"CUDA_VISIBLE_DEVICES": found[local]} if 1 < count <= len(found) else {}
 
 
 def _port(job: Job, attempt: int) -> int:
-    """Where rank 0 listens: a free port of this host, or one that the launchers of all hosts think of."""
+    """Returns the port of rank 0: a free one on this host, or a fixed one that all launchers agree on."""
     if job.port is not None:
         return job.port + attempt
     if len(job.hosts) > 1:

@@ -1,7 +1,7 @@
-"""`tf_keras`, which is Keras 2, for libraries that import it: Keras 3, with the names of Keras 2 that they use.
+"""`tf_keras` (Keras 2) for libraries that import it: Keras 3 with the Keras 2 names that they use.
 
-Layers, models, optimizers and the rest are Keras 3's own. An optimizer of one's own takes its name first, as it does in
-Keras 2. What only Keras 2 has raises an error that names it.
+Layers, models, optimizers and the rest are those of Keras 3. A user-defined optimizer takes its name first, as in Keras
+2. Names that only Keras 2 has raise an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 NAME = "tf_keras"
 VERSION = "2.21.0"
 
-# Modules of Keras 2 whose names are those of another module.
+# Keras 2 modules whose names are those of another module.
 _ELSEWHERE = {
     "api._v1.keras": "",
     "api._v2.keras": "",
@@ -28,7 +28,7 @@ _PACKAGES = ("api", "api._v1", "api._v2", "layers.experimental", "__internal__",
 
 
 class LegacyModule(types.ModuleType):
-    """A module of Keras 2, as Keras 3 has it."""
+    """A Keras 2 module with the names of Keras 3."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"{NAME}.{place}".rstrip("."), "Keras 3, by a name of Keras 2's.")
@@ -52,7 +52,7 @@ class LegacyModule(types.ModuleType):
 
 
 def module(name: str) -> types.ModuleType:
-    """The counterpart of `tf_keras` or of a module below it."""
+    """Returns the counterpart of `tf_keras` or of one of its submodules."""
     place = name.removeprefix(NAME).lstrip(".")
     for version in ("api._v1.keras", "api._v2.keras"):
         if place.startswith(f"{version}."):
@@ -65,7 +65,7 @@ def module(name: str) -> types.ModuleType:
 
 
 def keras_module(place: str) -> types.ModuleType | None:
-    """The module of Keras 3 at `place`, with the names that `tf.keras` has, or None."""
+    """Returns the Keras 3 module at `place`, with the names of `tf.keras`, or None."""
     found: Any = importlib.import_module("gradtape.keras")
     for name in filter(None, place.split(".")):
         found = getattr(found, name, None)
@@ -78,7 +78,7 @@ def _missing(name: str) -> str:
 
 @cache
 def _written() -> dict[str, dict[str, Any]]:
-    """What Keras 3 does not have, or has otherwise, by module."""
+    """Returns the names that Keras 3 lacks or defines differently, by module."""
     keras: Any = importlib.import_module("gradtape.keras")
     layers, optimizers = keras.layers, vars(keras.optimizers)
     kinds = {name: x for name, x in optimizers.items() if isinstance(x, type) and name != "Optimizer"}
@@ -88,13 +88,13 @@ def _written() -> dict[str, dict[str, Any]]:
         "initializers": _initializers(keras.initializers),
         "optimizers": {"Optimizer": _optimizer(keras.optimizers.Optimizer)},
         "optimizers.legacy": {**kinds, "Optimizer": LegacyOptimizer},
-        "__internal__.utils": {"register_symbolic_tensor_type": lambda cls: None},  # Keras 3 has symbols of its own
+        "__internal__.utils": {"register_symbolic_tensor_type": lambda cls: None},  # not needed in Keras 3
         _LEGACY_LAYERS: {**functions, **classes, "BatchNormalization": layers.BatchNormalization},
     }
 
 
 def _initializers(module: Any) -> dict[str, type]:
-    """The random initializers by all their names, as `_late` makes them."""
+    """Returns the random initializers under all their names, wrapped by `_late`."""
     made: dict[type, type] = {}
     found: dict[str, type] = {}
     for name, kind in vars(module).items():
@@ -104,10 +104,10 @@ def _initializers(module: Any) -> dict[str, type]:
 
 
 def _late(base: Any) -> type:
-    """A random initializer that draws its seed at its first use, as Keras 2's do.
+    """Wraps a random initializer to draw its seed at first use, as in Keras 2.
 
-    Keras 3's draw it from Python's `random` when they are made: a library that makes one while it is imported, as a
-    default argument, would change the initial weights of the program that imports it.
+    Keras 3 draws it from Python's `random` in the constructor: a library that creates one at import time, as a default
+    argument, would change the initial weights of the program that imports it.
     """
     from keras.src import api_export
     from keras.src.random.seed_generator import make_default_seed
@@ -122,11 +122,11 @@ def _late(base: Any) -> type:
             self._draws = given.get("seed") is None
             super().__init__(**given | ({"seed": 0} if self._draws else {}))
             if self._draws:
-                self._init_seed = None  # what a configuration tells
+                self._init_seed = None  # the seed in `get_config`
 
         @property
         def seed(self) -> Any:
-            """The seed; drawn now, if none was given."""
+            """The seed; drawn at first access if none was given."""
             if self._draws:
                 self._seed, self._draws = make_default_seed(), False
             return self._seed
@@ -138,14 +138,14 @@ def _late(base: Any) -> type:
     Late.__name__, Late.__qualname__, Late.__module__, Late.__doc__ = (
         base.__name__, base.__qualname__, base.__module__, base.__doc__,
     )  # fmt: skip
-    # A model that holds one is saved under the name of Keras 3's own class, and loaded with it.
+    # Models are saved with the name of Keras 3's class, and loaded with it.
     if (public := api_export.get_name_from_symbol(base)) is not None:
         api_export.REGISTERED_OBJS_TO_NAMES[Late] = public
     return Late
 
 
 def _optimizer(base: Any) -> type:
-    """The base class of optimizers, whose constructor takes the name first; Keras 3's optimizers are instances."""
+    """Returns the base class of optimizers that takes the name first; Keras 3's optimizers are instances of it."""
 
     class Kind(type(base)):  # type: ignore[misc]
         def __instancecheck__(cls, instance: Any) -> bool:
@@ -165,7 +165,7 @@ def _optimizer(base: Any) -> type:
 
 
 class LegacyOptimizer:
-    """The base class that optimizers had before TensorFlow 2.11: it can be derived from, and not be used."""
+    """The base class of optimizers before TensorFlow 2.11: it can be subclassed but not instantiated."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(

@@ -1,7 +1,7 @@
-"""`gradtape run`: a program as `python` would run it, except that its TensorFlow is gradtape.
+"""`gradtape run`: runs a program as `python` does, with gradtape as its TensorFlow.
 
-The program becomes the module `__main__`, so that its classes are pickled and its processes spawned as ever; what it
-raises leaves through here as it came, so that exit codes and signals are Python's own.
+The program becomes the module `__main__`, so that pickling of its classes and spawning of processes work as usual; its
+exceptions propagate unchanged, so that exit codes and signals are Python's own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .stand_in import serve
 
 
 class UserProgram(NamedTuple):
-    """What is run: code, and what Python tells a program about itself."""
+    """A program to run: its code and the module attributes that Python sets."""
 
     code: types.CodeType
     name: str  # sys.argv[0]
@@ -37,12 +37,12 @@ def run(
 ) -> None:
     """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`.
 
-    With `trace`, gradients are explained; if there was something to explain and the program has not failed, the
-    process exits with `exit_code`.
+    With `trace`, gradients are explained; if anything was explained and the program succeeds, the process exits with
+    `exit_code`.
     """
     serve()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
-    sys.modules["__mp_main__"] = main  # what multiprocessing calls it, where classes come back from other processes
+    sys.modules["__mp_main__"] = main  # the name under which multiprocessing unpickles classes of the program
     try:
         program = {"script": _script, "module": _module, "command": _command}[kind](target)
         sys.argv = [program.name, *arguments]
@@ -102,13 +102,13 @@ def _module(name: str) -> UserProgram:
 
 def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> UserProgram:
     _search_first("")
-    if isinstance(source, str) and sys.version_info >= (3, 13):  # whose tracebacks show the lines of a command
+    if isinstance(source, str) and sys.version_info >= (3, 13):  # from 3.13 on, tracebacks show the lines of a command
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     return UserProgram(compile(source, file, "exec", dont_inherit=True), name)
 
 
 def _found(spec: ModuleSpec | None, otherwise: str) -> UserProgram:
-    """The program that `spec` leads to."""
+    """Returns the program of `spec`; exits with the message `otherwise` if there is none."""
     loader: Any = spec and spec.loader
     code = loader.get_code(spec.name) if spec and hasattr(loader, "get_code") else None
     if spec is None or spec.origin is None or code is None:
@@ -118,7 +118,7 @@ def _found(spec: ModuleSpec | None, otherwise: str) -> UserProgram:
 
 
 def _search_first(folder: str) -> None:
-    """Puts `folder` where Python has the program's own, unless Python was told to have none there (`-P`)."""
+    """Sets the program's folder as the first entry of `sys.path`, unless Python runs with `-P`."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
@@ -130,7 +130,7 @@ def _give_up(reason: str, code: int) -> NoReturn:
 
 @contextlib.contextmanager
 def _explanations() -> Iterator[Any]:
-    """A sentence on stderr for each gradient that is None, zero or not finite, as it happens."""
+    """Context manager: explains on stderr each gradient that is None, zero or not finite."""
     from gradtape.inspect import tracing
 
     with tracing() as found:
@@ -138,7 +138,7 @@ def _explanations() -> Iterator[Any]:
 
 
 def _leave_out_this_file(error: BaseException) -> None:
-    """Sees to it that the traceback of `error`, when it is shown, begins in the program."""
+    """Removes the frames of this file from the traceback when Python shows `error`."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals is globals():
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""The tests of `gradtape doctor`: a few seconds that touch every large part, each against an independent answer."""
+"""The self-tests of `gradtape doctor`: a few seconds, one test per subsystem, each against an independent result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .gpus import why_no_gpu
 
 
 class SelfTestOutcome(NamedTuple):
-    """How a test ended."""
+    """The result of a test."""
 
     name: str
     status: str  # passed, failed or skipped
@@ -25,7 +25,7 @@ class SelfTestOutcome(NamedTuple):
 
 
 class NotInstalled(Exception):
-    """A test has nothing to test."""
+    """The subject of a test is not installed."""
 
 
 def perform(name: str) -> SelfTestOutcome:
@@ -69,7 +69,7 @@ def _gradients() -> None:
 
 
 def _on(kind: str) -> None:
-    """A product, and a gradient through it, on every device of that kind, against NumPy."""
+    """Compares a product and its gradient on every device of this kind with NumPy."""
     x, w = _values(256, 128).astype("float32"), _values(128, 64).astype("float32")
     for device in tf.config.list_logical_devices(kind):
         with tf.device(device.name):

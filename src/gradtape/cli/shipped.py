@@ -1,4 +1,4 @@
-"""`gradtape bench` and `gradtape demo`: the project's own programs, which a wheel has in `gradtape/shipped`."""
+"""`gradtape bench` and `gradtape demo`: programs of the project, which a wheel contains in `gradtape/shipped`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import gradtape
 
 
 def shipped(path: str) -> Path | None:
-    """Where a file of the project is: in the checkout that gradtape is imported from, else in the wheel."""
+    """Returns the path of a project file: in the checkout that gradtape is imported from, else in the wheel."""
     package = Path(gradtape.__file__).parent
     places = package.parents[1] / path, package / "shipped" / path
     return next((place for place in places if place.exists()), None)
 
 
 def bench(options: dict[str, Any], usage: str) -> int:
-    """Runs the project's benchmark against the peers that are installed; `usage` is shown if it is told nonsense."""
+    """Runs the project's benchmark against the installed peers; invalid arguments print `usage`."""
     flags = [("--usage", usage), ("--json", options["json"] or "gradtape_bench.json")]
     names = "tables", "works", "peers", "rounds", "seconds"
     flags += [(f"--{name}", options[name]) for name in names if options[name]]
@@ -28,7 +28,7 @@ def bench(options: dict[str, Any], usage: str) -> int:
 
 
 def demo(epochs: int | None, picture: str | None) -> int:
-    """Trains on handwritten digits: a Keras CNN, or without Keras a small network by a tape alone."""
+    """Trains on handwritten digits: a Keras CNN or, without Keras, a small network with a tape."""
     program = "keras_digits" if importlib.util.find_spec("keras") else "digits"
     flags = [("--picture", picture or "gradtape_demo.png")] + ([("--epochs", str(epochs))] if epochs else [])
     return _run(f"examples/{program}.py", flags)

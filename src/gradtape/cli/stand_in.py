@@ -1,8 +1,8 @@
-"""TensorFlow's names served by gradtape: `import tensorflow` finds gradtape, in this process and those it spawns.
+"""Import hook that serves gradtape as `tensorflow`, in this process and in those it spawns.
 
-The module `tensorflow` is a thin one, with TensorFlow's version and gradtape's names; `tensorflow.math` and its like
-are gradtape's own modules, and `tensorflow.keras.layers` is the module that `gradtape.keras` has. The finder stands
-before all others, so that it does not matter whether TensorFlow is installed.
+The module `tensorflow` is a thin wrapper with TensorFlow's version and gradtape's names; `tensorflow.math` and others
+are gradtape's own modules, and `tensorflow.keras.layers` is the module in `gradtape.keras`. The hook precedes all other
+finders, so it does not matter whether TensorFlow is installed.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ _PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `tensorflow` and what is below it in gradtape."""
+    """Finds `tensorflow` and its submodules in gradtape."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """Where `name` comes from, if it is TensorFlow's."""
+        """Returns a spec if `name` belongs to TensorFlow or `tf_keras`."""
         if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """The usual module."""
+        """Uses the default module creation."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Fills the module `tensorflow`; in the place of any other, puts gradtape's."""
+        """Fills the module `tensorflow`; replaces any other by gradtape's."""
         name = module.__name__
         if name == NAME:
             become_tensorflow(module)
             for own, space in list(sys.modules.items()):
                 if isinstance(space, gradtape.api.namespace.Namespace):
-                    vars(space)["__path__"] = []  # so that what is missing below it is looked for, and named
+                    vars(space)["__path__"] = []  # makes Python import a missing name as a submodule, which reports it
                     sys.modules[own.replace("gradtape", NAME, 1)] = space
             sys.modules[f"{NAME}.compat.v2"] = module
         else:
@@ -54,7 +54,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def serve() -> None:
-    """From here on, what this process and those it spawns import as TensorFlow or Keras is gradtape's."""
+    """Installs the hook: this process and those it spawns import gradtape as TensorFlow and Keras."""
     if any(isinstance(finder, Finder) for finder in sys.meta_path):
         return
     loader.serves_tensorflow = True
@@ -63,11 +63,11 @@ def serve() -> None:
     _give_places()
     told = multiprocessing.spawn.get_preparation_data
     multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))
-    multiprocessing.set_forkserver_preload([])  # the server would import the program before it is prepared
+    multiprocessing.set_forkserver_preload([])  # the server would import the program before the hook is installed
 
 
 def _give_places() -> None:
-    """Tensors and variables say that they are TensorFlow's: libraries look there for what they are given."""
+    """Gives tensors and variables the `__module__` of TensorFlow's classes, by which libraries recognize them."""
     for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.lazy_tensors", "gradtape.state.device_variable"):
         importlib.import_module(kinds)
 
@@ -80,7 +80,7 @@ def _give_places() -> None:
 
 
 class _Preparation(dict[str, Any]):
-    """What a spawned process is told first: being unpickled there, it serves TensorFlow before anything is imported."""
+    """The preparation data of a spawned process; unpickling it there installs the hook before any other import."""
 
     def __reduce__(self) -> Any:
         return _prepared, (dict(self),)
@@ -92,12 +92,12 @@ def _prepared(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def become_tensorflow(module: Any) -> None:
-    """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
+    """Makes `module` the root module of TensorFlow: gradtape's names, TensorFlow's version."""
 
     def find(name: str) -> Any:
         if private.is_private(f"{NAME}.{name}"):
             return importlib.import_module(f"{NAME}.{name}")
-        if name == "__all__":  # of `from tensorflow import *`
+        if name == "__all__":  # for `from tensorflow import *`
             return [each for each in dir(gradtape) if not each.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
@@ -112,7 +112,7 @@ def become_tensorflow(module: Any) -> None:
 
 
 def _counterpart(name: str) -> types.ModuleType:
-    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`, or for `tf_keras`."""
+    """Returns the module of gradtape or Keras for the TensorFlow or `tf_keras` module `name`."""
     if name.partition(".")[0] == legacy_keras.NAME:
         return legacy_keras.module(name)
     if private.is_private(name):
@@ -132,7 +132,7 @@ def _counterpart(name: str) -> types.ModuleType:
 
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
-    """The module `leaf` of Keras' package `parent`, imported now; None if there is none."""
+    """Imports the submodule `leaf` of Keras' package `parent`; returns None if there is none."""
     if not parent.__name__.startswith("keras."):
         return None
     try:

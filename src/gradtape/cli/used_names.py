@@ -1,8 +1,8 @@
-"""Which of TensorFlow's names a program uses, read from its syntax tree; nothing of it is executed.
+"""Static analysis of the TensorFlow names that a program uses, on its syntax tree; nothing is executed.
 
-A scope knows which of its names stand for something of TensorFlow's, whatever the order of statements: `tf` for
-`tensorflow`, `K` for `tf.keras.backend` after `K = tf.keras.backend`. Names bound to anything else hide those of the
-scopes around. Bodies of functions are read when the scope around them is complete, as Python would run them.
+A scope maps its names to TensorFlow paths, independently of statement order: `tf` to `tensorflow`, `K` to
+`tf.keras.backend` after `K = tf.keras.backend`. Names bound to other values shadow those of enclosing scopes. Function
+bodies are analyzed when the enclosing scope is complete, as Python would run them.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import ast
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping
 
-# The packages whose names are followed, and how they are called here.
+# The tracked packages, and their names in paths.
 PACKAGES = {"tensorflow": "tf", "gradtape": "tf", "keras": "keras"}
 
-# A scope's names: the path that each stands for, such as `tf.keras.layers`, or None if it is the program's own.
+# A scope: the path of each name, such as `tf.keras.layers`, or None if it is not TensorFlow's.
 Names = MutableMapping[str, str | None]
 
 
 def public_path(module: str) -> str | None:
-    """`tf.keras.layers` for `tensorflow.keras.layers`; None for a module of another package."""
+    """Converts `tensorflow.keras.layers` to `tf.keras.layers`; returns None for other packages."""
     package, dot, rest = module.partition(".")
     return f"{PACKAGES[package]}{dot}{rest}" if package in PACKAGES else None
 
 
 class NameCollector(ast.NodeVisitor):
-    """Reads one program, in one or several pieces: `uses` has the lines in which each name is used."""
+    """Analyzes one program, in one or several pieces; `uses` maps each name to the lines that use it."""
 
     def __init__(self) -> None:
         self.uses: dict[str, list[str]] = {}
@@ -34,12 +34,12 @@ class NameCollector(ast.NodeVisitor):
         self.piece = ""
 
     def read(self, tree: ast.Module, piece: str = "") -> None:
-        """Reads the statements of a file, or of one cell of a notebook, whose lines are then called `piece:line`."""
+        """Analyzes the statements of a file or of a notebook cell, whose lines are named `piece:line`."""
         self.piece = piece
         self._scope(tree.body)
 
     def finish(self) -> dict[str, list[str]]:
-        """The names used, and where, when all pieces were read."""
+        """Returns the used names and their lines, after all pieces are read."""
         while self.later:
             self.later.pop(0)()
         return self.uses
@@ -51,7 +51,7 @@ class NameCollector(ast.NodeVisitor):
             lines.append(line)
 
     def _scope(self, body: Iterable[ast.AST]) -> None:
-        """Binds the names of a scope first, then looks at how they are used."""
+        """Binds the names of a scope, then visits their uses."""
         statements = list(body)
         for statement in statements:
             for node in _own_nodes(statement):
@@ -87,13 +87,13 @@ class NameCollector(ast.NodeVisitor):
             self._stands_for(target.id, self._path(value))
 
     def _stands_for(self, name: str, path: str | None) -> None:
-        """What TensorFlow's was anywhere in a scope stays so: `except ImportError: tf = None` does not hide it."""
+        """Binds a name; a TensorFlow path takes precedence: `except ImportError: tf = None` does not shadow it."""
         own = _innermost(self.names)
         if path is not None or name not in own:
             own[name] = path
 
     def _path(self, node: ast.expr) -> str | None:
-        """`tf.math.sin` for an expression that means it, None for all others."""
+        """Returns the path of an expression, such as `tf.math.sin`, or None."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -161,7 +161,7 @@ def _innermost(names: Names) -> MutableMapping[str, str | None]:
 
 
 def _own_nodes(statement: ast.AST) -> Iterable[ast.AST]:
-    """The nodes of a statement that belong to its own scope: not what functions and lambdas contain."""
+    """Yields the nodes of a statement in its own scope, without the contents of functions and lambdas."""
     yield statement
     if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         for child in ast.iter_child_nodes(statement):

@@ -1,4 +1,4 @@
-"""TensorFlow's abstract classes, from which libraries derive classes of their own that are not made as ours are."""
+"""TensorFlow's abstract classes, which libraries subclass with their own constructors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 
 class Abstract:
-    """Stands for a class of gradtape's, `kind`: to be derived from, it is the class `base`, which has nothing of it.
+    """Represents gradtape's classes `kinds` in isinstance checks; subclassing it uses the empty class `base` instead.
 
-    Not a class itself, so that a class can be derived from it whatever the metaclasses of its other bases are.
+    It is not a class itself, so it can be combined with bases of any metaclass.
     """
 
     def __init__(self, base: type, *kinds: type) -> None:

@@ -1,8 +1,8 @@
-"""Which public names of gradtape's are the names of TensorFlow's private modules.
+"""The mapping from names in TensorFlow's private modules to public names of gradtape.
 
 A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`, and
-`name=core.nest:flatten` is a name of gradtape's own modules; after a bar come the namespaces in which every other name
-is looked for.
+`name=core.nest:flatten` is a name of a gradtape module; after a bar follow the namespaces in which all other names are
+looked up.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ keras.backend | tf.keras.backend
 tf2
 """
 
-# AutoGraph is a package of its own: what is below these modules is what is below those.
+# AutoGraph is a separate package: submodules of these modules map to submodules of those.
 PACKAGES = {
     "autograph.pyct": "malt.pyct",
     "autograph.converters": "malt.converters",

@@ -2,5 +2,5 @@
 
 
 def enabled() -> bool:
-    """Whether this is TensorFlow 2."""
+    """Returns whether this is TensorFlow 2."""
     return True

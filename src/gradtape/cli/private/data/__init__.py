@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.data`."""
+"""Definitions for `tensorflow.python.data`."""

@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.eager`."""
+"""Definitions for `tensorflow.python.eager`."""

@@ -1,4 +1,4 @@
-"""`tensorflow.python.eager.context`: whether ops run at once, and where."""
+"""`tensorflow.python.eager.context`: execution mode and devices."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once, rather than being traced."""
+    """Returns whether ops execute eagerly, not traced."""
     return bool(gradtape.executing_eagerly())
 
 
 def in_eager_mode() -> bool:
-    """Whether ops run at once, rather than being traced."""
+    """Returns whether ops execute eagerly, not traced."""
     return executing_eagerly()
 
 
 def eager_mode() -> AbstractContextManager[None]:
-    """Ops inside the block run at once."""
+    """Context manager: ops execute eagerly."""
     return nullcontext() if executing_eagerly() else gradtape.init_scope()
 
 
 @contextmanager
 def graph_mode() -> Iterator[None]:
-    """There is no graph without a function."""
+    """Raises: there are no graphs outside of functions."""
     raise NotImplementedError(
         "gradtape has no graphs outside of a tf.function: write what is to be a graph as one. TensorFlow 1's graphs "
         "and sessions are not there"
@@ -38,60 +38,60 @@ def graph_mode() -> Iterator[None]:
 
 
 class Context:
-    """What is known about the process."""
+    """The execution context of the process."""
 
     def executing_eagerly(self) -> bool:
-        """Whether ops run at once, rather than being traced."""
+        """Returns whether ops execute eagerly, not traced."""
         return executing_eagerly()
 
     def num_gpus(self) -> int:
-        """How many GPUs there are."""
+        """Returns the number of GPUs."""
         return len(gradtape.config.list_physical_devices("GPU"))
 
     def list_logical_devices(self, device_type: str | None = None) -> Any:
-        """As `tf.config.list_logical_devices`."""
+        """Same as `tf.config.list_logical_devices`."""
         return gradtape.config.list_logical_devices(device_type)
 
     def list_physical_devices(self, device_type: str | None = None) -> Any:
-        """As `tf.config.list_physical_devices`."""
+        """Same as `tf.config.list_physical_devices`."""
         return gradtape.config.list_physical_devices(device_type)
 
     @property
     def device_name(self) -> str:
-        """The device that was asked for: none but by `tf.device`."""
+        """The device requested by `tf.device`, if any."""
         return ""
 
     @property
     def device_spec(self) -> Any:
-        """The same, taken apart."""
+        """The requested device as a spec."""
         return gradtape.DeviceSpec.from_string(self.device_name)
 
     @property
     def run_eager_op_as_function(self) -> bool:
-        """Never."""
+        """Always False."""
         return False
 
     def ensure_initialized(self) -> None:
-        """Nothing to do."""
+        """Does nothing."""
 
 
 _context = Context()
 
 
 def context() -> Context:
-    """What is known about the process."""
+    """Returns the execution context."""
     return _context
 
 
 def num_gpus() -> int:
-    """How many GPUs there are."""
+    """Returns the number of GPUs."""
     return _context.num_gpus()
 
 
 def ensure_initialized() -> None:
-    """Nothing to do."""
+    """Does nothing."""
 
 
 def set_global_seed(seed: int | None) -> None:
-    """As `tf.random.set_seed`."""
+    """Same as `tf.random.set_seed`."""
     gradtape.random.set_seed(seed)

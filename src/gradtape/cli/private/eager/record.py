@@ -1,4 +1,4 @@
-"""`tensorflow.python.eager.record`: what tapes note."""
+"""`tensorflow.python.eager.record`: queries and control of recording."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from gradtape.engine.run.dispatch import thread
 
 
 def should_record_backprop(tensors: Iterable[Any]) -> bool:
-    """Whether a tape that is recording knows one of `tensors`."""
+    """Returns whether an active tape traces one of `tensors`."""
     if thread.recorder is None:
         return False
     return any(gradtape.convert_to_tensor(x).tracer is not None for x in tensors)
 
 
 def could_possibly_record() -> bool:
-    """Whether a tape is recording."""
+    """Returns whether a tape is recording."""
     return bool(thread.recorders)
 
 
 def stop_recording() -> Any:
-    """Nothing done inside the block is noted by a tape."""
+    """Context manager: tapes do not record."""
     from gradtape.engine.run import dispatch
 
     return dispatch.recorded_by(())

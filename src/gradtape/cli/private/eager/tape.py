@@ -1,4 +1,4 @@
-"""`tensorflow.python.eager.tape`, as older versions had it: see `record`."""
+"""`tensorflow.python.eager.tape` of older versions: see `record`."""
 
 from __future__ import annotations
 

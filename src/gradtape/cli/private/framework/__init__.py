@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.framework`."""
+"""Definitions for `tensorflow.python.framework`."""

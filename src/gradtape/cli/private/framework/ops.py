@@ -1,4 +1,4 @@
-"""`tensorflow.python.framework.ops`: what is there beside the public names."""
+"""`tensorflow.python.framework.ops`: the names without public counterpart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradtape.core.nest import Composite
 
 
 class _Kind(type):
-    """The type of a class whose instances are tensors of which `is_one` holds."""
+    """Metaclass of a class whose instances are the tensors that satisfy `is_one`."""
 
     is_one: Callable[[Any], bool]
 
@@ -22,13 +22,13 @@ class _Kind(type):
 
 
 class EagerTensor(metaclass=_Kind):
-    """A tensor that has its value."""
+    """A tensor with a value."""
 
     is_one = staticmethod(lambda x: not gradtape.is_symbolic_tensor(x))
 
 
 class SymbolicTensor(metaclass=_Kind):
-    """A tensor of a function that is being traced."""
+    """A tensor of a function being traced."""
 
     is_one = staticmethod(gradtape.is_symbolic_tensor)
 
@@ -37,50 +37,50 @@ _EagerTensorBase = EagerTensor
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """Whether ops run at once where no function is traced."""
+    """Returns whether ops execute eagerly outside of functions."""
     return True
 
 
 def inside_function() -> bool:
-    """Whether a function is being traced."""
+    """Returns whether a function is being traced."""
     return bool(gradtape.inside_function())
 
 
 def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """What is made of several tensors as it is, everything else as a tensor."""
+    """Converts a value to a tensor; returns composite tensors unchanged."""
     return value if isinstance(value, Composite) else gradtape.convert_to_tensor(value, dtype, name=name)
 
 
 def convert_n_to_tensor_or_composite(values: Any, dtype: Any = None, name: str | None = None) -> list[Any]:
-    """The same for each of `values`."""
+    """Same as `convert_to_tensor_or_composite`, for each of `values`."""
     return [None if value is None else convert_to_tensor_or_composite(value, dtype, name) for value in values]
 
 
 def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, **options: Any) -> list[Any]:
-    """Each of `values` as a tensor."""
+    """Converts each of `values` to a tensor."""
     return [gradtape.convert_to_tensor(value, dtype, name=name) for value in values]
 
 
 def is_dense_tensor_like(t: Any) -> bool:
-    """Whether `t` is a tensor or a variable."""
+    """Returns whether `t` is a tensor or a variable."""
     return isinstance(t, gradtape.Tensor | gradtape.Variable)
 
 
 def register_dense_tensor_like_type(tensor_type: type) -> None:
-    """Nothing to do: a class says by `__tf_tensor__`, or a conversion function, that it is like a tensor."""
+    """Does nothing: a class declares by `__tf_tensor__` or a conversion function that it is tensor-like."""
 
 
 def register_session_run_conversion_functions(*args: Any, **kwargs: Any) -> None:
-    """Nothing to do: there are no sessions."""
+    """Does nothing: there are no sessions."""
 
 
 def get_name_scope() -> str:
-    """The scope in which names are made now."""
+    """Returns the current name scope."""
     from gradtape.core.scopes import scoped
 
     return scoped("").rstrip("/")
 
 
 def has_default_graph() -> bool:
-    """Whether a function is being traced."""
+    """Returns whether a function is being traced."""
     return inside_function()

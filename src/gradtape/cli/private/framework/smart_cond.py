@@ -1,4 +1,4 @@
-"""`tensorflow.python.framework.smart_cond`: `tf.cond` that is Python's `if` where the condition is known."""
+"""`tensorflow.python.framework.smart_cond`: `tf.cond` that becomes a Python `if` for a known condition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def smart_cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The result of one of the functions: chosen now if `pred` is a Python value or known, else by `tf.cond`."""
+    """Calls one of the functions: immediately if `pred` is a Python value or a constant, else through `tf.cond`."""
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("Argument `true_fn` and `false_fn` must be callable.")
     known = smart_constant_value(pred)
@@ -24,7 +24,7 @@ def smart_cond(
 
 
 def smart_constant_value(pred: Any) -> bool | None:
-    """The value of `pred` if it is known, else None."""
+    """Returns the value of `pred` if it is known, else None."""
     if isinstance(pred, gradtape.Tensor):
         value = gradtape.get_static_value(pred)
         return None if value is None else bool(value)

@@ -1,4 +1,4 @@
-"""`tensorflow.python.framework.tensor_conversion`, and the registry of how values become tensors."""
+"""`tensorflow.python.framework.tensor_conversion`, and the conversion registry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import gradtape
 def convert_to_tensor_v1(
     value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
 ) -> Any:
-    """`tf.convert_to_tensor` with the order of arguments that TensorFlow 1 had."""
+    """`tf.convert_to_tensor` with TensorFlow 1's argument order."""
     hint = preferred_dtype if dtype_hint is None else dtype_hint
     return gradtape.convert_to_tensor(value, dtype, dtype_hint=hint, name=name)
 
@@ -25,5 +25,5 @@ convert_to_tensor_v1_with_dispatch = convert_to_tensor_v1
 
 
 def convert(value: Any, dtype: Any = None, name: str | None = None, *args: Any, **kwargs: Any) -> Any:
-    """A value as a tensor."""
+    """Converts a value to a tensor."""
     return gradtape.convert_to_tensor(value, dtype, name=name)

@@ -11,7 +11,7 @@ from gradtape.core.nest import Composite
 
 
 def is_tf_type(x: Any) -> bool:
-    """Whether `x` is a tensor, a variable, or made of tensors."""
+    """Returns whether `x` is a tensor, a variable or a composite tensor."""
     return isinstance(x, gradtape.Tensor | gradtape.Variable | Composite) or bool(gradtape.is_tensor(x))
 
 
@@ -19,12 +19,12 @@ is_tensor = is_tf_type
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor that is known while tracing, else None."""
+    """Returns the value of a tensor if it is known during tracing, else None."""
     return gradtape.get_static_value(tensor, partial)
 
 
 def constant_value_as_shape(tensor: Any) -> Any:
-    """The value of a tensor as a shape, in which -1 and what is not known are None."""
+    """Returns the value of a tensor as a shape, in which -1 and unknown sizes are None."""
     value = constant_value(tensor)
     if value is None:
         return gradtape.TensorShape([None] * tensor.shape[0] if tensor.shape.rank else None)
@@ -32,5 +32,5 @@ def constant_value_as_shape(tensor: Any) -> Any:
 
 
 def try_evaluate_constant(tensor: Any) -> Any:
-    """The value of a tensor that is known while tracing, else None."""
+    """Returns the value of a tensor if it is known during tracing, else None."""
     return constant_value(tensor)

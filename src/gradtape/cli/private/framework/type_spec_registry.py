@@ -1,4 +1,4 @@
-"""`tensorflow.python.framework.type_spec_registry`: names for the classes of type specs."""
+"""`tensorflow.python.framework.type_spec_registry`: names of type spec classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REGISTERED_NAME = re.compile(r"^(\w+\.)+\w+$")
 
 
 def register(name: str) -> Callable[[Any], Any]:
-    """A decorator that gives the class of a type spec its name, such as `my_project.MySpec`."""
+    """Returns a decorator that registers a type spec class under a name such as `my_project.MySpec`."""
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` to be a string; got {name!r}")
     if not _REGISTERED_NAME.match(name):
@@ -39,14 +39,14 @@ def register(name: str) -> Callable[[Any], Any]:
 
 
 def get_name(cls: type) -> str:
-    """The name of a class that was registered."""
+    """Returns the name of a registered class."""
     if cls not in _TYPE_SPEC_TO_NAME:
         raise ValueError(f"TypeSpec {cls.__module__}.{cls.__name__} has not been registered.")
     return _TYPE_SPEC_TO_NAME[cls]
 
 
 def lookup(name: str) -> type:
-    """The class that was registered by `name`."""
+    """Returns the class registered under `name`."""
     if name not in _NAME_TO_TYPE_SPEC:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
     return _NAME_TO_TYPE_SPEC[name]

@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.ops`."""
+"""Definitions for `tensorflow.python.ops`."""

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.array_ops`: what is there beside the public names."""
+"""`tensorflow.python.ops.array_ops`: the names without public counterpart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gradtape
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
-    """The value, of which no gradient can be taken: LookupError says why."""
+    """Returns the value; taking its gradient raises LookupError with a reason."""
 
     @gradtape.custom_gradient
     def prevented(x: Any) -> Any:
@@ -21,10 +21,10 @@ def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> 
 
 
 def _slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
-    """`tensor[slice_spec]` of what converts to a tensor."""
+    """Returns `tensor[slice_spec]` of a value that converts to a tensor."""
     return gradtape.convert_to_tensor(tensor)[slice_spec]
 
 
 def _SliceHelperVar(var: Any, slice_spec: Any) -> Any:
-    """`var[slice_spec]` of the value of a variable."""
+    """Returns `var[slice_spec]` of the value of a variable."""
     return gradtape.convert_to_tensor(var.value())[slice_spec]

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.control_flow_case`: what is there beside `tf.case`."""
+"""`tensorflow.python.ops.control_flow_case`: the names besides `tf.case`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _case_helper(
     allow_python_preds: bool = False,
     **cond_kwargs: Any,
 ) -> Any:
-    """`tf.case` by way of another function than `tf.cond`, which may take Python's bools."""
+    """`tf.case` with another function than `tf.cond`, which may accept Python bools."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
     function = pairs.pop()[1] if default is None else default
     for predicate, action in reversed(pairs):

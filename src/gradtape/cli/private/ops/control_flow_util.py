@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.control_flow_util`: where a graph is going to run."""
+"""`tensorflow.python.ops.control_flow_util`: where a graph will run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENABLE_CONTROL_FLOW_V2 = True
 
 
 def GraphOrParentsInXlaContext(graph: Any) -> bool:
-    """Whether what is traced now is going to run on XLA."""
+    """Returns whether the function being traced will run on XLA."""
     return thread.trace is not None and thread.trace.for_xla
 
 
@@ -18,19 +18,19 @@ InXlaContext = GraphOrParentsInXlaContext
 
 
 def EnableControlFlowV2(graph: Any) -> bool:
-    """Whether branches and loops are ops, as here they always are."""
+    """Returns whether branches and loops are ops: always true here."""
     return True
 
 
 def enable_control_flow_v2() -> None:
-    """Nothing to do: they are."""
+    """Does nothing: always enabled."""
 
 
 def IsInXLAContext(op: Any) -> bool:
-    """Whether what is traced now is going to run on XLA."""
+    """Returns whether the function being traced will run on XLA."""
     return GraphOrParentsInXlaContext(None)
 
 
 def in_defun() -> bool:
-    """Whether a function is being traced."""
+    """Returns whether a function is being traced."""
     return thread.trace is not None

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.random_ops`: what is there beside the public names."""
+"""`tensorflow.python.ops.random_ops`: the names without public counterpart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parameterized_truncated_normal(
     seed: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Draws from normal distributions that are cut off; from the same distributions as TensorFlow, other numbers."""
+    """Samples truncated normal distributions: the same distributions as in TensorFlow, but other numbers."""
     drawn = gradtape.random.uniform((2,), maxval=2**31 - 1, dtype=gradtape.int32, seed=seed)
     return gradtape.random.stateless_parameterized_truncated_normal(
         shape, drawn, *(gradtape.cast(x, dtype) for x in (means, stddevs, minvals, maxvals))

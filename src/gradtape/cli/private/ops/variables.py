@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.variables`: the base of all variables, of which gradtape's are one kind."""
+"""`tensorflow.python.ops.variables`: the base class of all variables, including gradtape's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..abstract import Abstract
 
 
 class _Variable:
-    """A variable of any kind: a class of a library's says itself how it is made."""
+    """A variable of any kind: libraries subclass it with their own constructors."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("Variable is abstract: a class derived from it says itself how it is made")

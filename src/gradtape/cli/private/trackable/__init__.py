@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.trackable`."""
+"""Definitions for `tensorflow.python.trackable`."""

@@ -1,4 +1,4 @@
-"""`tensorflow.python.trackable.data_structures`: a module's lists and dicts, which here are Python's own."""
+"""`tensorflow.python.trackable.data_structures`: a module's lists and dicts, here plain Python ones."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from typing import Any
 
 
 class TrackableDataStructure:
-    """No list or dict here is one: modules look into Python's own."""
+    """Has no instances here: modules track plain Python containers."""
 
 
 class List(list[Any]):
-    """A list of what is tracked."""
+    """A list of tracked values."""
 
 
 class ListWrapper(list[Any]):
-    """A list of what is tracked."""
+    """A list of tracked values."""
 
 
 class _DictWrapper(dict[Any, Any]):
-    """A dict of what is tracked."""
+    """A dict of tracked values."""
 
 
 class _TupleWrapper(tuple[Any, ...]):
-    """A tuple of what is tracked."""
+    """A tuple of tracked values."""
 
 
 class NoDependency:
-    """A value that is not tracked, as the attribute of a module."""
+    """A value that is not tracked as an attribute of a module."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 def wrap_or_unwrap(value: Any) -> Any:
-    """The value, for nothing is wrapped."""
+    """Returns the value: nothing is wrapped."""
     return value.value if isinstance(value, NoDependency) else value
 
 
 def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
-    """The value, for nothing is wrapped."""
+    """Returns the value: nothing is wrapped."""
     return wrap_or_unwrap(value)

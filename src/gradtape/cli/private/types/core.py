@@ -1,4 +1,4 @@
-"""`tensorflow.python.types.core`: what says that it is a tensor, of whatever class."""
+"""`tensorflow.python.types.core`: the base of everything that declares itself a tensor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..abstract import Abstract
 
 
 class _Tensor:
-    """The base of all tensors. Libraries derive what they convert to tensors from it."""
+    """The base of all tensors. Libraries subclass it for values that convert to tensors."""
 
 
 Tensor = Symbol = Value = Abstract(_Tensor, gradtape.Tensor, gradtape.Variable)

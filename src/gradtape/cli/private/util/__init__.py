@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.util`."""
+"""Definitions for `tensorflow.python.util`."""

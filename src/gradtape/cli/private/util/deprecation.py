@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.deprecation`: decorators that log, once, that something is deprecated."""
+"""`tensorflow.python.util.deprecation`: decorators that log a deprecation once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _say(what: Any, text: str, date: str | None, instructions: str, once: bool =
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
-    """The function, or class, logs that it is deprecated when it is called."""
+    """Logs a deprecation when the function or class is called."""
 
     def decorate(what: Any) -> Any:
         if isinstance(what, type):
@@ -49,7 +49,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 def deprecated_args(
     date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, **kwargs: Any
 ) -> Callable[[Any], Any]:
-    """Calls with one of these arguments log that it is deprecated; a tuple has the value that is not."""
+    """Logs a deprecation when one of these arguments is given; a tuple adds the value that is not deprecated."""
     rows = [row if isinstance(row, tuple) else (row,) for row in deprecated_arg_names_or_tuples]
 
     def decorate(function: Any) -> Any:
@@ -60,7 +60,7 @@ def deprecated_args(
 
         @functools.wraps(function)
         def new_function(*args: Any, **named: Any) -> Any:
-            with contextlib.suppress(TypeError):  # of a call that does not fit, which the function reports
+            with contextlib.suppress(TypeError):  # an invalid call: the function itself reports it
                 given = signature.bind(*args, **named).arguments
                 for name, *fine in rows:
                     if name in given and not (fine and _equal(given[name], fine[0])):
@@ -76,7 +76,7 @@ def deprecated_args(
 def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
 ) -> Callable[[Any], Any]:
-    """Calls with these values of these arguments log that they are deprecated."""
+    """Logs a deprecation for these values of these arguments."""
 
     def decorate(function: Any) -> Any:
         signature = inspect.signature(function)
@@ -97,7 +97,7 @@ def deprecated_arg_values(
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
-    """The function or class under a name that is deprecated."""
+    """Returns the function or class under a deprecated name."""
     if isinstance(func_or_class, type):
         return type(func_or_class.__name__, (func_or_class,), {"__doc__": func_or_class.__doc__})
 
@@ -110,7 +110,7 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
 
 
 def deprecated_endpoints(*args: Any) -> Callable[[Any], Any]:
-    """Notes names that are deprecated."""
+    """Records deprecated names."""
 
     def decorate(function: Any) -> Any:
         function._tf_deprecated_api_names = args
@@ -120,7 +120,7 @@ def deprecated_endpoints(*args: Any) -> Callable[[Any], Any]:
 
 
 def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
-    """The value of an argument that has two names."""
+    """Returns the value of an argument with two names."""
     if old_value is not None:
         if new_value is not None:
             raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
@@ -130,7 +130,7 @@ def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Nothing is logged in here."""
+    """Context manager: logs nothing."""
     global _PRINT_DEPRECATION_WARNINGS
     before, _PRINT_DEPRECATION_WARNINGS = _PRINT_DEPRECATION_WARNINGS, False
     try:

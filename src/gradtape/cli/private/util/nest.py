@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.nest`: structures, their paths, and structures seen down to the leaves of another."""
+"""`tensorflow.python.util.nest`: structures, their paths, and traversal up to the leaves of another structure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = tuple[Any, ...]
 
 
 def is_nested_or_composite(seq: Any) -> bool:
-    """Whether `seq` has parts, as a composite tensor has."""
+    """Returns whether `seq` is nested or a composite tensor."""
     return is_nested(seq) or isinstance(seq, Composite)
 
 
@@ -23,7 +23,7 @@ is_sequence_or_composite = _is_nested_or_composite = is_nested_or_composite
 
 
 def is_namedtuple(instance: Any, strict: bool = False) -> bool:
-    """Whether `instance` is a named tuple; a `strict` one is of a class that derives from tuple alone."""
+    """Returns whether `instance` is a named tuple; with `strict`, of a class that derives from tuple only."""
     kind = type(instance)
     fields = getattr(kind, "_fields", None)
     named = isinstance(instance, tuple) and isinstance(fields, tuple) and all(isinstance(f, str) for f in fields)
@@ -34,17 +34,17 @@ _is_namedtuple = is_namedtuple
 
 
 def same_namedtuples(nest1: Any, nest2: Any) -> bool:
-    """Whether two named tuples have the same name and fields."""
+    """Returns whether two named tuples have the same name and fields."""
     return type(nest1).__name__ == type(nest2).__name__ and nest1._fields == nest2._fields
 
 
 def is_mapping(obj: Any) -> bool:
-    """Whether `obj` is a mapping."""
+    """Returns whether `obj` is a mapping."""
     return isinstance(obj, Mapping)
 
 
 def is_attrs(obj: Any) -> bool:
-    """Whether the class of `obj` was made with attrs."""
+    """Returns whether the class of `obj` is defined with attrs."""
     return hasattr(type(obj), "__attrs_attrs__")
 
 
@@ -67,12 +67,12 @@ def _yield_value(iterable: Any) -> Iterator[Any]:
 
 
 def _sequence_like(instance: Any, args: Any) -> Any:
-    """A structure like `instance`, one level deep, whose parts are `args`."""
+    """Creates a structure like `instance`, one level deep, with the parts `args`."""
     return nest.like(instance, list(args))
 
 
 def list_to_tuple(structure: Any) -> Any:
-    """The structure with a tuple for each list."""
+    """Replaces lists by tuples."""
     if not is_nested(structure):
         return structure
     parts = [list_to_tuple(part) for part in nest.parts(structure)]
@@ -80,7 +80,7 @@ def list_to_tuple(structure: Any) -> Any:
 
 
 def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The dictionary of the leaves of keys, with the leaves of their values."""
+    """Flattens keys and values of a dictionary together."""
     found: dict[Any, Any] = {}
     for key, value in dictionary.items():
         keys = flatten(key) if is_nested(key) else [key]
@@ -99,7 +99,7 @@ def _opens(expand_composites: bool) -> Callable[[Any], bool]:
 
 
 def _down_to(shallow: Any, tree: Any, opens: Callable[[Any], bool], path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The parts of `tree` where `shallow` has leaves, with their paths."""
+    """Yields the parts of `tree` where `shallow` has leaves, with their paths."""
     if not opens(shallow):
         yield path, tree
         return
@@ -109,19 +109,19 @@ def _down_to(shallow: Any, tree: Any, opens: Callable[[Any], bool], path: Path =
 
 
 def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[Path]:
-    """The paths to the leaves, in the order of `flatten`."""
+    """Yields the paths of the leaves, in the order of `flatten`."""
     return (path for path, _ in _down_to(nest, nest, _opens(expand_composites)))
 
 
 def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[Path, Any]]:
-    """The leaves with their paths."""
+    """Returns the leaves with their paths."""
     return list(_down_to(structure, structure, _opens(expand_composites)))
 
 
 def flatten_with_joined_string_paths(
     structure: Any, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
-    """The leaves with their paths, as text."""
+    """Returns the leaves with their paths as text."""
     pairs = flatten_with_tuple_paths(structure, expand_composites)
     return [(separator.join(map(str, path)), leaf) for path, leaf in pairs]
 
@@ -129,7 +129,7 @@ def flatten_with_joined_string_paths(
 def assert_shallow_structure(
     shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raises TypeError or ValueError unless `input_tree` is like `shallow_tree` down to the leaves of that."""
+    """Raises TypeError or ValueError unless `input_tree` matches `shallow_tree` down to its leaves."""
     opens = _opens(expand_composites)
     if not opens(shallow_tree):
         return
@@ -166,7 +166,7 @@ def _same_kind(shallow: Any, tree: Any) -> bool:
 def flatten_with_tuple_paths_up_to(
     shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
 ) -> list[tuple[Path, Any]]:
-    """The parts of `input_tree` where `shallow_tree` has leaves, with their paths."""
+    """Returns the parts of `input_tree` where `shallow_tree` has leaves, with their paths."""
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
     return list(_down_to(shallow_tree, input_tree, _opens(expand_composites)))
 
@@ -174,7 +174,7 @@ def flatten_with_tuple_paths_up_to(
 def flatten_up_to(
     shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
 ) -> list[Any]:
-    """The parts of `input_tree` where `shallow_tree` has leaves."""
+    """Returns the parts of `input_tree` where `shallow_tree` has leaves."""
     pairs = flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types, expand_composites)
     return [part for _, part in pairs]
 
@@ -182,7 +182,7 @@ def flatten_up_to(
 def map_structure_with_tuple_paths_up_to(
     shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
-    """`func(path, *parts)` of the parts of all `inputs` where `shallow_tree` has leaves, in its structure."""
+    """Maps `func(path, *parts)` over the parts of `inputs` where `shallow_tree` has leaves, in its structure."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     options = (kwargs.pop("check_types", True), kwargs.pop("expand_composites", False))
@@ -192,14 +192,14 @@ def map_structure_with_tuple_paths_up_to(
 
 
 def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Any:
-    """`func(*parts)` of the parts of all `inputs` where `shallow_tree` has leaves, in its structure."""
+    """Maps `func(*parts)` over the parts of all `inputs` where `shallow_tree` has leaves, in its structure."""
     return map_structure_with_tuple_paths_up_to(
         shallow_tree, lambda _, *parts, **options: func(*parts, **options), *inputs, **kwargs
     )
 
 
 def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`func(path, *leaves)` of the leaves of structures that are the same."""
+    """Maps `func(path, *leaves)` over the leaves of equal structures."""
     for other in structure[1:]:
         assert_same_structure(
             structure[0], other, kwargs.get("check_types", True), kwargs.get("expand_composites", False)
@@ -208,7 +208,7 @@ def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **
 
 
 def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`func(path, *leaves)`, with the path as text, of the leaves of structures that are the same."""
+    """Maps `func(path, *leaves)` over the leaves of equal structures, with the path as text."""
     return map_structure_with_tuple_paths(
         lambda path, *leaves, **options: func("/".join(map(str, path)), *leaves, **options), *structure, **kwargs
     )
@@ -217,7 +217,7 @@ def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs
 def get_traverse_shallow_structure(
     traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
 ) -> Any:
-    """A structure of bools that says how far to look into `structure`: as far as `traverse_fn` of its parts allows."""
+    """Returns a structure of bools that says how far to traverse `structure`, according to `traverse_fn`."""
     opens = _opens(expand_composites)
     allowed = traverse_fn(structure)
     if not opens(structure):

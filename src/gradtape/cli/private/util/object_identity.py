@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.object_identity`: sets and mappings that compare by `is`."""
+"""`tensorflow.python.util.object_identity`: sets and mappings that compare by identity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Reference"]
 
 
 class _ObjectIdentityWrapper:
-    """An object that equals another one if both hold the same."""
+    """A hashable wrapper that compares its object by identity."""
 
     __slots__ = ("__weakref__", "_wrapped")
 
@@ -42,7 +42,7 @@ class _ObjectIdentityWrapper:
 
 
 class _WeakObjectIdentityWrapper(_ObjectIdentityWrapper):
-    """The same, but it does not keep the object alive."""
+    """The same with a weak reference."""
 
     __slots__ = ()
 
@@ -51,12 +51,12 @@ class _WeakObjectIdentityWrapper(_ObjectIdentityWrapper):
 
     @property
     def unwrapped(self) -> Any:
-        """The object, or None where it is gone."""
+        """The object, or None if it is dead."""
         return self._wrapped()
 
 
 class ObjectIdentityDictionary(MutableMapping[Any, Any]):
-    """A mapping whose keys are compared by `is`."""
+    """A mapping whose keys are compared by identity."""
 
     _wrap: Any = _ObjectIdentityWrapper
 
@@ -83,13 +83,13 @@ class ObjectIdentityDictionary(MutableMapping[Any, Any]):
 
 
 class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
-    """The same, but it does not keep its keys alive."""
+    """The same with weak references to keys."""
 
     _wrap = _WeakObjectIdentityWrapper
 
 
 class ObjectIdentitySet(MutableSet[Any]):
-    """A set whose members are compared by `is`."""
+    """A set whose members are compared by identity."""
 
     _wrap: Any = _ObjectIdentityWrapper
 
@@ -106,35 +106,35 @@ class ObjectIdentitySet(MutableSet[Any]):
         return len(list(iter(self)))
 
     def add(self, value: Any) -> None:
-        """Puts `value` in."""
+        """Adds `value`."""
         self._storage.add(self._wrap(value))
 
     def discard(self, value: Any) -> None:
-        """Takes `value` out, if it is in."""
+        """Removes `value` if present."""
         self._storage.discard(self._wrap(value))
 
     def update(self, items: Iterable[Any]) -> None:
-        """Puts all `items` in."""
+        """Adds all `items`."""
         self._storage.update(self._wrap(item) for item in items)
 
     def difference(self, items: Iterable[Any]) -> ObjectIdentitySet:
-        """The members that are not among `items`."""
+        """Returns the members that are not among `items`."""
         others = type(self)(items)
         return type(self)(item for item in self if item not in others)
 
     def intersection(self, items: Iterable[Any]) -> ObjectIdentitySet:
-        """The members that are among `items`."""
+        """Returns the members that are among `items`."""
         return type(self)(item for item in items if item in self)
 
 
 class ObjectIdentityWeakSet(ObjectIdentitySet):
-    """The same, but it does not keep its members alive."""
+    """The same with weak references to members."""
 
     _wrap = _WeakObjectIdentityWrapper
 
 
 def _living(storage: Iterable[Any]) -> Iterator[Any]:
-    """What the wrappers hold, without those whose object is gone."""
+    """Yields the live objects of the wrappers."""
     for wrapper in list(storage):
         found = wrapper.unwrapped
         if found is not None or not isinstance(wrapper, _WeakObjectIdentityWrapper):

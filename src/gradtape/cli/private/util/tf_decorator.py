@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.tf_decorator`: decorators that say what they decorate."""
+"""`tensorflow.python.util.tf_decorator`: decorators that record their target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradtape.graph.function.function import Function
 
 
 class TFDecorator:
-    """What a decorator notes, in `_tf_decorator` of its function, about the function that it decorates."""
+    """The record of a decorator about its target, stored as `_tf_decorator` of the function."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ def make_decorator(
     decorator_doc: str = "",
     decorator_argspec: inspect.FullArgSpec | None = None,
 ) -> Any:
-    """`decorator_func`, which decorates `target`, with its name and signature."""
+    """Gives `decorator_func`, which decorates `target`, its name and signature."""
     name = decorator_name or inspect.currentframe().f_back.f_code.co_name  # type: ignore[union-attr]
     noted: Any = decorator_func
     noted._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
@@ -48,12 +48,12 @@ def make_decorator(
 
 
 def tf_decorator(*args: Any, **kwargs: Any) -> Any:
-    """The same as `make_decorator`."""
+    """Same as `make_decorator`."""
     return make_decorator(*args, **kwargs)
 
 
 def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
-    """Makes the innermost decorator of `decorator_func` decorate `new_target` in the place of `previous_target`."""
+    """Makes the innermost decorator of `decorator_func` decorate `new_target` instead of `previous_target`."""
     current, inner = decorator_func, decorator_func
     while current is not previous_target and hasattr(current, "_tf_decorator"):
         inner, current = current, current._tf_decorator.decorated_target
@@ -64,7 +64,7 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
 
 
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
-    """The decorators around a function, the outermost first, and the function. `tf.function` is one."""
+    """Returns the decorators of a function, outermost first, and the function. `tf.function` counts as one."""
     decorators, current = [], maybe_tf_decorator
     while True:
         if isinstance(current, Function):

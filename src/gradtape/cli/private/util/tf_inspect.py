@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.tf_inspect`: Python's `inspect`, which sees through decorators."""
+"""`tensorflow.python.util.tf_inspect`: Python's `inspect`, which unwraps decorators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FullArgSpec = _inspect.FullArgSpec
 
 
 class ArgSpec(NamedTuple):
-    """What `getargspec` gives."""
+    """The result of `getargspec`."""
 
     args: list[str]
     varargs: str | None
@@ -45,14 +45,14 @@ class ArgSpec(NamedTuple):
 
 
 def signature(obj: Any, *, follow_wrapped: bool = True) -> Signature:
-    """The signature of what is decorated."""
+    """Returns the signature of the target."""
     return _inspect.signature(unwrap(obj)[1], follow_wrapped=follow_wrapped)
 
 
 def getfullargspec(obj: Any) -> FullArgSpec:
-    """The arguments that the outermost decorator says it has, else those of what is decorated.
+    """Returns the argument spec that the outermost decorator declares, else that of the target.
 
-    TensorFlow's own functions have no annotations, and libraries compare specs: so those of gradtape's are left out.
+    TensorFlow's functions have no annotations, and libraries compare specs, so annotations of gradtape's are omitted.
     """
     decorators, target = unwrap(obj)
     for decorator in decorators:
@@ -64,14 +64,14 @@ def getfullargspec(obj: Any) -> FullArgSpec:
 
 
 def getargspec(obj: Any) -> ArgSpec:
-    """The arguments as Python 2 would show them: keyword-only ones are among the others."""
+    """Returns the arguments as Python 2 does, with keyword-only ones among the others."""
     spec = getfullargspec(obj)
     defaults = (spec.defaults or ()) + tuple((spec.kwonlydefaults or {}).values())
     return ArgSpec(spec.args + spec.kwonlyargs, spec.varargs, spec.varkw, defaults or None)
 
 
 def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
-    """Which argument has which value in a call."""
+    """Returns the value of each argument in a call."""
     function, *positional = func_and_positional
     bound = signature(function).bind(*positional, **named)
     bound.apply_defaults()
@@ -79,31 +79,31 @@ def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
 
 
 def getdoc(object: Any) -> str | None:
-    """The docstring."""
+    """Returns the docstring."""
     return _inspect.getdoc(object)
 
 
 def getfile(object: Any) -> str:
-    """The file that defines what is decorated."""
+    """Returns the file that defines the target."""
     return _inspect.getfile(unwrap(object)[1])
 
 
 def getsource(object: Any) -> str:
-    """The source of what is decorated."""
+    """Returns the source of the target."""
     return _inspect.getsource(unwrap(object)[1])
 
 
 def getsourcefile(object: Any) -> str | None:
-    """The file of the source of what is decorated."""
+    """Returns the source file of the target."""
     return _inspect.getsourcefile(unwrap(object)[1])
 
 
 def getsourcelines(object: Any) -> tuple[list[str], int]:
-    """The lines of the source of what is decorated."""
+    """Returns the source lines of the target."""
     return _inspect.getsourcelines(unwrap(object)[1])
 
 
 def isanytargetmethod(object: Any) -> bool:
-    """Whether what is decorated, or one of the decorators, is a method."""
+    """Returns whether the target, or one of its decorators, is a method."""
     decorators, target = unwrap(object)
     return any(_inspect.ismethod(each) for each in (object, target, *(d.decorated_target for d in decorators)))

@@ -9,7 +9,7 @@ from gradtape.core import nest
 
 
 def convert_variables_to_tensors(values: Any) -> Any:
-    """The structure with tensors for its variables; what is made of several tensors says how it does that."""
+    """Replaces variables of a structure by tensors; composite tensors define their own conversion."""
 
     def converted(x: Any) -> Any:
         if isinstance(x, gradtape.Variable):
@@ -21,5 +21,5 @@ def convert_variables_to_tensors(values: Any) -> Any:
 
 
 def replace_variables_with_atoms(values: Any) -> Any:
-    """The structure with 0 for its variables."""
+    """Replaces variables of a structure by 0."""
     return nest.map_structure(lambda x: 0 if isinstance(x, gradtape.Variable) else x, values)

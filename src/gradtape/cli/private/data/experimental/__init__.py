@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.data.experimental`."""
+"""Definitions for `tensorflow.python.data.experimental`."""

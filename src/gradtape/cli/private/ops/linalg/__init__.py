@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.ops.linalg`."""
+"""Definitions for `tensorflow.python.ops.linalg`."""

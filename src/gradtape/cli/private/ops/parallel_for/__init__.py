@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.ops.parallel_for`."""
+"""Definitions for `tensorflow.python.ops.parallel_for`."""

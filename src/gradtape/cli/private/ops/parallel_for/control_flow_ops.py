@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.parallel_for.control_flow_ops`: loops whose iterations are done all at once."""
+"""`tensorflow.python.ops.parallel_for.control_flow_ops`: vectorized loops."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def pfor(
     parallel_iterations: int | None = None,
     warn: bool = False,
 ) -> Any:
-    """What `loop_fn` gives for each number below `iters`, stacked."""
+    """Stacks the results of `loop_fn` for each number below `iters`, vectorized."""
     return gradtape.vectorized_map(loop_fn, gradtape.range(iters), fallback_to_while_loop, warn)
 
 
 def for_loop(loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any, parallel_iterations: Any = None) -> Any:
-    """The same, one after the other."""
+    """Same as `pfor`, sequentially."""
     return gradtape.map_fn(loop_fn, gradtape.range(iters), fn_output_signature=loop_fn_dtypes)

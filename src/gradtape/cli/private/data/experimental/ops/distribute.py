@@ -11,7 +11,7 @@ from gradtape.engine.run.convert import to_tensor
 
 
 def compute_batch_size(dataset: Any) -> Tensor:
-    """How many rows the first batch has; -1 if its tensors do not have as many all of them."""
+    """Returns the number of rows of the first batch; -1 if its tensors disagree."""
     first = next(iter(dataset), ())
     sizes = {leaf.shape[0] if leaf.shape.rank else -1 for leaf in leaves(first)}
     return to_tensor(sizes.pop() if len(sizes) == 1 else -1, dtypes.int64)

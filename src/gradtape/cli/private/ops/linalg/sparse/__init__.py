@@ -1,1 +1,1 @@
-"""What is written for `tensorflow.python.ops.linalg.sparse`."""
+"""Definitions for `tensorflow.python.ops.linalg.sparse`."""

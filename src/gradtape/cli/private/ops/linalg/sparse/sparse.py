@@ -1,6 +1,6 @@
-"""`tensorflow.python.ops.linalg.sparse.sparse`: sparse matrices, in batches, and their products.
+"""`tensorflow.python.ops.linalg.sparse.sparse`: batches of sparse matrices, and their products.
 
-The product of two is a sparse matrix of the pairs of entries that meet: as many numbers as TensorFlow computes.
+A product of two sparse matrices is computed from the pairs of matching entries, as many as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class CSRSparseMatrix:
         return self._tensor.shape
 
     def get_shape(self) -> Any:
-        """The same as `shape`."""
+        """Same as `shape`."""
         return self.shape
 
     def to_sparse_tensor(self) -> Any:
-        """The entries as a `tf.SparseTensor`."""
+        """Returns the entries as a `tf.SparseTensor`."""
         return self._tensor
 
     def to_dense(self) -> Any:
-        """The whole matrix."""
+        """Returns the dense matrix."""
         return tf.sparse.to_dense(self._tensor)
 
 
@@ -54,7 +54,7 @@ def matmul(
     adjoint_b: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The product of two matrices of which one at least is sparse: sparse if both are, else dense."""
+    """Multiplies two matrices of which at least one is sparse; the result is sparse if both are."""
     a, b = _turned(a, transpose_a, adjoint_a), _turned(b, transpose_b, adjoint_b)
     if isinstance(a, CSRSparseMatrix) and isinstance(b, CSRSparseMatrix):
         return CSRSparseMatrix(_product(a.to_sparse_tensor(), b.to_sparse_tensor()))
@@ -82,7 +82,7 @@ def _turned(x: Any, transpose: bool, adjoint: bool) -> Any:
 
 
 def _with_dense(a: Any, b: Any) -> Any:
-    """Every entry of `a` times a row of `b`, added up."""
+    """Sums each entry of `a` times the matching row of `b`."""
     batch = [a.indices[:, i] for i in range(len(a.shape) - 2)]
     row, column = a.indices[:, -2], a.indices[:, -1]
     rows = tf.gather_nd(b, tf.stack([*batch, column], axis=1))
@@ -91,7 +91,7 @@ def _with_dense(a: Any, b: Any) -> Any:
 
 
 def _product(a: Any, b: Any) -> Any:
-    """The entries of `a` with those of the row of `b` that each meets, added up by place."""
+    """Pairs each entry of `a` with the entries of the matching row of `b`, and sums the products by position."""
     leading = len(a.shape) - 2
     columns, rows = _row_ids(a, [*range(leading), leading + 1]), _row_ids(b, [*range(leading), leading])
     starts, ends = tf.searchsorted(rows, columns, "left"), tf.searchsorted(rows, columns, "right")
@@ -108,7 +108,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def _row_ids(x: Any, axes: list[int]) -> Any:
-    """One number for the indices along some axes, in their order."""
+    """Returns one integer for the indices along some axes, in lexicographic order."""
     shape = tf.gather(x.dense_shape, axes)
     weights = tf.math.cumprod(shape, exclusive=True, reverse=True)
     return tf.reduce_sum(tf.gather(x.indices, axes, axis=1) * weights, 1)

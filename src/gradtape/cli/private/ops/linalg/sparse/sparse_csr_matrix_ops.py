@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_ops`: the ops by which sparse matrices are multiplied."""
+"""`tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_ops`: conversion and multiplication of sparse matrices."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .sparse import CSRSparseMatrix, matmul
 
 
 def sparse_tensor_to_csr_sparse_matrix(indices: Any, values: Any, dense_shape: Any, name: str | None = None) -> Any:
-    """The sparse matrix of these entries."""
+    """Creates a sparse matrix from its entries."""
     return CSRSparseMatrix(tf.SparseTensor(indices, values, dense_shape))
 
 
 def csr_sparse_matrix_to_sparse_tensor(sparse_matrix: Any, type: Any, name: str | None = None) -> Any:
-    """The entries of a sparse matrix."""
+    """Returns the entries of a sparse matrix."""
     return sparse_matrix.to_sparse_tensor()
 
 
@@ -29,5 +29,5 @@ def sparse_matrix_sparse_mat_mul(
     adjoint_b: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The product of two sparse matrices."""
+    """Multiplies two sparse matrices."""
     return matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
