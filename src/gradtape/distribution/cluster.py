@@ -335,7 +335,7 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     assert ports is not None
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # Run each program on the calling thread. With asynchronous dispatch, a collective called from a callback of another
-    # program would wait for a pool thread that this program holds.
+    # program would wait for a pool thread that the other program holds.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     jax.config.update("jax_enable_preemption_service", False)  # it would keep SIGTERM from ending the process
     patience = int(2 * joined.timeout + 60)  # `Coordinator` detects failures first and reports them in more detail

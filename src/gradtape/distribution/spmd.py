@@ -282,7 +282,7 @@ class _Together(TraceCache):
             each = {trace.place_of(leaf._primary) for leaf in nest.flatten(result) if _is_per_replica(leaf)}
             places = [trace.place_of(y) for y in outputs]
             unique = dict(zip(places, outputs, strict=True))
-            graph = unwatched(trace.graph(list(unique.values())))  # gradient observers are not needed here
+            graph = unwatched(trace.graph(list(unique.values())))  # only None gradients are explained
             agreement = Agreement(graph, [each_has_one for _, _, each_has_one in self._groups])
         finally:
             trace.let_go()

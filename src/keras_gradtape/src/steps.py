@@ -39,7 +39,7 @@ def around(step: Step, run: Step) -> Step:
 
 def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
     """Traces `run`, or the step itself, under the step's name, which appears in retracing warnings."""
-    # The function must not be bound to the model: its traces are released together with it.
+    # Wrap the step: `tf.function` must not get a method bound to the model, whose traces are dropped with it.
     call = run or (lambda data: step(data))
     name = getattr(step, "__qualname__", call.__qualname__)
     call.__name__ = getattr(step, "__name__", call.__name__)

@@ -58,7 +58,7 @@ class Context:
 
     @property
     def device_name(self) -> str:
-        """The device requested by `tf.device`, if any."""
+        """Always empty, even inside `tf.device`."""
         return ""
 
     @property

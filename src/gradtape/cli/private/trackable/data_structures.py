@@ -33,10 +33,10 @@ class NoDependency:
 
 
 def wrap_or_unwrap(value: Any) -> Any:
-    """Returns the value: nothing is wrapped."""
+    """Unwraps a `NoDependency`; returns other values unchanged."""
     return value.value if isinstance(value, NoDependency) else value
 
 
 def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
-    """Returns the value: nothing is wrapped."""
+    """Same as `wrap_or_unwrap`: attributes need no wrapper."""
     return wrap_or_unwrap(value)
