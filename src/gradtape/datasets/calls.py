@@ -24,7 +24,7 @@ from .structure import as_leaf, as_result, own_copy
 
 
 class FunctionStreams(Streams):
-    """The random streams of a function. An op is its index within a call and continues in the next call."""
+    """The random streams of a function. An op is identified by its index in a call; the next call continues it."""
 
     def begin_call(self) -> None:
         """Resets the indices of ops and of functions passed to datasets."""
