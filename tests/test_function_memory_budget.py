@@ -9,6 +9,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.core.budgets import in_force
+from gradtape.engine.tape.rematerialization import Store
 from gradtape.graph.executors.numpy import footprint
 from gradtape.graph.executors.numpy.footprint import Layouts, largest, peak
 from gradtape.graph.executors.numpy.memory_planning import plan_memory
@@ -16,6 +17,13 @@ from gradtape.graph.ir.graph import Graph
 from gradtape.graph.passes.recomputation import Weights, recomputed
 
 KB = 1000
+
+
+@pytest.fixture(autouse=True)
+def small_budgets(monkeypatch):
+    """Lets a tape's budget stand for less than two megabytes: the tensors here are small."""
+    monkeypatch.setattr(Store, "least_limit", 0)
+
 
 
 def chain(layers=50, width=16, batch=1024):

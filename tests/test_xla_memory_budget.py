@@ -8,12 +8,20 @@ from test_function_memory_budget import chain, residual, training_step
 
 import gradtape as tf
 from gradtape.core.budgets import readable_bytes
+from gradtape.engine.tape.rematerialization import Store
 from gradtape.graph.executors.numpy.footprint import largest
 from gradtape.graph.executors.xla.constraint import laid_out
 from gradtape.graph.executors.xla.stage_partitioning import barrier, in_stages
 from gradtape.graph.passes.optimize import dead_code
 
 pytest.importorskip("jax")
+
+
+@pytest.fixture(autouse=True)
+def small_budgets(monkeypatch):
+    """Lets a tape's budget stand for less than two megabytes: the tensors here are small."""
+    monkeypatch.setattr(Store, "least_limit", 0)
+
 
 
 def program_of(function, *args):
