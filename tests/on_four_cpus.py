@@ -226,6 +226,22 @@ def test_what_variables_refuse():
     assert v.scatter_add(rows).numpy().tolist() == [2.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [(lambda x: (x,), lambda x: {}), (lambda x: (), lambda x: {"x": x}), (lambda x: ({"x": x},), lambda x: {})],
+    ids=["positional", "by name", "in a nest"],
+)
+def test_updates_take_the_value_of_their_replica(args, kwargs):
+    strategy = strategy_of(2)
+    with strategy.scope():
+        v = tf.Variable(0.0)
+    number = strategy.run(lambda: tf.cast(distribute.get_replica_context().replica_id_in_sync_group, tf.float32) + 1.0)
+    strategy.extended.update(
+        v, lambda copy, x: copy.assign(x["x"] if isinstance(x, dict) else x), args(number), kwargs(number)
+    )
+    assert [float(copy) for copy in strategy.experimental_local_results(v)] == [1.0, 2.0]
+
+
 def test_merge_call_and_updates_above_the_replicas(as_run):
     strategy = strategy_of(2)
     with strategy.scope():

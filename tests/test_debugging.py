@@ -303,6 +303,12 @@ def normalised(x):
     return centred * tf.math.rsqrt(tf.reduce_mean(centred**2, -1, keepdims=True) + 1e-3)
 
 
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.complex64])
+def test_infinity_is_found_in_every_precision(checking, dtype):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+        tf.math.reciprocal(tf.constant([0.0], dtype)) if not dtype.is_complex else tf.complex(np.inf, 0.0) * 2.0
+
+
 @pytest.mark.parametrize("work", [normalised, lambda x: x @ tf.eye(1024) + 1.0, tf.nn.gelu, tf.nn.softmax])
 def test_nan_is_found_in_functions_whose_ops_are_computed_together(checking, work):
     function = tf.function(work)

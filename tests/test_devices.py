@@ -420,6 +420,13 @@ def test_dlpack_shares_memory():
     assert back.dtype is tf.bfloat16 and back.array.ctypes.data == x.array.ctypes.data
 
 
+def test_dlpack_of_values_that_are_read_only():
+    for dtype in (tf.float32, tf.bfloat16):
+        x = tf.broadcast_to(tf.constant(1.0, dtype), [1000])
+        back = tf.experimental.dlpack.from_dlpack(x.__dlpack__())
+        assert back.dtype is dtype and float(tf.reduce_sum(tf.cast(back, tf.float32))) == 1000.0
+
+
 def test_dlpack_of_another_device(monkeypatch):
     monkeypatch.setattr(dlpack, "device_of", lambda capsule: dlpack.CUDA)
     capsule = np.ones(3).__dlpack__()

@@ -352,3 +352,12 @@ def test_auto_goes_by_rows_through_rules_that_are_not_linear(wrap):
     tape, y, x = recorded(wrap(lambda x: tf.concat([function(x), x], 0)), LINE, persistent=True)
     np.testing.assert_allclose(tape.jacobian(y, x, mode="auto"), by_gradients(tape, y, x))
     np.testing.assert_allclose(tape.jacobian(y, x, sparse="auto").toarray(), by_gradients(tape, y, x))
+
+
+@pytest.mark.parametrize("sparse", [True, "auto"])
+def test_a_source_without_entries_has_a_matrix_without_columns(sparse):
+    x = tf.zeros([0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reshape(tf.concat([x, tf.ones([6])], 0), [2, 3])
+    assert tape.jacobian(y, x, sparse=sparse).shape == (6, 0)

@@ -28,12 +28,12 @@ _Capsule = type(np.empty(0).__dlpack__())
 def exported(array: Any, **options: Any) -> Any:
     """Exports the array as a capsule; `options` are those of `__dlpack__`."""
     array = np.asarray(array)
+    if not array.flags.writeable and (options.get("max_version") is None or array.dtype == dtypes.bfloat16.numpy):
+        array = array.copy()  # an unversioned capsule has no read-only flag
     if array.dtype == dtypes.bfloat16.numpy:
         capsule = array.view(np.uint16).__dlpack__(**{**options, "max_version": None})
         _kind_in(capsule).value = _BFLOAT
         return capsule
-    if not array.flags.writeable and options.get("max_version") is None:
-        array = array.copy()  # an unversioned capsule has no read-only flag
     return array.__dlpack__(**options)
 
 

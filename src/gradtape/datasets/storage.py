@@ -129,7 +129,7 @@ def read_shards(path: str) -> tuple[list[Path], int]:
     file = Path(path) / "snapshot.metadata"
     if not file.exists():
         raise errors.NotFoundError(f"Could not find metadata file [{file}]: the dataset was not saved to its end")
-    run, count = "", -1
+    run, count = "", 0  # a message leaves out a count of 0
     try:
         for number, kind, value in wire.fields(file.read_bytes()):
             if number == _RUN:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core import nest
 from ..core.scopes import holding, scoped, unscoped
 from ..core.tensor import Tensor, text_of, wrap
 from ..engine.run import dispatch
@@ -388,7 +389,7 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
     """Calls `fn(copy, *args, **kwargs)` for each copy of a variable, in cross-replica context."""
     if not isinstance(variable, DistributedVariable):
         return fn(variable, *args, **kwargs)
-    differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in args])
+    differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in nest.flatten((args, kwargs))])
     if place.spmd is not None:
         with _updating(0):
             here = variable.local if isinstance(variable, SyncOnReadVariable) else variable

@@ -84,7 +84,7 @@ class Hessians:
                 self._tell_of_second(flat, gradients, [_some(blocks, i) for i, blocks in enumerate(found)])
                 if small:
                     found = [
-                        [as_matrix(y, math.prod(x.dims)) for x, y in zip(flat, blocks, strict=True)] for blocks in found
+                        [as_matrix(y, x.dims) for x, y in zip(flat, blocks, strict=True)] for blocks in found
                     ]
         self._after_asking()
         return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
@@ -142,7 +142,7 @@ class Hessians:
                     found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
                     self._tell_of_second([source], [gradient], [found])
                     if small:
-                        found = as_matrix(found, math.prod(source.dims[1:]))
+                        found = as_matrix(found, source.dims[1:])
         self._after_asking()
         return found
 

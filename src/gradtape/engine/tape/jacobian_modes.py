@@ -298,14 +298,14 @@ def is_small(sparse: bool | str, sources: Sequence[Any]) -> bool:
     return sparse == "auto" and sum(math.prod(s.dims) for s in sources) <= DENSE_MAX_UNKNOWNS
 
 
-def as_matrix(block: Any, columns: int) -> Any:
-    """Converts a dense Jacobian or Hessian to a sparse matrix with this many columns, without explicit zeros."""
+def as_matrix(block: Any, column_dims: tuple[int, ...]) -> Any:
+    """Converts a dense Jacobian or Hessian, whose last axes are those of a source, to a sparse matrix."""
     from scipy import sparse
 
     if block is None:
         return None
     array = np.asarray(block.array)
-    rows = array.size // columns if columns else math.prod(block.dims[:1])
+    rows, columns = math.prod(block.dims[: len(block.dims) - len(column_dims)]), math.prod(column_dims)
     return sparse.csr_array(array.reshape(rows, columns).astype(known_to_scipy(array.dtype)))
 
 

@@ -121,7 +121,7 @@ class Jacobians(ChosenJacobians):
                 for x, y in zip(flat, found, strict=True)
             ]
         if small:
-            found = [as_matrix(y, math.prod(x.dims)) for x, y in zip(flat, found, strict=True)]
+            found = [as_matrix(y, x.dims) for x, y in zip(flat, found, strict=True)]
         elif sparse:
             found = [in_form(y, sparse, target.dims, x.dims, x.dtype) for x, y in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found)

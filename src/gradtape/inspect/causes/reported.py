@@ -307,7 +307,7 @@ def _is_sound_target(value: Any) -> bool:
 def _is_from_finite(reading: Reading, at: int) -> bool:
     """Whether all known values that a value was computed from are finite."""
     values = [reading.values[p] for p in ancestors(reading.log, at) if p in reading.values]
-    return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in values)
+    return all(x.dtype.kind not in "fcV" or np.isfinite(x).all() for x in values)
 
 
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:

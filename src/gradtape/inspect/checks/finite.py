@@ -92,7 +92,7 @@ class _CheckedHooks:
 
 def sound(array: Any) -> bool:
     """Whether an array is free of infinities and NaNs."""
-    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+    return array.dtype.kind not in "fcV" or bool(np.isfinite(array).all())  # V: bfloat16 and float8
 
 
 def failure(array: Any, where: str, inputs: Any) -> Exception:

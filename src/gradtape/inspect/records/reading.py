@@ -76,7 +76,7 @@ class Reading:
     def _last_value(self) -> tuple[int, Any] | None:
         """Returns the last recorded floating value, the most likely target if no gradient was computed."""
         for at in reversed(range(len(self.records))):
-            if at in self.values and self.values[at].dtype.kind in "fc":
+            if at in self.values and self.values[at].dtype.kind in "fcV":
                 return at, self.values[at]
         return None
 
