@@ -189,6 +189,14 @@ class Trainer(base_trainer.Trainer):
             if iterator is None or _has_batches(iterator):
                 raise
 
+    def _build_optimizer(self) -> None:
+        """Creates the optimizer's variables if the model has all of its own: the first step is traced once then."""
+        optimizer = self.optimizer
+        is_shared = self._distribute_strategy is not None or distribution.current() is not None
+        if not is_shared and optimizer is not None and not optimizer.built and self.trainable_variables:
+            if all(layer.built for layer in self._flatten_layers()):
+                optimizer.build(self.trainable_variables)
+
     def _callbacks(self, callbacks: Any, **options: Any) -> Any:
         if isinstance(callbacks, callbacks_module.CallbackList):
             return callbacks
@@ -239,6 +247,7 @@ class Trainer(base_trainer.Trainer):
             steps_per_execution=self.steps_per_execution,
         )
         self._build_for(iterator=epoch_iterator)
+        self._build_optimizer()
         epoch_iterator.reset()
         callbacks = self._callbacks(
             callbacks, add_history=True, verbose=verbose, epochs=epochs, steps=epoch_iterator.num_batches
