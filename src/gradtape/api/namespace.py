@@ -1,4 +1,4 @@
-"""The front door's doors: `gradtape.math` and its like, whose names are loaded when they are first used."""
+"""The public namespaces, such as `gradtape.math`: their names are imported when they are first used."""
 
 from __future__ import annotations
 
