@@ -218,3 +218,22 @@ def test_a_scale_of_the_loss_that_grows_is_read_by_a_step_that_built_the_optimiz
     """`scale_loss` takes the initial scale until the optimizer is built: the step must be traced again after that."""
     eager = losses_under_a_scale_that_grows(run_eagerly=True, by_fit=by_fit)
     np.testing.assert_allclose(losses_under_a_scale_that_grows(run_eagerly=False, by_fit=by_fit), eager, rtol=1e-3)
+
+
+def test_the_first_step_of_a_built_model_is_traced_once():
+    traces = []
+
+    class Model(keras.Model):
+        def train_step(self, data):
+            traces.append(1)
+            return super().train_step(data)
+
+    x = keras.Input([4])
+    model = Model(x, keras.layers.Dense(1)(x))
+    model.compile(loss="mse", optimizer="adam")
+    model.fit(np.ones((6, 4)), np.ones((6, 1)), batch_size=2, verbose=0)
+    assert len(traces) == 1 and model.optimizer.built
+    untrained = Model(x, keras.layers.Dense(1)(x))
+    untrained.compile(loss="mse", optimizer="adam")
+    untrained.evaluate(np.ones((6, 4)), np.ones((6, 1)), verbose=0)
+    assert not untrained.optimizer.built  # which takes memory
