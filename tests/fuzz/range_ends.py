@@ -116,9 +116,14 @@ def cases() -> list[tuple[str, str, str]]:
 
 def disagreements(seed: int) -> list[str]:
     """One op in one dtype and one mode, at all of its points: as many seeds as cases times modes have them all."""
-    repetition, index = divmod(seed, len(cases()))
+    return compare(*cases()[seed % len(cases())], mode_of(seed, len(cases())), random.Random(seed))
+
+
+def mode_of(seed: int, count: int) -> str:
+    """The mode in which a seed runs one of `count` cases: in turns, so that every case comes in every mode."""
+    repetition, index = divmod(seed, count)
     modes = ["eager", "function"] + ["xla"] * (importlib.util.find_spec("jax") is not None)
-    return compare(*cases()[index], modes[(index + repetition) % len(modes)], random.Random(seed))
+    return modes[(index + repetition) % len(modes)]
 
 
 def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random) -> list[str]:
