@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..registry.op import Op, Unregistered
+    from ..tape.log import Log
 
 active = 0
 _modes: tuple[Mode, ...] = ()
@@ -23,17 +27,19 @@ class Mode:
 
     checks_values = False  # whether compiled programs must run op by op, each with the kernel that `kernel_of` returns
 
-    def op_finished(self, op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
+    def op_finished(
+        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]
+    ) -> None:
         """`outputs = op(*inputs)` has run on plain tensors or device tensors."""
 
     def results_created(self, results: Any, given: Any) -> None:
         """A tape or a function has created, without ops, the tensors among `results` that are not among `given`."""
 
-    def kernel_of(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel_of(self, op: Op | Unregistered, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the kernel that a compiled program calls for `op` in place of `kernel`."""
         return kernel
 
-    def cotangent_hooks(self, log: Any, cotangents: Any, hooks: Any) -> Any:
+    def cotangent_hooks(self, log: Log, cotangents: Any, hooks: Any) -> Any:
         """Returns the hooks of a reverse sweep in place of `hooks`: see `backprop.sweep`."""
         return hooks
 
@@ -61,7 +67,7 @@ def _set(modes: tuple[Mode, ...]) -> None:
     active = len(modes)
 
 
-def op_finished(op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
+def op_finished(op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
     """Notifies every active mode."""
     for mode in _modes:
         mode.op_finished(op, inputs, outputs)
@@ -78,7 +84,7 @@ def checks_values() -> bool:
     return any([mode.checks_values for mode in _modes])
 
 
-def kernel_of(op: Any) -> Callable[..., Any]:
+def kernel_of(op: Op | Unregistered) -> Callable[..., Any]:
     """Returns the kernel that a compiled program calls for `op`, wrapped by the active modes."""
     kernel: Callable[..., Any] = op.numpy
     for mode in _modes:
@@ -86,7 +92,7 @@ def kernel_of(op: Any) -> Callable[..., Any]:
     return kernel
 
 
-def cotangent_hooks(log: Any, cotangents: Any, hooks: Any) -> Any:
+def cotangent_hooks(log: Log, cotangents: Any, hooks: Any) -> Any:
     """Returns the hooks of a reverse sweep, extended by the active modes."""
     for mode in _modes:
         hooks = mode.cotangent_hooks(log, cotangents, hooks)

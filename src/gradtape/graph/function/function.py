@@ -15,7 +15,7 @@ from ...core import errors, nest
 from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
 from ...core.tensor import Tensor
-from ...engine.run import modes
+from ...engine.run import dispatch, modes
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
@@ -144,6 +144,8 @@ class Function:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
+        if dispatch.event_log is not None:
+            concrete.report_call(variants, tensors, result)
         if modes.active:
             modes.results_created(result, (args, kwargs))
         return result

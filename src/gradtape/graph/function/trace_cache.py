@@ -79,7 +79,17 @@ class TraceCache:
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
         """Call the function on the tensors and variables of its arguments."""
-        return self.run(self.variants_for(tensors, variables), tensors, variables, False)
+        variants = self.variants_for(tensors, variables)
+        result = self.run(variants, tensors, variables, False)
+        if dispatch.event_log is not None:
+            self.report_call(variants, tensors, result)
+        return result
+
+    def report_call(self, variants: Sequence[Specialization], tensors: Sequence[Tensor], result: Any) -> None:
+        """Tell the event log, which must be active, of a call that has run as a graph outside of a trace."""
+        if dispatch.thread.trace is None and variants and not self._runs_eagerly:
+            variables = [variable for variable, _ in variants[0].graph.variables]
+            dispatch.event_log.called(self.name, tensors, variables, result)
 
     def run(
         self,
@@ -89,19 +99,6 @@ class TraceCache:
         may_make_variables: bool,
     ) -> Any:
         """Run the specialization whose guards hold, or trace a new one."""
-        result = self._run_fitting(variants, tensors, variables, may_make_variables)
-        witness = dispatch.event_log
-        if witness is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
-            witness.called(self.name, tensors, [v for v, _ in variants[0].graph.variables], result)
-        return result
-
-    def _run_fitting(
-        self,
-        variants: list[Specialization],
-        tensors: Sequence[Tensor],
-        variables: Sequence[Any],
-        may_make_variables: bool,
-    ) -> Any:
         if inspection.block is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
             if len(seen) < len(variants):
