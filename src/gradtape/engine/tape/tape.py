@@ -137,7 +137,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         self._track_assign = track_assign
         self._born = born() if persistent or trace else None
         if trace:
-            self._witness_stays = inspect().event_log.EventLogLease()
+            self._event_log_lease = inspect().event_log.EventLogLease()
 
     def _begin(self) -> None:
         self._recording = True

@@ -24,6 +24,7 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
 from ...engine.tape.inspection import new_block
 from ...graph.function.observers import look
+from ..checks.finite import sound
 from ..records import event_log
 from ..records.never_raises import never_raises
 from ..records.reading import Reading, known_array, short
@@ -307,7 +308,7 @@ def _is_sound_target(value: Any) -> bool:
 def _is_from_finite(reading: Reading, at: int) -> bool:
     """Whether all known values that a value was computed from are finite."""
     values = [reading.values[p] for p in ancestors(reading.log, at) if p in reading.values]
-    return all(x.dtype.kind not in "fcV" or np.isfinite(x).all() for x in values)
+    return all(map(sound, values))
 
 
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:

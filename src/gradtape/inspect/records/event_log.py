@@ -1,7 +1,7 @@
 """A tracing log, which keeps the line, value and time of every record, and the event log of unrecorded computation.
 
 Explaining a missing gradient requires what happened off the tape: before or after its block, in another thread, or on a
-value that was never watched. While `tracing` is active or a traced tape is alive, the event log (`Witness`) observes
+value that was never watched. While `tracing` is active or a traced tape is alive, the event log (`EventLog`) observes
 all of that, in every thread. Like a tape it writes into the tracers of tensors: one `Event` per op, which refers to the
 tracers of the op's inputs.
 """
@@ -128,7 +128,7 @@ class _Feeding(threading.local):
     depth = 0
 
 
-class Witness(dispatch.Recorder):
+class EventLog(dispatch.Recorder):
     """Recorder of every op on tensors that no traced tape records."""
 
     level = 0
@@ -167,7 +167,7 @@ class Witness(dispatch.Recorder):
             else:
                 outputs.tracer = (key, event, outputs.tracers)
         except Exception:
-            say_once("Witness.record")
+            say_once("EventLog.record")
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Does the same for an op without a derivative."""
@@ -206,7 +206,7 @@ class Witness(dispatch.Recorder):
                 self.fed[id(variable)] = (variable, event)
             return (self.key, event, rest)
         except Exception:
-            say_once("Witness.mark_of")
+            say_once("EventLog.tracer_of")
             return rest
 
     def _event(self, op: Any, tracers: tuple[Any, ...], variable: Any) -> Event:
@@ -222,7 +222,7 @@ class Witness(dispatch.Recorder):
         return _new(Event, (op, tracers, variable, _here(3), _tick(), _thread(), recording, deepest + 1))
 
 
-witness = Witness()
+witness = EventLog()
 
 
 reporters: list[Any] = []  # called with every computed gradient, the innermost last; only the innermost is called

@@ -44,14 +44,14 @@ def _custom_gradient(w: Any, s: Step, *xs: Ref, rule: Traced, counts: tuple[int,
     inner = w.library.writer()
     arguments = {ref: inner.argument(f"arg_{i}", ref.dtype) for i, ref in enumerate(given)}
     inputs, outputs, used = ([arguments[ref] for ref in refs] for refs in (xs[:first], xs[first:end], xs[end:]))
-    forwards_inputs = inner.IdentityN([*outputs, *inputs])
+    forwarded = inner.IdentityN([*outputs, *inputs])
     inner.nodes[-1]["attr"]["_gradient_op_type"] = {"s": kind.encode()}
     if w.library.saves_gradients:
         try:
             inner.gradients.append(_gradient(inner, s, rule, counts, used, kind))
         except Unsaved as error:  # as in TensorFlow: asking the loaded function for a gradient is an error then
             logger.warning("A custom gradient is not saved, and the loaded function has no gradient there: %s", error)
-    name = w.library.finish(inner, "__inference_custom_gradient", forwards_inputs[: counts[1]])
+    name = w.library.finish(inner, "__inference_custom_gradient", forwarded[: counts[1]])
     call = w.StatefulPartitionedCall if w.library.is_stateful(name) else w.PartitionedCall
     return list(call(given, Tout=[ref.dtype for ref in outputs], f=name))
 

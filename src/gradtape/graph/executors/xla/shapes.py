@@ -19,13 +19,13 @@ from ....core.tensor import Tensor
 from ....engine.registry.op import Op
 from .lowering import kernel_of
 
-PlanOutcome = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
+OutputShapes = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
 
 _MOST = 1 << 14  # cached entries
 _found: dict[Any, Any] = {}
 
 
-def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[PlanOutcome, bool] | None:
+def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[OutputShapes, bool] | None:
     """Return the shapes and dtypes of the outputs, and whether they are a tuple; None if they depend on values."""
     if any(x.dtype.kind in (0, dtypes.STRING) for x in inputs):
         return None
@@ -35,7 +35,7 @@ def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Pl
         if op.family == "elementwise":
             dtype = _remembered((op, kinds, *_frozen(attrs)), lambda: _dtype(op, kinds, attrs))
             return None if dtype is None else (((np.broadcast_shapes(*shapes), dtype),), False)
-        found: tuple[PlanOutcome, bool] | None
+        found: tuple[OutputShapes, bool] | None
         found = _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
         return found
     except ValueError:  # incompatible shapes: NumPy raises a better error
@@ -63,7 +63,7 @@ def _dtype(op: Op, kinds: Sequence[DType], attrs: dict[str, Any]) -> DType | Non
     return narrow[0] if narrow and found is dtypes.float32 else found
 
 
-def _by_kernel(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[PlanOutcome, bool] | None:
+def _by_kernel(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[OutputShapes, bool] | None:
     structs = [jax.ShapeDtypeStruct(x.dims, x.dtype.numpy) for x in inputs]
     with jax.enable_x64(True):
         try:
