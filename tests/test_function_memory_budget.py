@@ -9,7 +9,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.core.budgets import in_force
-from gradtape.engine.tape.rematerialization import Store
+from gradtape.engine.memory.store import Store
 from gradtape.graph.executors.numpy import footprint
 from gradtape.graph.executors.numpy.footprint import Layouts, largest, peak
 from gradtape.graph.executors.numpy.memory_planning import plan_memory

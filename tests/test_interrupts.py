@@ -13,9 +13,9 @@ import pytest
 
 import gradtape as tf
 from gradtape.core.scopes import holding
+from gradtape.engine.memory import spilling
+from gradtape.engine.memory.store import Store
 from gradtape.engine.run import dispatch, randomness
-from gradtape.engine.tape import spilling
-from gradtape.engine.tape.rematerialization import Store
 
 HOME = os.path.dirname(tf.__file__)
 TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1

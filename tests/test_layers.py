@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 LAYERS = """
 gradtape.backends gradtape.backends.numpy
 gradtape.core
-gradtape.engine.run gradtape.engine.registry gradtape.engine.tape
+gradtape.engine.run gradtape.engine.registry gradtape.engine.memory gradtape.engine.tape
 gradtape.ops
 gradtape.state
 gradtape.graph.ir gradtape.graph.passes gradtape.graph.executors gradtape.graph.trace gradtape.graph.control_flow

@@ -13,9 +13,9 @@ from random_programs.generator import generate
 
 import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES, parse_budget
-from gradtape.engine.tape import spilling
+from gradtape.engine.memory import spilling
+from gradtape.engine.memory.store import SMALL_SHARE, Store
 from gradtape.engine.tape.log import Log
-from gradtape.engine.tape.rematerialization import SMALL_SHARE, Store
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from test_function_memory_budget import chain, residual, training_step
 
 import gradtape as tf
 from gradtape.core.budgets import readable_bytes
-from gradtape.engine.tape.rematerialization import Store
+from gradtape.engine.memory.store import Store
 from gradtape.graph.executors.numpy.footprint import largest
 from gradtape.graph.executors.xla.constraint import laid_out
 from gradtape.graph.executors.xla.stage_partitioning import barrier, in_stages

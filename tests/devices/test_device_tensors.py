@@ -9,9 +9,9 @@ from stand_in import MODULE, on_host
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
+from gradtape.engine.memory.store import Store
 from gradtape.engine.registry.devices import DeviceTensor, sent
 from gradtape.engine.registry.op import registry
-from gradtape.engine.tape.rematerialization import Store
 
 
 def test_new_tensors_go_where_tensorflow_has_them(gpu):

@@ -22,8 +22,8 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES
-from gradtape.engine.tape.rematerialization import Store
-from gradtape.engine.tape.spilling import memory_of
+from gradtape.engine.memory.spilling import memory_of
+from gradtape.engine.memory.store import Store
 
 HAS_XLA = find_spec("jax") is not None
 DTYPES = [tf.float32, tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.complex64, tf.complex128]

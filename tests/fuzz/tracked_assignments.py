@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import gradtape as tf
-from gradtape.engine.tape.rematerialization import Store
+from gradtape.engine.memory.store import Store
 
 HAS_KERAS = any(True for _ in metadata.distributions(name="keras"))
 DTYPES = [tf.float64, tf.float64, tf.float32, tf.complex128, tf.complex64, tf.float16, tf.bfloat16]

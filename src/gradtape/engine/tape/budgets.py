@@ -21,12 +21,12 @@ from ...core import errors
 from ...core.budgets import parse_budget, readable_bytes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
+from ..memory.spilling import SpillFolder, memory_of
+from ..memory.store import ROOM_SHARE, Producer, Store
 from ..registry.devices import REAL
 from ..registry.op import Op
 from ..run.dispatch import entry
 from .log import Log, new_key
-from .rematerialization import ROOM_SHARE, Producer, Store
-from .spilling import SpillFolder, memory_of
 
 logger = logging.getLogger("gradtape")
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
+from ...engine.memory.store import Account
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import SingleInputRule
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
-from ...engine.tape.rematerialization import Account
 from ...engine.tape.tape import GradientTape
 from ..records.reading import kept_log, known_array, short
 from ..records.tables import Printable, Table
