@@ -31,6 +31,7 @@ class Updates(Parts):
     """The methods of a variable that replace or update its value."""
 
     dims: Any
+    trainable: Any
     value: Callable[[], Tensor]
     _array: Any
     _copy: tuple[Any, Any] | None

@@ -15,6 +15,7 @@ from ...core import devices, nest
 from ...core.devices import here
 from ...core.tensor import Tensor, place_made
 from ..run import modes
+from ..run.protocols import OpLike, Outputs
 
 logger = logging.getLogger("gradtape")
 _lock = threading.RLock()
@@ -25,7 +26,7 @@ _logged = False
 class PlacementMode(modes.Mode):
     """Places the outputs of ops on the device that is current in their thread."""
 
-    def op_finished(self, op: Any, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
+    def op_finished(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         device = devices.default_device()
         several = outputs if isinstance(outputs, tuple) else (outputs,)
         for y in several:
@@ -34,7 +35,7 @@ class PlacementMode(modes.Mode):
             name = several[0].device if several else device.name
             logger.info("Executing op %s in device %s", op.title, name)
 
-    def results_created(self, results: Any, given: Any) -> None:
+    def results_created(self, results: object, given: object) -> None:
         device = devices.default_device()
         arguments = set(map(id, nest.flatten(given)))
         for y in nest.flatten(results):

@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,48 +21,14 @@ from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, on_escape, placed, wrap
 from . import modes
 from .namespace import ops
+from .protocols import EventLogLike, OpLike, Outputs, TraceLike, Tracers, VariableLike
+from .protocols import Recorder as Recorder
+
+if TYPE_CHECKING:
+    from ..registry.op import Op
 
 # Levels grow in order of entry, like the levels of JAX's tracers: the batch entered last handles an op first.
 next_level = itertools.count(1).__next__
-
-
-class Recorder:
-    """Interface of an object notified of every op on a tensor it traces, and of reads and assignments of variables."""
-
-    level: float = 0
-    key: object = None
-    traces = False  # whether it forwards to the event log itself what it does not record
-
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
-        """`y = op(x)` has run on plain tensors."""
-        self.record(op, (x,), y, {})
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
-        """`y = op(a, b)` has run on plain tensors."""
-        self.record(op, (a, b), y, {})
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """`outputs = op(*inputs, **attrs)` has run."""
-
-    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """`outputs = op(*inputs)` has run, and has no derivative."""
-
-    def escaped(self, x: Tensor, how: str) -> None:
-        """The value of `x` was read by NumPy or by a Python number, so later computation is not recorded."""
-
-    def tracer_of(self, variable: Any, rest: Any) -> Any:
-        """Returns the tracer of a value just read from `variable`, prepended to `rest`."""
-        return rest
-
-    def trace_read(self, variable: Any, value: Tensor) -> None:
-        """Sets the tracer of `value`, a new tensor read from `variable`; called if this is the only recorder."""
-        value.tracer = self.tracer_of(variable, None)
-
-    def assigned(self, variable: Any, value: Tensor) -> None:
-        """`variable` is about to be assigned `value`."""
-
-    def drawn(self, state: Tensor) -> None:
-        """`state` is the generator state of a random op that is about to run."""
 
 
 class RecorderGroup(Recorder):
@@ -72,14 +38,14 @@ class RecorderGroup(Recorder):
     computation correctly only if they already know the outputs.
     """
 
-    def __init__(self, recorders: tuple[Any, ...]) -> None:
+    def __init__(self, recorders: tuple[Recorder, ...]) -> None:
         self.recorders = sorted(recorders, key=lambda recorder: recorder.level)
 
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
         for recorder in self.recorders:
             recorder.record(op, inputs, outputs, attrs)
 
-    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+    def constant(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         for recorder in self.recorders:
             recorder.constant(op, inputs, outputs)
 
@@ -87,7 +53,7 @@ class RecorderGroup(Recorder):
         for recorder in self.recorders:
             recorder.escaped(x, how)
 
-    def trace_read(self, variable: Any, value: Tensor) -> None:
+    def trace_read(self, variable: VariableLike, value: Tensor) -> None:
         for recorder in self.recorders:
             value.tracer = recorder.tracer_of(variable, value.tracer)
 
@@ -103,20 +69,20 @@ class _Thread(threading.local):
     is the `recorder` if there is no other, so that variables know that they are read for a graph.
     """
 
-    recorders: tuple[Any, ...] = ()
-    recorder: Any = None
-    trace: Any = None
+    recorders: tuple[Recorder, ...] = ()
+    recorder: Recorder | None = None
+    trace: Any = None  # a `TraceLike`; `graph` uses all of its `Trace`
     force_eager = False  # whether functions run eagerly, because no graph can express them
     replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
-    exited: list[Any] | None = None  # recorders that have exited inside the current `recorded_by` block
+    exited: list[Recorder] | None = None  # recorders that have exited inside the current `recorded_by` block
 
 
 thread = carried(_Thread())
 _array = attrgetter("array")
-event_log: Any = None  # notified, in every thread, of what no tape records, for diagnostics; usually None
+event_log: EventLogLike | None = None  # notified, in every thread, of what no tape records; usually None
 
 
-def set_event_log(recorder: Any) -> None:
+def set_event_log(recorder: EventLogLike | None) -> None:
     """Sets (or clears) the event log of all threads."""
     global event_log
     event_log = recorder
@@ -124,7 +90,7 @@ def set_event_log(recorder: Any) -> None:
     set_recorders(thread.recorders)
 
 
-def listeners() -> tuple[Any, ...]:
+def listeners() -> tuple[Recorder, ...]:
     """Returns what to notify of this thread's variables: its recorders and the event log."""
     recorders = thread.recorders
     if event_log is None:
@@ -145,7 +111,7 @@ def numpy_computes() -> bool:
     return thread.trace is None or not thread.trace.for_xla
 
 
-def set_recorders(recorders: tuple[Any, ...]) -> None:
+def set_recorders(recorders: tuple[Recorder, ...]) -> None:
     """Makes `recorders` the ones that are notified of this thread's ops."""
     thread.recorders = recorders
     trace = thread.trace
@@ -159,7 +125,7 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
     thread.recorder = trace if not told else told[0] if len(told) == 1 else RecorderGroup(told)
 
 
-def leave(recorder: Any) -> None:
+def leave(recorder: Recorder) -> None:
     """Deactivates a recorder, also for after the `recorded_by` block, if any, in which it exits."""
     recorders = thread.recorders
     rest = recorders[:-1]
@@ -191,7 +157,7 @@ class Block:
             self._end()
             raise
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         try:
             self._end()
         except BaseException:
@@ -208,11 +174,11 @@ class Block:
 class recorded_by(Block):
     """Makes these the only active recorders inside the block."""
 
-    def __init__(self, recorders: tuple[Any, ...]) -> None:
+    def __init__(self, recorders: tuple[Recorder, ...]) -> None:
         self._inside = recorders
-        self._before: tuple[Any, ...] | None = None  # set from the beginning of the block to its end
-        self._exited: list[Any] = []
-        self._outside: list[Any] | None = None
+        self._before: tuple[Recorder, ...] | None = None  # set from the beginning of the block to its end
+        self._exited: list[Recorder] = []
+        self._outside: list[Recorder] | None = None
 
     def _begin(self) -> None:
         self._outside = thread.exited
@@ -234,7 +200,7 @@ class recorded_by(Block):
 class traced_by(recorded_by):
     """Redirects reads and assignments of variables to `trace` (None: to the variables) and deactivates recorders."""
 
-    def __init__(self, trace: Any) -> None:
+    def __init__(self, trace: TraceLike | None) -> None:
         super().__init__(())
         self._trace = trace
         self._around = thread.trace
@@ -255,7 +221,7 @@ def made_of_nothing(x: Tensor) -> Tensor:
 
     A trace of a function that takes gradients of such constants adds the tensor as an external input.
     """
-    trace = thread.trace
+    trace: TraceLike | None = thread.trace
     if trace is None:
         return placed(x)
     if trace.tracks_all_external and type(x) is Tensor and not trace.is_external(x):
@@ -273,7 +239,7 @@ def escaped(x: Tensor, how: str) -> None:
 on_escape(escaped)
 
 
-def entry(tracer: Any, key: object) -> Any:
+def entry(tracer: Tracers, key: object) -> Any:
     """Returns the entry of the recorder `key` in a tensor's linked list of tracers, or None."""
     while tracer is not None:
         if tracer[0] is key:
@@ -282,7 +248,7 @@ def entry(tracer: Any, key: object) -> Any:
     return None
 
 
-def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+def run(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs `op` on tensors: the input of the highest level interprets it, and narrow dtypes are computed in float32."""
     x: Any
     innermost: Any = None
@@ -300,7 +266,7 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     return run_plain(op, inputs, attrs)
 
 
-def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+def run_plain(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs `op` on plain tensors of dtypes that its kernel supports."""
     try:
         value = op.numpy(*map(_array, inputs), **attrs)
@@ -331,7 +297,7 @@ def tensor_like(array: Any, like: DType) -> Tensor:
     return wrap(array, like if found is like.numpy and like.kind else dtypes.of_numpy(found))
 
 
-def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+def run_in_float32(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs an op on bfloat16 or float8 values in float32 and rounds its results back."""
     narrow = next(x.dtype for x in inputs if x.dtype.narrow)
     outputs = run(op, [ops.cast(x, dtype=x.dtype.computed) if x.dtype.narrow else x for x in inputs], attrs)
@@ -346,7 +312,7 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 others_operators: Any = None
 
 
-def left_to_other(op: Any, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
+def left_to_other(op: Op, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
     """Delegates `tensor + other` or `op(other)` to the class of `other`, which is not a tensor; else raises `error`."""
     other = values[-1]
     stranger = not is_tensor_like(other)
@@ -369,7 +335,7 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception, attrs: dict[
     raise error
 
 
-def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exception:
+def failure(op: OpLike, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exception:
     """Returns TensorFlow's exception for a kernel that rejected its inputs; in a trace it has another class."""
     no_broadcast = "broadcast" in str(error)
     # The only shapes that an elementwise kernel rejects are those that do not broadcast; its other errors are about
@@ -389,7 +355,7 @@ def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exc
     return found.about(*operands)
 
 
-def wrong_kind(op: Any, dtype: DType) -> Exception:
+def wrong_kind(op: Op, dtype: DType) -> Exception:
     """Returns the error for a dtype that the op does not support."""
     usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
     allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
@@ -399,7 +365,7 @@ def wrong_kind(op: Any, dtype: DType) -> Exception:
     )
 
 
-def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Exception:
+def mixed_dtypes(op: OpLike, position: int, expected: DType, given: DType) -> Exception:
     """Returns the error for inputs of different dtypes, which are never promoted."""
     return _misuse()(
         f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "

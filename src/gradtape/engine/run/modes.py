@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.tensor import Tensor
+from .protocols import OpLike, Outputs
 
 if TYPE_CHECKING:
-    from ..registry.op import Op, Unregistered
     from ..tape.log import Log
 
 active = 0
@@ -27,15 +27,13 @@ class Mode:
 
     checks_values = False  # whether compiled programs must run op by op, each with the kernel that `kernel_of` returns
 
-    def op_finished(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]
-    ) -> None:
+    def op_finished(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         """`outputs = op(*inputs)` has run on plain tensors or device tensors."""
 
-    def results_created(self, results: Any, given: Any) -> None:
+    def results_created(self, results: object, given: object) -> None:
         """A tape or a function has created, without ops, the tensors among `results` that are not among `given`."""
 
-    def kernel_of(self, op: Op | Unregistered, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel_of(self, op: OpLike, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the kernel that a compiled program calls for `op` in place of `kernel`."""
         return kernel
 
@@ -67,13 +65,13 @@ def _set(modes: tuple[Mode, ...]) -> None:
     active = len(modes)
 
 
-def op_finished(op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]) -> None:
+def op_finished(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
     """Notifies every active mode."""
     for mode in _modes:
         mode.op_finished(op, inputs, outputs)
 
 
-def results_created(results: Any, given: Any) -> None:
+def results_created(results: object, given: object) -> None:
     """Notifies every active mode."""
     for mode in _modes:
         mode.results_created(results, given)
@@ -84,7 +82,7 @@ def checks_values() -> bool:
     return any([mode.checks_values for mode in _modes])
 
 
-def kernel_of(op: Op | Unregistered) -> Callable[..., Any]:
+def kernel_of(op: OpLike) -> Callable[..., Any]:
     """Returns the kernel that a compiled program calls for `op`, wrapped by the active modes."""
     kernel: Callable[..., Any] = op.numpy
     for mode in _modes:

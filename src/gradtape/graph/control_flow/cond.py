@@ -277,8 +277,9 @@ def extend(
     places = (*node.outputs, *new.outputs[old:])
     trace.nodes[at] = node._replace(attrs=attrs, outputs=places)
     tensors = tuple(TracedTensor(y.value, place, trace) for y, place in zip(results, places, strict=True))
-    if dispatch.thread.recorders and any(x.tracer is not None for x in inputs):
-        dispatch.thread.recorder.record(op, inputs, tensors, attrs)
+    recorder = dispatch.thread.recorder
+    if recorder is not None and dispatch.thread.recorders and any(x.tracer is not None for x in inputs):
+        recorder.record(op, inputs, tensors, attrs)
     return list(tensors[old:])
 
 

@@ -86,10 +86,11 @@ class TraceCache:
         return result
 
     def report_call(self, variants: Sequence[Specialization], tensors: Sequence[Tensor], result: Any) -> None:
-        """Tell the event log, which must be active, of a call that has run as a graph outside of a trace."""
-        if dispatch.thread.trace is None and variants and not self._runs_eagerly:
+        """Tell the event log, if active, of a call that has run as a graph outside of a trace."""
+        log = dispatch.event_log
+        if log is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
             variables = [variable for variable, _ in variants[0].graph.variables]
-            dispatch.event_log.called(self.name, tensors, variables, result)
+            log.called(self.name, tensors, variables, result)
 
     def run(
         self,

@@ -203,7 +203,7 @@ class Trace(dispatch.Recorder):
                 self.nodes += [Node(shape_guard, (v,), {"shape": v.shape}, (), True, line) for v in made]
             if getattr(op, "effect", False):
                 self.given.update(zip(made, outputs if type(outputs) is tuple else (outputs,), strict=True))
-        if thread.recorders:
+        if recorder is not None and thread.recorders:
             for x in inputs:
                 if x.tracer is not None:
                     recorder.record(op, inputs, outputs, attrs)

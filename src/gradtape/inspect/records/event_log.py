@@ -24,6 +24,7 @@ from ...core.tensor import Tensor, when_made
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import entry
+from ...engine.run.protocols import EventLogLike
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
 from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
@@ -128,7 +129,7 @@ class _Feeding(threading.local):
     depth = 0
 
 
-class EventLog(dispatch.Recorder):
+class EventLog(EventLogLike):
     """Recorder of every op on tensors that no traced tape records."""
 
     level = 0
@@ -242,7 +243,7 @@ def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
     if isinstance(inner, TracingLog) and inner in dispatch.thread.recorders:
         inner.has_own_sweep = True
     for outer in dispatch.thread.recorders:
-        if outer.traces and outer is not inner and isinstance(inner, TracingLog):
+        if isinstance(outer, TracingLog) and outer is not inner and isinstance(inner, TracingLog):
             outer.note_sweep(Sweep(_here(4), inner, tuple(targets), len(outer.ops)))
 
 
@@ -289,7 +290,7 @@ class EventLogLease:
 
 def _scope_changed() -> None:
     for recorder in dispatch.thread.recorders:
-        if recorder.traces:
+        if isinstance(recorder, TracingLog):
             recorder._note_scope()
 
 

@@ -1,0 +1,150 @@
+"""Interfaces of what the dispatcher runs, notifies and reads: ops, recorders, traces and variables.
+
+The implementations are in packages above this one: `Op` and `Unregistered` in `registry`, `Log` in `tape`, `Variable`
+in `state`, `Trace` in `graph`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+
+Outputs = Tensor | tuple[Tensor, ...]  # what an op returns
+Tracers = tuple[object, Any, Any] | None  # a linked list: the recorder's key, its entry for the tensor, the rest
+
+
+class OpLike(Protocol):
+    """An op as dispatch, recorders and graphs use it: in the registry, or around a graph or user code.
+
+    `vjp(m, g, saved, parents)`, `jvp(m, inputs, outputs, attrs, tangents)`, `batch(m, size, inputs, flags, attrs)` and
+    `keep(inputs, outputs, attrs)` are described at `Op`; `vjp_raw` is `vjp` on bare arrays.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def numpy(self) -> Callable[..., Any]: ...
+    @property
+    def kernel(self) -> Any: ...
+    @property
+    def attributes(self) -> dict[str, bool]: ...
+    @property
+    def moves_data(self) -> bool: ...
+    @property
+    def shaped_by_values(self) -> bool: ...
+    @property
+    def detaches(self) -> bool: ...
+    @property
+    def takes_none(self) -> bool: ...
+    @property
+    def backward_may_raise(self) -> bool: ...
+    @property
+    def keep(self) -> Callable[..., tuple[Any, ...]]: ...
+    @property
+    def vjp(self) -> Callable[..., Any] | None: ...
+    @property
+    def vjp_raw(self) -> Callable[..., Any] | None: ...
+    @property
+    def jvp(self) -> Callable[..., Any] | None: ...
+    @property
+    def batch(self) -> Callable[..., Any] | None: ...
+    @property
+    def rows(self) -> Callable[..., Any] | None: ...
+
+
+class OpNamespace(Protocol):
+    """A namespace of ops, which rules receive as `m`: `ops`, `raw`, or the kernels of one array library."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+class VariableLike(Protocol):
+    """A variable as recorders and traces use it."""
+
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def dims(self) -> tuple[int, ...]: ...
+    @property
+    def trainable(self) -> bool: ...
+    def _as_tensor(self) -> Tensor: ...
+
+
+class Recorder:
+    """Interface of an object notified of every op on a tensor it traces, and of reads and assignments of variables."""
+
+    level: float = 0
+    key: object = None
+    traces = False  # whether it forwards to the event log itself what it does not record
+
+    def unary(self, op: OpLike, x: Tensor, y: Tensor) -> None:
+        """`y = op(x)` has run on plain tensors."""
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: OpLike, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """`y = op(a, b)` has run on plain tensors."""
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
+        """`outputs = op(*inputs, **attrs)` has run."""
+
+    def constant(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
+        """`outputs = op(*inputs)` has run, and has no derivative."""
+
+    def escaped(self, x: Tensor, how: str) -> None:
+        """The value of `x` was read by NumPy or by a Python number, so later computation is not recorded."""
+
+    def tracer_of(self, variable: VariableLike, rest: Tracers) -> Tracers:
+        """Returns the tracers of a value just read from `variable`: its own entry, if any, before `rest`."""
+        return rest
+
+    def trace_read(self, variable: VariableLike, value: Tensor) -> None:
+        """Sets the tracer of `value`, a new tensor read from `variable`; called if this is the only recorder."""
+        value.tracer = self.tracer_of(variable, None)
+
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
+        """`variable` is about to be assigned `value`."""
+
+    def note_check(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+        """`op`, which only checks its inputs, has run; called if it `traces`."""
+
+    def drawn(self, state: Tensor) -> None:
+        """`state` is the generator state of a random op that is about to run."""
+
+
+class EventLogLike(Recorder):
+    """The recorder, in every thread, of what no tape records, for explanations."""
+
+    traces_all = 0  # how many active blocks make every new tape record for explanations
+    feeding: Any  # thread-local; `depth` is the number of dataset functions that the thread is inside of
+
+    def called(self, name: str, inputs: Sequence[Tensor], variables: Sequence[VariableLike], result: object) -> None:
+        """A compiled function has run as one call."""
+
+
+class TraceLike(Protocol):
+    """A function trace in progress, as the packages below `graph` use it."""
+
+    @property
+    def assertion(self) -> OpLike: ...  # the op that checks values on every run
+    @property
+    def for_xla(self) -> bool: ...  # whether XLA will run the graph
+    @property
+    def tracks_external(self) -> bool: ...  # whether ops on some plain tensors from outside are nodes
+    @property
+    def tracks_all_external(self) -> bool: ...  # also on constants that the function creates
+    def is_external(self, x: Tensor) -> bool: ...
+    def add_external(self, x: Tensor) -> None: ...
+    def run(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any: ...
+    def read(self, variable: VariableLike) -> Tensor: ...
+    def write(self, variable: VariableLike, value: Tensor) -> None: ...
+    def draw(self, take: Callable[[], Any]) -> Tensor: ...
+    def stream(self, first: int, second: int, blocks: int) -> Callable[[], Any]: ...
+    def next_op_seed(self) -> int: ...
