@@ -69,18 +69,18 @@ def sentences(found: dict[str, dict[str, float]]) -> list[str]:
     lines = []
     if len(memory) == 2:
         ratio = memory["gradtape"] / memory["torch"]
-        lines.append(f"A step of a 50-layer network needs {ratio:.2g} of PyTorch's memory.")
+        lines.append(f"A step of a 50-layer network takes {ratio:.2g} times as much memory as in PyTorch.")
     ratio = max(lengths.values()) / min(lengths.values())
-    lines.append(f"Among tapes of 1,000 to 1,000,000 ops, an op costs at most {ratio:.2g} times as much as at least.")
+    lines.append(f"The cost per op varies by at most {ratio - 1:.0%} between tapes of 1,000 and 1,000,000 ops.")
     ratio = imports["gradtape"] / imports["numpy"]
     lines.append(f"`import gradtape` takes {ratio:.2g} times as long as `import numpy`.")
     if {"gradtape: keras", "jax: keras"} <= imports.keys():
         ratio = imports["gradtape: keras"] / imports["jax: keras"]
-        lines.append(f"`import keras` on gradtape takes {ratio:.2g} of the time that it takes on JAX.")
+        lines.append(f"`import keras` on gradtape takes {ratio:.2g} times as long as on JAX.")
     calls = found["first_calls"]
     if "gradtape" in calls:
-        titles = {"gradtape-function": "`tf.function`", "gradtape-xla": "XLA", "tensorflow-function": "TensorFlow's"}
-        titles["jax-jit"] = "JAX jit"
-        parts = [f"{title} {calls[name] / calls['gradtape']:.0f}" for name, title in titles.items() if name in calls]
-        lines.append(f"A first call of the classifier's step takes as long as so many eager steps: {', '.join(parts)}.")
+        titles = {"gradtape-function": "`tf.function`", "gradtape-xla": "XLA", "tensorflow-function": "TensorFlow"}
+        titles["jax-jit"] = "JAX `jit`"
+        parts = [f"{calls[name] / calls['gradtape']:.0f} ({title})" for name, title in titles.items() if name in calls]
+        lines.append(f"In eager steps, the first call of the classifier's step costs {', '.join(parts)}.")
     return lines

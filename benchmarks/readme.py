@@ -49,6 +49,6 @@ def picture(means: dict[str, float], works: int) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" font-family="sans-serif" font-size="14">'
         "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>"
         '<text x="10" y="24" font-size="16" font-weight="bold">A training step, eager</text>'
-        f'<text x="10" y="44" font-size="12">geometric mean of {works} works in many fields; shorter is better</text>'
+        f'<text x="10" y="44" font-size="12">geometric mean over {works} programs; shorter is better</text>'
         f"{''.join(rows)}</svg>\n"
     )

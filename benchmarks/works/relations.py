@@ -57,7 +57,7 @@ class Word2vec(Work):
 class Recommender(Work):
     """Matrix factorisation of ratings, with biases of users and items, and Adam on the whole tables."""
 
-    title = "matrix factorisation, 2000 users, 3000 items, 32 factors, 512 ratings"
+    title = "matrix factorization, 2000 users, 3000 items, 32 factors, 512 ratings"
     sizes = size(users=2000, items=3000, factors=32, ratings=512)
     tiny = size(users=5, items=6, factors=3, ratings=4)
 

@@ -241,7 +241,7 @@ class Crf(Work):
 class Spectral(Work):
     """An equaliser, gains and delays by frequency, that makes one sound like another: magnitudes and waves compared."""
 
-    title = "equaliser learnt by FFT with spectral loss, 8 sounds of 4096 samples"
+    title = "equalizer learned by FFT with spectral loss, 8 sounds of 4096 samples"
     sizes = size(examples=8, samples=4096)
     tiny = size(examples=2, samples=8)
     rate = 1e-2
