@@ -12,6 +12,7 @@ import fnmatch
 import importlib
 import json
 import pkgutil
+import textwrap
 from collections.abc import Collection
 from pathlib import Path
 
@@ -44,24 +45,29 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
     return found, wrong
 
 
+def wrapped(text: str) -> str:
+    """The text in lines of at most 120 columns."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
 def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
-    """The page of names that are not there, with the reasons, from the list in tests/data/absent_names.txt."""
+    """Returns the page of missing names with the reasons, from the list in tests/data/absent_names.txt."""
     counted = [name for name in public if not name.startswith(("compat.", "experimental.dtensor.", "tpu."))]
     here = sum(name in found for name in counted)
-    lines = [
-        "# Names that are missing", "",
-        f"Of the {len(counted):,} public names that TensorFlow 2.21 has outside of Keras, `tf.compat`, `tf.raw_ops`,",
-        f"DTensor and TPUs, gradtape has {here:,}. The others are below, with the reason. `gradtape check`",
-        "says which of them a program would miss. What means something else is on [another page](differences.md).", "",
-    ]  # fmt: skip
+    intro = (
+        f"Of the {len(counted):,} public names of TensorFlow 2.21 outside Keras, `tf.compat`, `tf.raw_ops`, DTensor "
+        f"and TPUs, gradtape has {here:,}. This page lists the others with the reason. `gradtape check` lists those "
+        "that a program uses. [Differences from TensorFlow](differences.md) covers names that behave differently."
+    )
+    lines = ["# Missing names", "", wrapped(intro), ""]
     for block in absent.strip().split("\n\n"):
         reason, *rows = block.split("\n")
         names = [name for pattern in " ".join(rows).split() for name in sorted(fnmatch.filter(public, pattern))]
         lines += [f"## {reason.removeprefix('# ').partition(':')[0].rstrip('.')}", ""]
         if ":" in reason:
             why = reason.partition(": ")[2]
-            lines += [why[0].upper() + why[1:], ""]
-        lines += [", ".join(f"`{name}`" for name in names) + ".", ""]
+            lines += [wrapped(why[0].upper() + why[1:]), ""]
+        lines += [wrapped(", ".join(f"`{name}`" for name in names) + "."), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
