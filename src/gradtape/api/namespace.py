@@ -46,8 +46,8 @@ def _absence(path: str) -> str:
     """What to say of a name that gradtape does not have, depending on whether TensorFlow has it."""
     if path in absent_names():
         return (
-            f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists what a program "
-            "would miss"
+            f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists the missing "
+            "names of a program"
         )
     space = path.rpartition(".")[0]
     known = [name for name in (*NAMES, *absent_names()) if name.rpartition(".")[0] == space]

@@ -12,7 +12,7 @@ from typing import NoReturn
 import gradtape
 
 _REPORTED = 3  # exit code of `run --trace --exit-code` when a gradient was explained
-_EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor), 2 the command was not understood"
+_EXIT_CODES = "exit codes: 0 success, 1 problems were found (check, doctor), 2 invalid command line"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> _Parser:
     parser = _Parser(
         prog="gradtape",
-        description="TensorFlow's GradientTape system, made anew in Python, without TensorFlow.",
+        description="A pure-Python implementation of TensorFlow's GradientTape. No TensorFlow required.",
         epilog=_EXIT_CODES,
     )
     parser.add_argument("--version", action="version", version=f"gradtape {gradtape.__version__}")
@@ -62,16 +62,16 @@ def _parser() -> _Parser:
         "run",
         help="run a program with gradtape in the place of TensorFlow",
         usage="gradtape run [--trace [--exit-code]] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
-        description="Runs a program as `python` does, but `import tensorflow` and `import keras` find gradtape. "
-        "Nothing outside of the program's process, and the processes it spawns by multiprocessing, changes.",
+        description="Runs a program like `python`, but `import tensorflow` and `import keras` resolve to gradtape. "
+        "Affects only this process and the processes that it starts by multiprocessing.",
     )
     run.add_argument(
-        "--trace", action="store_true", help="explain each gradient that is None, zero or not finite, as it happens"
+        "--trace", action="store_true", help="explain each gradient that is None, zero or not finite when it occurs"
     )
     run.add_argument(
         "--exit-code",
         action="store_true",
-        help=f"with --trace: exit with {_REPORTED} if something was explained and the program itself did not fail",
+        help=f"with --trace: exit with {_REPORTED} if a gradient was explained and the program itself did not fail",
     )
     kind = run.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
@@ -82,19 +82,19 @@ def _parser() -> _Parser:
 
     launch = commands.add_parser(
         "launch",
-        help="run a program in several processes, which train together",
+        help="run a program in several processes that train together",
         usage="gradtape launch [-n N] [OPTION ...] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
-        description="Runs a program as `gradtape run` does, several times at once. Each process finds its rank by "
-        "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. What they print has the rank in "
-        "front; when one fails, the others are ended, and its exit code is that of the launcher.",
+        description="Runs a program like `gradtape run`, in several processes. Each process gets its rank from "
+        "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. Output lines are prefixed with the "
+        "rank. When a process fails, the launcher ends the others and exits with its exit code.",
     )
-    launch.add_argument("-n", dest="count", type=int, help="processes on this host (default: one for each GPU, or 1)")
-    launch.add_argument("--hosts", default="", help="a,b: all hosts, the first has rank 0; start a launcher on each")
-    launch.add_argument("--rank", type=int, default=0, help="which of the hosts this is, from 0")
-    launch.add_argument("--port", type=int, help="where rank 0 listens (default: a free one; with --hosts, 29400)")
+    launch.add_argument("-n", dest="count", type=int, help="processes on this host (default: one per GPU, or 1)")
+    launch.add_argument("--hosts", default="", help="a,b: all hosts, rank 0 first; start a launcher on each")
+    launch.add_argument("--rank", type=int, default=0, help="index of this host, from 0")
+    launch.add_argument("--port", type=int, help="port of rank 0 (default: a free port; with --hosts, 29400)")
     launch.add_argument("--timeout", type=float, help="seconds that processes wait for each other (default: 300)")
-    launch.add_argument("--restarts", type=int, default=0, help="how often all begin again after a failure")
-    launch.add_argument("--no-bind", action="store_true", help="do not give each process cores of its own")
+    launch.add_argument("--restarts", type=int, default=0, help="number of restarts after failures (default: 0)")
+    launch.add_argument("--no-bind", action="store_true", help="do not bind each process to its own cores")
     kind = launch.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="-m", help="SCRIPT is the name of a module")
     kind.add_argument("-c", dest="kind", action="store_const", const="-c", help="SCRIPT is Python code")
@@ -105,58 +105,58 @@ def _parser() -> _Parser:
     check = commands.add_parser(
         "check",
         help="list the TensorFlow names that programs use: supported, different, missing",
-        description="Reads programs and notebooks, without running them, and lists the TensorFlow names they use.",
-        epilog="exit codes: 0 all names are there, 1 some are missing, 2 a file could not be read",
+        description="Lists the TensorFlow names that programs and notebooks use, without running them.",
+        epilog="exit codes: 0 no name is missing, 1 some names are missing, 2 a file could not be read",
     )
-    check.add_argument("paths", metavar="PATH", nargs="+", help="a script, a notebook, or a folder of them")
-    check.add_argument("--all", action="store_true", help="list the names that are supported too")
-    check.add_argument("--json", action="store_true", help="print JSON, for programs")
+    check.add_argument("paths", metavar="PATH", nargs="+", help="a script, a notebook, or a folder")
+    check.add_argument("--all", action="store_true", help="also list supported names")
+    check.add_argument("--json", action="store_true", help="print JSON")
     check.set_defaults(perform=_check)
 
     compare = commands.add_parser(
         "compare",
-        help="say where two recordings of a step, made by tape.save, part",
-        description="Names the first input or op in which two recordings differ, with the values.",
-        epilog="exit codes: 0 they are the same, 1 they part, 2 a file could not be read",
+        help="show where two recordings of a step, written by tape.save, diverge",
+        description="Names the first input or op at which two recordings differ, with the values.",
+        epilog="exit codes: 0 identical, 1 different, 2 a file could not be read",
     )
-    compare.add_argument("first", metavar="A.tape", help="a file that tape.save has written")
-    compare.add_argument("second", metavar="B.tape", help="another one, of the same step elsewhere")
-    compare.add_argument("--tolerance", type=float, default=0.0, help="relative differences that do not count")
+    compare.add_argument("first", metavar="A.tape", help="a file written by tape.save")
+    compare.add_argument("second", metavar="B.tape", help="a recording of the same step from another run")
+    compare.add_argument("--tolerance", type=float, default=0.0, help="relative differences to ignore (default: 0)")
     compare.set_defaults(perform=_compare)
 
     doctor = commands.add_parser(
         "doctor",
-        help="show versions, devices and optional parts, and test them",
-        description="Shows what gradtape finds on this machine, and tests it for some seconds.",
-        epilog="exit codes: 0 all tests pass, 1 one fails",
+        help="show versions, devices and optional dependencies, and test them",
+        description="Shows what gradtape finds on this machine, and runs tests for a few seconds.",
+        epilog="exit codes: 0 all tests pass, 1 a test fails",
     )
-    doctor.add_argument("--no-test", action="store_true", help="only look, test nothing")
-    doctor.add_argument("--json", action="store_true", help="print JSON, for programs")
+    doctor.add_argument("--no-test", action="store_true", help="skip the tests")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(perform=_doctor)
 
     bench = commands.add_parser(
         "bench",
-        help="measure gradtape against the libraries that are installed beside it",
-        description="The project's benchmark on this machine: gradtape's time divided by that of PyTorch, TensorFlow, "
-        "JAX and HIPS autograd, as far as they are installed. Takes minutes.",
+        help="compare the speed of gradtape with installed libraries",
+        description="Runs the project's benchmark: gradtape's time divided by that of PyTorch, TensorFlow, JAX and "
+        "HIPS autograd, as far as they are installed. Takes minutes.",
     )
-    bench.add_argument("--tables", help="which, separated by commas (default: all)")
-    bench.add_argument("--works", help="names, separated by commas (default: all)")
-    bench.add_argument("--peers", help="libraries, separated by commas (default: all that are installed)")
-    bench.add_argument("--rounds", help="in each, every library has a turn; the median counts")
-    bench.add_argument("--seconds", help="of a turn")
-    bench.add_argument("--python", action="append", metavar="LIBRARY=PATH", help="the Python that has a library")
-    bench.add_argument("--json", help="where the numbers are written (default: gradtape_bench.json)")
+    bench.add_argument("--tables", help="tables to measure, separated by commas (default: all)")
+    bench.add_argument("--works", help="programs to measure, separated by commas (default: all)")
+    bench.add_argument("--peers", help="libraries to compare with, separated by commas (default: all installed ones)")
+    bench.add_argument("--rounds", help="rounds, with one turn per library each; the result is the median")
+    bench.add_argument("--seconds", help="seconds per turn")
+    bench.add_argument("--python", action="append", metavar="LIBRARY=PATH", help="the Python interpreter for a library")
+    bench.add_argument("--json", help="output file for the numbers (default: gradtape_bench.json)")
     bench.set_defaults(perform=_bench, usage=bench.format_usage)
 
     demo = commands.add_parser(
         "demo",
         help="train a small network on handwritten digits",
         description="Trains a Keras CNN on handwritten digits, by `fit` and by a GradientTape loop; without Keras, a "
-        "network of three layers by a tape alone.",
+        "network of three layers with a tape.",
     )
-    demo.add_argument("--epochs", type=int, help="how often all digits are seen")
-    demo.add_argument("--picture", help="where the loss curves are drawn (default: gradtape_demo.png)")
+    demo.add_argument("--epochs", type=int, help="number of epochs")
+    demo.add_argument("--picture", help="output file for the loss curves (default: gradtape_demo.png)")
     demo.set_defaults(perform=_demo)
 
     parser.commands = tuple(commands.choices)
@@ -167,7 +167,7 @@ def _run(options: argparse.Namespace) -> int:
     from .run import run
 
     if options.exit_code and not options.trace:
-        print("gradtape run: --exit-code says whether --trace has explained something: give both", file=sys.stderr)
+        print("gradtape run: --exit-code requires --trace", file=sys.stderr)
         return 2
 
     def program() -> None:
@@ -195,7 +195,7 @@ def _launch(options: argparse.Namespace) -> int:
     if options.count is not None and options.count < 1:
         raise SystemExit(f"gradtape launch: -n must be 1 or more, got {options.count}")
     if not 0 <= options.rank < max(1, len(hosts)):
-        raise SystemExit(f"gradtape launch: --rank must name one of the {len(hosts)} hosts from 0, got {options.rank}")
+        raise SystemExit(f"gradtape launch: --rank must be an index into the {len(hosts)} hosts, got {options.rank}")
     program = [*([options.kind] if options.kind else []), options.target, *options.arguments]
     return launch(
         Job(program, options.count, hosts, options.rank, options.port, options.timeout, options.restarts,

@@ -93,7 +93,7 @@ def judge(path: str) -> tuple[str, str]:
     """Returns the status of a name such as `tf.math.sin`, and a note; the status is `module` for namespaces."""
     package, *parts = path.split(".")
     if parts[-1:] == ["*"]:
-        return "different", "names that come from * are not followed"
+        return "different", "names imported by * are not checked"
     try:
         value: Any = _root(package)
         for part in parts:

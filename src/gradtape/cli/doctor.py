@@ -29,7 +29,7 @@ PARTS = [
     ("cupy", cupy_distribution(), "GPUs", "gradtape[cuda]"),
     ("PIL", "pillow", "image files", "gradtape[jpeg]"),
     ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
-    ("matplotlib", "matplotlib", "the demo's pictures", "gradtape[examples]"),
+    ("matplotlib", "matplotlib", "plots of the demo", "gradtape[examples]"),
 ]
 
 
@@ -61,7 +61,7 @@ def _devices() -> dict[str, str]:
     try:
         return device_facts()
     except Exception as error:  # a broken driver may raise anything
-        return {"GPU": f"could not be asked: {type(error).__name__}: {error}"}
+        return {"GPU": f"could not be queried: {type(error).__name__}: {error}"}
 
 
 def machine() -> dict[str, str]:
@@ -73,7 +73,7 @@ def machine() -> dict[str, str]:
         f"{os.cpu_count()}",
         "devices": ", ".join(device.name for device in gradtape.config.list_logical_devices()),
         "BLAS": _blas(),
-        "threads": _thread_settings() or "as many as there are cores (no *_NUM_THREADS is set)",
+        "threads": _thread_settings() or "one per core (no *_NUM_THREADS is set)",
         "oneDNN": _onednn(),
         "executable": sys.executable,
     }
@@ -139,7 +139,7 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
         for name, value in facts.items():
             shown.add_row(name, escape(value))
         out.print(shown)
-    shown = table(out, "optional parts", "", "", "")
+    shown = table(out, "optional dependencies", "", "", "")
     for part in parts:
         state = f"[green]{part['version']}[/]" if part["version"] else "[yellow]missing[/]"
         remedy = "" if part["version"] else f": {escape(str(part['install']))}"
@@ -159,5 +159,5 @@ def _show_tests() -> list[SelfTestOutcome]:
         note = f": {escape(outcome.note)}" if outcome.note else ""
         out.print(f"[{colours[outcome.status]}]{outcome.status}[/] {name} ({outcome.seconds:.1f} s){note}")
     failed = sum(outcome.status == "failed" for outcome in outcomes)
-    out.print(f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]all is well[/]")
+    out.print(f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]no test failed[/]")
     return outcomes

@@ -61,7 +61,7 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
     if off:
         return f"{off} turns GPUs off"
     if devices.physical_devices("GPU"):
-        return "tf.config.set_visible_devices has left them out"
+        return "tf.config.set_visible_devices excludes them"
     driver = _cuda()
     if driver is None:
         return "no NVIDIA driver was found on this machine"
@@ -72,8 +72,8 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
         return "CuPy is missing: pip install 'gradtape[cuda]'"
     if "error" in cupy:
         return (
-            f"CuPy does not work ({cupy['error']}). The driver is for CUDA {driver['version']}: install the CuPy for "
-            f"that, cupy-cuda{driver['version'].partition('.')[0]}x"
+            f"CuPy does not work ({cupy['error']}). The driver is for CUDA {driver['version']}: install the "
+            f"matching CuPy, cupy-cuda{driver['version'].partition('.')[0]}x"
         )
     return devices.no_gpu_because()
 
@@ -83,7 +83,7 @@ def _told(ask: Callable[..., str], *args: Any) -> str:
     try:
         return ask(*args)
     except Exception as error:
-        return f"could not be asked: {type(error).__name__}: {error}"
+        return f"could not be queried: {type(error).__name__}: {error}"
 
 
 def _about(device: devices.Device) -> str:
@@ -125,7 +125,7 @@ def _from_nvidia_smi() -> str:
     """Returns driver version, name and memory of each GPU of the machine, used by gradtape or not."""
     program = shutil.which("nvidia-smi")
     if program is None:
-        return "unknown: there is no nvidia-smi"
+        return "unknown: nvidia-smi was not found"
     asked = "--query-gpu=index,name,driver_version,memory.used,memory.total,compute_cap"
     done = subprocess.run([program, asked, "--format=csv,noheader"], capture_output=True, text=True, timeout=_SECONDS)
     if done.returncode:

@@ -177,8 +177,8 @@ class LegacyOptimizer:
 def _no_layer_function(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
-            f"tf.layers.{name} makes its variables in a graph of TensorFlow 1's, which is not there. Use a layer of "
-            "tf.keras.layers"
+            f"tf.layers.{name} creates its variables in a TensorFlow 1 graph, which gradtape does not have. Use a "
+            "layer of tf.keras.layers"
         )
 
     function.__name__ = name

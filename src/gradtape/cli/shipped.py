@@ -37,7 +37,7 @@ def demo(epochs: int | None, picture: str | None) -> int:
 def _run(path: str, flags: list[tuple[str, str]]) -> int:
     program = shipped(path)
     if program is None:
-        print(f"gradtape: {path} did not come with this installation: reinstall gradtape", file=sys.stderr)
+        print(f"gradtape: {path} is not part of this installation: reinstall gradtape", file=sys.stderr)
         return 1
     words = [word for flag in flags for word in flag]
     return subprocess.run([sys.executable, str(program), *words], check=False).returncode

@@ -127,8 +127,8 @@ def _counterpart(name: str) -> types.ModuleType:
         return found
     public = "tf" + name.removeprefix(NAME)
     if found is not None:
-        raise ModuleNotFoundError(f"{public} is no module: from {space} import {leaf}")
-    raise ModuleNotFoundError(f"{public} is not in gradtape. `gradtape check` lists what a program would miss")
+        raise ModuleNotFoundError(f"{public} is not a module: use `from {space} import {leaf}`")
+    raise ModuleNotFoundError(f"{public} is not in gradtape. `gradtape check` lists the missing names of a program")
 
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:

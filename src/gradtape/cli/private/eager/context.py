@@ -31,8 +31,8 @@ def eager_mode() -> AbstractContextManager[None]:
 def graph_mode() -> Iterator[None]:
     """Raises: there are no graphs outside of functions."""
     raise NotImplementedError(
-        "gradtape has no graphs outside of a tf.function: write what is to be a graph as one. TensorFlow 1's graphs "
-        "and sessions are not there"
+        "gradtape has no graphs outside tf.function, and no TensorFlow 1 graphs and sessions: write the graph as a "
+        "tf.function"
     )
     yield
 

@@ -13,7 +13,7 @@ class _Variable:
     """A variable of any kind: libraries subclass it with their own constructors."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("Variable is abstract: a class derived from it says itself how it is made")
+        raise NotImplementedError("Variable is abstract: a subclass must define its constructor")
 
 
 Variable = Abstract(_Variable, gradtape.Variable)
