@@ -389,7 +389,7 @@ def test_a_source_that_is_the_target_and_one_without_elements() -> None:
         assert tape.explain(target, source).reasons[0].cause is Cause.CONNECTED
 
 
-def test_the_witness_leaves_when_tracing_ends() -> None:
+def test_the_event_log_leaves_when_tracing_ends() -> None:
     from gradtape.engine.run import dispatch
 
     with tf.inspect.tracing():
@@ -402,7 +402,7 @@ def test_the_witness_leaves_when_tracing_ends() -> None:
     assert tf.constant(1.0).tracer is None
 
 
-def test_the_witness_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
+def test_the_event_log_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from gradtape.engine.run import dispatch
@@ -491,11 +491,11 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         x = tf.constant(0.0)
         for _ in range(5000):
             x = x + 1.0
-        from gradtape.inspect.records.event_log import witness
+        from gradtape.inspect.records.event_log import events
 
         event = tf.nest.flatten(x)[0].tracer[1]
         assert event.steps < 2100
-        assert x.tracer[0] is witness.key
+        assert x.tracer[0] is events.key
 
 
 @pytest.mark.parametrize("trace", [False, True])

@@ -175,7 +175,7 @@ ASSIGNED_MODULE_ATTRIBUTES = {
     ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
     ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
     ("gradtape.inspect.causes.inside_calls", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
-    ("gradtape.inspect.records.event_log", "gradtape.engine.tape.inspection.when_asked"): "explanations of all tapes",
+    ("gradtape.inspect.records.event_log", "gradtape.engine.tape.inspection.on_gradient"): "explanations of all tapes",
     ("gradtape.inspect.records.event_log", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
     ("gradtape.inspect.records.replay", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
 }

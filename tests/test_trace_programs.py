@@ -270,7 +270,7 @@ def test_a_function_that_was_traced_under_tracing_is_silent_afterwards():
     with contextlib.redirect_stderr(said):
         step(tf.constant(0.0))
     assert said.getvalue() == "" and reasons == []
-    assert inspection.when_asked is None
+    assert inspection.on_gradient is None
 
 
 def test_the_question_that_was_asked_stays_the_last_one():

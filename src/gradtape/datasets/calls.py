@@ -149,10 +149,10 @@ class Call:
 
         def call(*args: Any) -> Any:
             streams.begin_call()
-            witness = dispatch.event_log
-            if witness is None:
+            event_log = dispatch.event_log
+            if event_log is None:
                 return as_result(drawing_from(streams, function, args))
-            with holding(witness.feeding, depth=witness.feeding.depth + 1):  # for `explain`
+            with holding(event_log.feeding, depth=event_log.feeding.depth + 1):  # for `explain`
                 return as_result(drawing_from(streams, function, args))
 
         return call

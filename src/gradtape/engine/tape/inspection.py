@@ -35,7 +35,7 @@ def inspect() -> Any:
 
 # Observer of completed queries, for explanations. It gets the tape, the targets, the sources, the results, whether None
 # was a possible result (rather than zeros), and whether zeros are worth reporting. Usually None.
-when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool, bool], None] | None = None
+on_gradient: Callable[[Any, list[Any], list[Any], list[Any], bool, bool], None] | None = None
 
 # Identifies the active observing block, such as that of `tracing`: functions that queried a tape before the block are
 # retraced in it. Usually None.
@@ -81,9 +81,9 @@ class Inspection:
     """The inspection methods of a tape."""
 
     def _tell(self, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool = True) -> None:
-        """Reports the results of a query other than `gradient` to the observer: see `when_asked`."""
-        if when_asked is not None:
-            when_asked(self, targets, sources, found, none, zeros)
+        """Reports the results of a query other than `gradient` to the observer: see `on_gradient`."""
+        if on_gradient is not None:
+            on_gradient(self, targets, sources, found, none, zeros)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Explains why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.

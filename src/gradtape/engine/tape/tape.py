@@ -369,8 +369,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, PerExampleGr
         if missing:
             last_missing.tape, last_missing.targets = weakref.ref(self), [weakref.ref(t) for t in targets]
             last_missing.sources = frozenset(map(id, wanted))
-        if inspection.when_asked is not None:
-            inspection.when_asked(self, targets, list(flat_sources), grads, unconnected is _NONE, True)
+        if inspection.on_gradient is not None:
+            inspection.on_gradient(self, targets, list(flat_sources), grads, unconnected is _NONE, True)
         if unconnected is UnconnectedGradients.ZERO:
             nothing = zeros_like if per is None else partial(nothing_apart, targets, per=per, norms=norms)
             grads = [nothing(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]

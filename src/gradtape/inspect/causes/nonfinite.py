@@ -16,7 +16,7 @@ import numpy as np
 from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
 from ...engine.tape.inspection import public_name
-from ..records.event_log import witness
+from ..records.event_log import events
 from ..records.reading import Reading, short, source_text
 from .inside_calls import OPENED, replayed
 from .remedies import Scene, backward_remedy, forward_remedy
@@ -209,8 +209,8 @@ def _likely_origin(event: Any) -> Any:
         return event
     found, front = [], [event]
     for _ in range(_STEPS_BACK):
-        events = [entry(tracer, witness.key) for each in front for tracer in each.inputs]
-        behind = [event for event in events if event is not None and event.op]
+        known = [entry(tracer, events.key) for each in front for tracer in each.inputs]
+        behind = [event for event in known if event is not None and event.op]
         found += [e for e in behind if e.op.name in _SINGULAR]
         front = [e for e in behind if e.op.name not in _SINGULAR]
     lines = {e.reference for e in found}

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...engine.run.dispatch import entry
 from ...engine.tape.log import Log, positions_in
-from ..records.event_log import Event, TracingLog, witness
+from ..records.event_log import Event, TracingLog, events
 
 Step = int | Event
 
@@ -21,7 +21,7 @@ Step = int | Event
 def step_of(log: Log, tracer: Any) -> Step | None:
     """Returns the step that produced a value with this tracer, preferably one on the tape."""
     at = entry(tracer, log.key)
-    return at if at is not None else entry(tracer, witness.key)
+    return at if at is not None else entry(tracer, events.key)
 
 
 def steps_before(log: Log, step: Step) -> Iterator[Step]:
@@ -42,7 +42,7 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
             if p >= 0:
                 yield p
             elif i < len(inputs):  # off the tape when it was used, though it may be on it by now
-                yield witness.event_of(inputs[i])
+                yield events.event_of(inputs[i])
 
 
 def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[Step] | None:
@@ -57,7 +57,7 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
     done: set[int] = set()
     number = itertools.count()  # a tie-breaker, as steps are not comparable
     while queue:
-        events, length, _, step = heapq.heappop(queue)
+        unrecorded, length, _, step = heapq.heappop(queue)
         if _identity(step) in done:
             continue
         done.add(_identity(step))
@@ -68,7 +68,7 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
             return path
         for before in steps_before(log, step):
             identity = _identity(before)
-            cost = (events + isinstance(before, Event), length + 1)
+            cost = (unrecorded + isinstance(before, Event), length + 1)
             if identity not in costs or cost < costs[identity]:
                 costs[identity] = cost
                 later[identity] = step
@@ -92,7 +92,7 @@ def elsewhere(log: Log, tracers: Iterable[Any]) -> Iterator[tuple[TracingLog, in
         for other, at in positions_in(tracer):
             if other is not log and isinstance(other, TracingLog):
                 yield other, at, user
-        event: Event | None = entry(tracer, witness.key)
+        event: Event | None = entry(tracer, events.key)
         if event is not None:
             queue.extend((before, event) for before in event.inputs)
         if (position := entry(tracer, log.key)) is None:

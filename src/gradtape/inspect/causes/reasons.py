@@ -42,6 +42,27 @@ class Cause(StrEnum):
     NO_SOURCES = "no sources"
     RELEASED = "tape released"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Cause | None:
+        """Makes a member of a label that a module of `families` has declared."""
+        if value not in _declared:
+            return None
+        label = str(value)
+        member = str.__new__(cls, label)
+        member._name_, member._value_ = label.upper().replace(" ", "_"), label
+        _declared[label] = member  # one member for each label
+        cls._value2member_map_[label] = member
+        return member
+
+
+_declared: dict[str, Cause | None] = {}
+
+
+def declare(label: str) -> None:
+    """Declares the label of a cause beyond those of the enumeration, so that `Cause(label)` is a member."""
+    if label not in {cause.value for cause in Cause}:
+        _declared.setdefault(label, None)
+
 
 @dataclass(frozen=True)
 class Reason:

@@ -75,7 +75,7 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     reporter = Reporter(stream)
     event_log.reporters.append(reporter.answered)
     try:
-        with event_log.witnessed(), new_block():
+        with event_log.trace_all_tapes(), new_block():
             yield reporter.found
     finally:
         reporter.finish()

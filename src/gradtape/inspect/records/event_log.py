@@ -138,7 +138,7 @@ class EventLog(EventLogLike):
         self.key = new_key(self)
         self.feeding = _Feeding()
         self.traces_all = 0  # how many active blocks want every new tape to be a traced one
-        self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, inside `witnessed`
+        self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, inside `trace_all_tapes`
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that dataset functions have read, by id
 
     @never_raises()
@@ -223,7 +223,7 @@ class EventLog(EventLogLike):
         return _new(Event, (op, tracers, variable, _here(3), _tick(), _thread(), recording, deepest + 1))
 
 
-witness = EventLog()
+events = EventLog()
 
 
 reporters: list[Any] = []  # called with every computed gradient, the innermost last; only the innermost is called
@@ -232,7 +232,7 @@ reporters: list[Any] = []  # called with every computed gradient, the innermost 
 def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool) -> None:
     if reporters:
         reporters[-1](tape, targets, sources, found, none, zeros)
-    witness.answered(tape, targets, sources, found)
+    events.answered(tape, targets, sources, found)
     _tell_outer_tapes(tape, targets)
 
 
@@ -252,11 +252,11 @@ def start(of_all: bool = False) -> None:
     global _holders
     with _lock:
         _holders += 1
-        witness.traces_all += of_all
+        events.traces_all += of_all
         if _holders == 1:
-            dispatch.set_event_log(witness)
-            inspection.when_asked = _answered
-            when_made(witness.made)
+            dispatch.set_event_log(events)
+            inspection.on_gradient = _answered
+            when_made(events.made)
             scopes.when_changed(_scope_changed)
             graph.when_replayed = _at_node
 
@@ -266,12 +266,12 @@ def stop(of_all: bool = False) -> None:
     global _holders
     with _lock:
         _holders -= 1
-        witness.traces_all -= of_all
+        events.traces_all -= of_all
         if _holders == 0:
             dispatch.set_event_log(None)
-            inspection.when_asked = None
-            witness.fed.clear()
-            witness.recent.clear()
+            inspection.on_gradient = None
+            events.fed.clear()
+            events.recent.clear()
             when_made(None)
             scopes.when_changed(None)
             graph.when_replayed = None
@@ -295,7 +295,7 @@ def _scope_changed() -> None:
 
 
 @contextmanager
-def witnessed() -> Iterator[None]:
+def trace_all_tapes() -> Iterator[None]:
     """Makes every tape inside the block a traced one, and logs what happens outside of tapes as well."""
     start(of_all=True)
     try:
@@ -382,8 +382,8 @@ class TracingLog(NotingLog):
         self.node_spans: list[list[int]] = []  # the same periods, in nodes of the graph being traced
         self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # (first position, the scopes that apply from there)
         self.started = perf_counter_ns()
-        if witness.traces_all:
-            witness.recent.append(self)
+        if events.traces_all:
+            events.recent.append(self)
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` discarded, and where
         self.overwritten_at: dict[int, LineReference] = {}  # by a variable's `id`: where an off-tape value was assigned
         self.versions = VariableVersions()
@@ -541,8 +541,8 @@ class TracingLog(NotingLog):
                     where = (frame.f_code, frame.f_lasti)
                 self._pending += (at, where, None, outputs, perf_counter_ns(), inputs, attrs)
             else:
-                if (made := entry(first.tracers, witness.key)) is None or made.op is None:
-                    witness.record(op, inputs, outputs)  # `constant` has not reported it
+                if (made := entry(first.tracers, events.key)) is None or made.op is None:
+                    events.record(op, inputs, outputs)  # `constant` has not reported it
                 self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
         except Exception:
             say_once("TracingLog._note")
@@ -606,11 +606,11 @@ class TracingLog(NotingLog):
         at = len(self.ops)
         super().constant(op, inputs, outputs)
         self._note_unrecorded(at, op, inputs, outputs, {})  # `record`, which has the attributes, overwrites this entry
-        witness.record(op, inputs, outputs)
+        events.record(op, inputs, outputs)
         for y in outputs if type(outputs) is tuple else (outputs,):
             position = self.position(y)
             if position is not None and position >= at:
-                self.origins[position] = event = witness.event_of(y)
+                self.origins[position] = event = events.event_of(y)
                 self.watch_lines[position] = event.reference
 
     def tracer_of(self, variable: Any, rest: Any) -> Any:
@@ -618,7 +618,7 @@ class TracingLog(NotingLog):
         if dispatch.thread.trace is None and not self.tracks:  # otherwise a read gives the assigned value itself
             rest = self.versions.tracer(variable, rest)
         tracer = super().tracer_of(variable, rest)
-        return witness.tracer_of(variable, rest) if tracer is rest else tracer
+        return events.tracer_of(variable, rest) if tracer is rest else tracer
 
     trace_read = dispatch.Recorder.trace_read
 

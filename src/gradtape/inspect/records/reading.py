@@ -25,7 +25,7 @@ from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.validation import differentiable, native, ones
-from .event_log import Event, TracingLog, witness
+from .event_log import Event, TracingLog, events
 from .variable_reads import Origin
 
 
@@ -206,7 +206,7 @@ class Reading:
     def made_outside(self, at: int, i: int) -> Event | None:
         """Returns the event that produced input `i` of the record at `at` off the tape, if the event log has it."""
         noted = self.log.notes.get(at)
-        event = None if noted is None else dispatch.entry(noted[3][i].tracers, witness.key)
+        event = None if noted is None else dispatch.entry(noted[3][i].tracers, events.key)
         return event if event is not None and event.op is not None else None
 
     def users(self, at: int) -> Iterator[int]:

@@ -20,7 +20,7 @@ from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
-from .event_log import Event, TracingLog, witness
+from .event_log import Event, TracingLog, events
 from .never_raises import never_raises
 from .noting import NotingLog
 from .reading import Reading
@@ -35,7 +35,7 @@ def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None
     if node is None or node.line is None or not steps:
         return None
     behind = [_maker_of(v, makers, steps - 1) for v in node.inputs]
-    tracers = tuple([(witness.key, event, None) for event in behind if event is not None])
+    tracers = tuple([(events.key, event, None) for event in behind if event is not None])
     return Event(node.op, tracers, None, node.line, 0, 0, (), 1)
 
 
@@ -155,7 +155,7 @@ class Question:
         }
         for key, node in zip(self._keys, self._makers, strict=True):
             if node is not None:
-                made[key].tracer = (witness.key, node, None)
+                made[key].tracer = (events.key, node, None)
         with dispatch.traced_by(None), dispatch.recorded_by(()):
             tape = GradientTape(persistent=True, watch_accessed_variables=False)
             log = tape._log = ReplayLog(False)

@@ -1,0 +1,199 @@
+"""Causes where a value leaves the tape: ops without a derivative, NumPy and Python, assignments, datasets."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import Any
+
+import numpy as np
+
+from ....core.tensor import Tensor
+from ....graph.trace.assigned import assigned
+from ...records.event_log import Event
+from ...records.reading import known_array
+from ...records.replay import ReplayLog
+from ..calls import COMPARISONS
+from ..messages import Where, expression, line_of, phrase, user_of
+from ..provenance import descendants, path_between, step_of
+from ..query import Finding, Query
+from ..reasons import Cause
+from ..registry import Priority, detector
+from ..zeros import ASSIGNED
+
+_INSTEAD = {
+    "argmax": "A softmax is a smooth argmax",
+    "argmin": "A softmax of the negative values is a smooth argmin",
+    "rint": "x + tf.stop_gradient(tf.round(x) - x) passes gradients straight through",
+    "floor": "x + tf.stop_gradient(tf.floor(x) - x) passes gradients straight through",
+    "one_hot": "Its indices are integers",
+    "greater": "A sigmoid is a smooth comparison",
+    "less": "A sigmoid is a smooth comparison",
+}
+
+
+class _Assign:
+    """Placeholder op for an assignment."""
+
+    name = "assign"
+
+
+def at_constant(op: Any, where: Where) -> Finding:
+    """Reports an op without a derivative, which is not recorded, that used a value of the tape."""
+    if op.name == "stop_gradient":
+        text = expression(where, op)
+        if text is None or "stop_gradient" in text or not text.startswith(("tf.constant", "constant")):
+            return Finding(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", "", where)
+        return Finding(
+            Cause.STOP_GRADIENT,
+            f"`{text}` makes a constant of its value, which cuts the way to the target",
+            "Use it as it is, or tf.convert_to_tensor",
+            where,
+        )
+    if op is assigned:
+        return Finding(Cause.ASSIGN, ASSIGNED.format("a variable"), "", where)
+    if op.vjp is not None:
+        return Finding(
+            Cause.INTEGER,
+            f"{phrase(op, where)} turns it into integers or truth values, which have no derivative",
+            "Keep floating numbers on the way to the target",
+            where,
+        )
+    return Finding(
+        Cause.NOT_DIFFERENTIABLE,
+        f"{phrase(op, where)} is on the way to the target, and has no derivative",
+        _INSTEAD.get(op.name, "Use something smooth in its place, or tf.custom_gradient"),
+        where,
+    )
+
+
+@detector(Priority.OBSERVED_PATH - 1)
+def overwritten(query: Query) -> Finding | None:
+    """A constant was assigned to the variable, on a tape that tracks assignments."""
+    if not query.log.tracks or not query.log.is_constant(query.source):
+        return None
+    where = getattr(query.log, "overwritten_at", {}).get(id(query.source))
+    call = "an assignment" if where is None else user_of(_Assign, where)
+    return Finding(
+        Cause.OVERWRITTEN,
+        f"{call} gave the variable a value that does not depend on it, and the tape follows assignments "
+        "(track_assign): what is read afterwards is that constant",
+        "Assign before the tape, or assign what is computed from it",
+        where,
+    )
+
+
+@detector(Priority.ESCAPE)
+def escaped_value(query: Query) -> Finding | None:
+    """A value that was computed from the source left the tape, and may have returned as a constant."""
+    log, at = query.log, query.position
+    if at is None:
+        return None
+    below = descendants(log, at)
+    exits = [(i, by) for i, (where, by) in enumerate(log.disconnections) if where in below]
+    exits = [(i, by) for i, by in exits if _may_return(query, i, by)]
+    if not exits:
+        return None
+    i, by = max(exits, key=lambda e: (_weight(query, e[1]), e[0]))
+    return _at_exit(by, None if query.traced is None else query.traced.exit_lines.get(i))
+
+
+def _may_return(query: Query, i: int, by: Any) -> bool:
+    """Whether a value that left the tape at exit `i` may have returned on the path to the targets.
+
+    It does not if it was merely logged.
+
+    For ops, the event log has found no path to the targets. A result of NumPy appears as a constant input of a later op
+    on the path that no earlier op has used and that is not a literal in that op's line.
+    """
+    log, reached = query.traced, query.reached
+    if not reached or log is None or isinstance(log, ReplayLog):
+        return True
+    if not isinstance(by, str):
+        return not hasattr(by, "vjp") and _leads_to_target(query, by)
+    if by == "tf.Variable":
+        return True
+    left_at = log.exit_positions.get(i, 0)
+    used: set[int] = set()
+    for at, noted in log.notes.items():
+        is_later = at in reached and at >= left_at
+        for x, parent in zip(noted[3], log.records[at][1], strict=False):
+            if is_later and parent < 0 and id(x) not in used and not _is_literal(x, noted[0]):
+                return True
+            used.add(id(x))
+    return False
+
+
+def _is_literal(x: Tensor, where: Where) -> bool:
+    """Whether a constant is a literal in the line that uses it."""
+    value, line = known_array(x), line_of(where)
+    if value.ndim or value.dtype.kind not in "fiu" or line is None:
+        return False
+    texts = re.findall(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?", linecache.getline(line[0], line[1]), re.IGNORECASE)
+    return any(value == np.asarray(float(text)).astype(value.dtype) for text in texts)
+
+
+def _leads_to_target(query: Query, variable: Any) -> bool:
+    """Whether a target was computed from a variable, watched or not."""
+    if query.log.position(variable) in query.reached:
+        return True
+    ends = [step_of(query.log, tracers) for tracers in query.target_tracers]
+    return any(
+        path_between(query.log, end, lambda s: isinstance(s, Event) and s.variable is variable) is not None
+        for end in ends
+        if end is not None
+    )
+
+
+def _weight(query: Query, by: Any) -> int:
+    """Ranks exits by how likely they are the cause: comparisons are frequent and rarely matter."""
+    if isinstance(by, str):
+        return 3
+    if not hasattr(by, "vjp"):
+        return 5 if query.log.position(by) in query.reached else 2
+    if by.name == "stop_gradient":
+        return 4
+    return 0 if by.name in COMPARISONS else 1
+
+
+def _at_exit(by: Any, where: Where) -> Finding:
+    """Reports an exit: by a named route, a variable that was assigned to, or an op without a derivative."""
+    if hasattr(by, "vjp"):
+        return at_constant(by, where)
+    if not isinstance(by, str):
+        name = by.name.partition(":")[0]
+        return Finding(Cause.ASSIGN, ASSIGNED.format(f"the variable {name!r}"), "", where)
+    line = line_of(where)
+    if line is not None and ".predict(" in linecache.getline(line[0], line[1]):
+        message = "predict gives NumPy arrays, which no tape follows"
+        return Finding(Cause.PREDICT, message, "Call the model itself: model(x)", where)
+    if by == "a dataset":
+        return Finding(
+            Cause.DATASET,
+            "its value went into a dataset (tf.data), and no tape records what becomes of it there: the elements are "
+            "constants",
+            "Compute what depends on it from the batches, or slice the tensor itself",
+            where,
+        )
+    if by == "tf.Variable":
+        return Finding(
+            Cause.ASSIGN,
+            "it is the initial value of a new tf.Variable, which starts anew: gradients go to the variable, not to its "
+            "initial value",
+            "Make variables before the tape",
+            where,
+        )
+    if "numpy_function(" in (expression(where) or ""):
+        return Finding(
+            Cause.NOT_DIFFERENTIABLE,
+            f"`{expression(where)}` is on the way to the target, and has no derivative",
+            "Use TensorFlow's functions, or tf.py_function with TensorFlow's functions inside",
+            where,
+        )
+    how = {"NumPy": "a NumPy function or np.array", "numpy()": ".numpy()"}.get(by, by)
+    return Finding(
+        Cause.NUMPY,
+        f"its value left the tape through {how}; what is computed from that is not recorded",
+        "Use TensorFlow's functions all the way to the target",
+        where,
+    )

@@ -1,0 +1,172 @@
+"""Causes that lie in the source: what it is, and whether and when the tape was asked to watch it."""
+
+from __future__ import annotations
+
+from ....core.tensor import Tensor
+from ....engine.tape.log import Log
+from ...records.event_log import events
+from ..messages import Where, user_of
+from ..query import Finding, Query, is_same_value
+from ..reasons import Cause
+from ..registry import Priority, detector
+
+TRACE_HINT = "GradientTape(trace=True) or gradtape.inspect.tracing() tells which, and where"
+
+
+@detector(Priority.SOURCE)
+def not_trainable(query: Query) -> Finding | None:
+    """The source is a variable that is not trainable, which is sufficient as a cause."""
+    source, log = query.source, query.log
+    if isinstance(source, Tensor) or source.trainable or log is None:
+        return None
+    if source.dtype.differentiable and query.position is not None:
+        return None
+    advice = "Call tape.watch on it first"
+    if query.of_layer:
+        advice = (
+            "It is the state of a layer, such as a moving average, a count or what adapt() has measured, which "
+            "gradients do not change. Ask for the model's trainable_variables instead of its weights or variables"
+        )
+    message = "it is not trainable, so the tape does not watch it by itself"
+    return Finding(Cause.NOT_TRAINABLE, message, advice, query.first_use_in_block())
+
+
+@detector(Priority.SOURCE + 1)
+def integer(query: Query) -> Finding | None:
+    """The source has no derivatives because of its dtype."""
+    source = query.source
+    if source.dtype.differentiable:
+        return None
+    refused = () if query.traced is None else query.traced.refused
+    watched_at = next((where for x, where in refused if x is source or is_same_value(x, source)), None)
+    watched = "" if watched_at is None else f", so tape.watch({query.name}) has no effect"
+    return Finding(
+        Cause.INTEGER,
+        f"its dtype is {source.dtype.name}, and only floating and complex numbers have derivatives{watched}",
+        "Make it of floating numbers, such as 3.0 instead of 3, or use tf.cast before the tape records it",
+        watched_at or query.first_use(),
+    )
+
+
+@detector(Priority.SOURCE + 2)
+def released(query: Query) -> Finding | None:
+    """The tape has no records any more."""
+    if query.log is not None:
+        return None
+    message = "the tape has been used up and its records are gone"
+    return Finding(Cause.RELEASED, message, "Use GradientTape(persistent=True), or trace=True, to ask again")
+
+
+@detector(Priority.SOURCE + 3)
+def is_target(query: Query) -> Finding | None:
+    """The source is the target."""
+    if not any(target is query.source for target in query.targets):
+        return None
+    return Finding(Cause.CONNECTED, "it is the target itself, and its gradient is one")
+
+
+@detector(Priority.UNKNOWN_SOURCE)
+def unknown_tensor(query: Query) -> Finding | None:
+    """The source is a tensor that the tape does not watch."""
+    if not isinstance(query.source, Tensor) or query.position is not None:
+        return None
+    origin = query.origin()
+    if origin is None:
+        return never_watched(query, query.first_noted_use())
+    variable, made = origin
+    return Finding(
+        Cause.REBOUND,
+        f"it is no longer the variable {variable.name.partition(':')[0]!r} but a tensor that "
+        f"{user_of(made.op, made.reference)} made of it, which the tape does not watch",
+        "Use assign, assign_add or assign_sub to change a variable",
+        made.reference,
+    )
+
+
+def never_watched(query: Query, where: Where) -> Finding:
+    """Reports a tensor that the tape was not asked to watch."""
+    name = query.name
+    return Finding(
+        Cause.NEVER_WATCHED,
+        "it is a tensor that the tape was never asked to watch; only trainable variables are watched by themselves",
+        f"Call tape.watch({name}) before it is used. (If it was a variable once, something like `{name} = {name} + 1` "
+        "has made a tensor of it: use assign)",
+        where,
+    )
+
+
+@detector(Priority.UNKNOWN_SOURCE + 1)
+def later_than_target(query: Query) -> Finding | None:
+    """The source is a tensor that the tape came to know after the target."""
+    at = query.position
+    if not isinstance(query.source, Tensor) or at is None or not query.ends or at < max(query.ends):
+        return None
+    line = None if query.traced is None else query.traced.line(at)
+    if at in query.log.leaves:
+        message = "it was watched after the target had been computed"
+        return Finding(Cause.WATCHED_LATE, message, "Call tape.watch first", line)
+    return Finding(
+        Cause.REBOUND,
+        "it was computed after the target: the name now stands for a newer tensor than the one the target was computed "
+        "from",
+        "",
+        line,
+    )
+
+
+@detector(Priority.UNKNOWN_SOURCE + 2)
+def accessed_variables_unwatched(query: Query) -> Finding | None:
+    """The tape does not watch variables by itself."""
+    if query.position is not None or query.log.watches_variables:
+        return None
+    return Finding(
+        Cause.NEVER_WATCHED,
+        "the tape was made with watch_accessed_variables=False, and was never asked to watch it",
+        f"Call tape.watch({query.name}) first",
+        query.first_use(),
+    )
+
+
+@detector(Priority.UNKNOWN_SOURCE + 3)
+def used_by_dataset(query: Query) -> Finding | None:
+    """A function of a dataset read the variable."""
+    used = events.fed.get(id(query.source)) if query.position is None and query.log.traces else None
+    if used is None:
+        return None
+    return Finding(
+        Cause.DATASET,
+        "it is used in a function of a dataset, as in dataset.map, and no tape records how the elements of a dataset "
+        "are made",
+        "Do it to the batch, inside the tape's block",
+        used[1].reference,
+    )
+
+
+@detector(Priority.UNKNOWN_SOURCE + 4)
+def not_read(query: Query) -> Finding | None:
+    """An untraced tape has not recorded a read of the variable."""
+    if query.position is not None or query.log.traces:
+        return None
+    return Finding(
+        Cause.OUTSIDE_BLOCK,
+        "it was not read while the tape was recording: the target does not use it, or was computed before the block, "
+        "after it, in another thread or while recording was stopped",
+        TRACE_HINT,
+    )
+
+
+@detector(Priority.ESCAPE + 2)
+def used_before_watch(query: Query) -> Finding | None:
+    """A record on the path to the target, made before the source was watched, may have used it."""
+    log: Log = query.log
+    at = query.position
+    if at not in log.watched or at is None:
+        return None
+    records = [log.records[i] for i in query.reached if i < at]
+    if not any(type(record) is tuple and -1 in record[1] for record in records):
+        return None
+    return Finding(
+        Cause.WATCHED_LATE,
+        f"no op after tape.watch({query.name}) leads from it to the target. If one before that used it, it was "
+        "recorded as a constant: watch it first",
+    )
