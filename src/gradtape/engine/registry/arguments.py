@@ -5,28 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core import dtypes
 from ...core.dtypes import DType
-from ...core.tensor import Tensor, is_tensor_like, number
+from ...core.tensor import Tensor, is_tensor_like
 from ..run import dispatch
-from ..run.convert import readable, to_tensor
+from ..run.convert import to_tensor
 from .op import Op
-
-
-def read_both(a: Any, b: Any) -> tuple[Any, Any]:
-    """Reads variables and converts a Python number beside a float tensor; returns other values unchanged."""
-    if type(a) in readable:
-        a = a._as_tensor()
-    if type(b) in readable:
-        b = b._as_tensor()
-        if type(a) is Tensor:
-            return a, b
-    if isinstance(a, Tensor):
-        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-            b = number(a.dtype, b)
-    elif isinstance(b, Tensor) and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-        a = number(b.dtype, a)
-    return a, b
 
 
 def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:

@@ -24,7 +24,7 @@ from ...core.devices import Device
 from ...core.dtypes import DType
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, when_placed, wrap
-from ..run import dispatch, modes
+from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
 from .formula import neutral, traced
@@ -34,7 +34,6 @@ from .row_formula import traced_rows
 logger = logging.getLogger("gradtape")
 
 _new = object.__new__
-_NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
 _ALONG_ROWS = ("linear", "opaque", "reduction")  # the families of ops that may have row formulas
 _TRIED = 16  # failed traces after which an op is no longer traced
@@ -93,11 +92,7 @@ class DeviceTensor(Tensor):
             outputs = tuple([_result(module, op, y, like) for y in value])
         else:
             outputs = _result(module, op, value, like)
-        if modes.active:
-            modes.op_finished(op, inputs, outputs)
-        recorder = thread.recorder
-        if recorder is not None:
-            _tell(recorder, op, inputs, outputs, attrs)
+        dispatch.notify(op, inputs, outputs, attrs)
         return outputs
 
     def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
@@ -111,11 +106,7 @@ class DeviceTensor(Tensor):
         except Exception as error:
             value = _failed(module, op, inputs, {}, error)
         y = on_device(module, value, dtype)
-        if modes.active:
-            modes.op_finished(op, inputs, y)
-        recorder = thread.recorder
-        if recorder is not None:
-            _tell(recorder, op, inputs, y, _NO_ATTRIBUTES)
+        dispatch.notify(op, inputs, y, {})
         return y
 
     def own_read(self) -> Tensor:
@@ -236,15 +227,6 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
             x = y
         found.append(x)
     return found
-
-
-def _tell(recorder: Any, op: Any, inputs: Sequence[Any], outputs: Any, attrs: dict[str, Any]) -> None:
-    for x in inputs:
-        if x.tracer is not None:
-            recorder.record(op, inputs, outputs, attrs)
-            return
-    if dispatch.event_log is not None:
-        dispatch.event_log.record(op, inputs, outputs, attrs)
 
 
 def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:

@@ -16,13 +16,12 @@ from numpy import ndarray
 from ...backends.numpy import blocks
 from ...backends.tuning import LARGE
 from ...core import dtypes
-from ...core.dtypes import FLOAT, DType
-from ...core.tensor import Tensor, number
-from ..run import dispatch, modes
-from ..run.convert import readable
-from ..run.dispatch import run, thread
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ..run import dispatch
+from ..run.dispatch import run
 from ..run.namespace import raw
-from .arguments import matched, read_both
+from .arguments import matched
 from .batching import aligned
 from .cotangents import pending_sum
 from .examples import aligned_rows
@@ -149,7 +148,9 @@ def elementwise(
     if not fast_path:
         op.call = general
     else:
-        op.call = _unary(op, general, to) if len(names) == 1 else _binary(op, general, to)
+        kinds = op.kinds & _PLAIN
+        other = _not_plain(op, general, kinds, to)
+        op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op))
     if complex_rules is not None:
         complex_rules.call = op.call
     return op.publish()
@@ -375,114 +376,41 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
     return alone
 
 
-def _writer(op: Op) -> Callable[[Any], Any]:
-    """Returns `f(array, out)` for the kernel of a unary op; the steps of a formula overwrite one another in place."""
+def _large(op: Op) -> Callable[..., Any]:
+    """Returns `f(dtype, *arrays)`, which runs the kernel in blocks; the steps of a formula overwrite one another."""
+    kernel = op.numpy
 
     @functools.cache
     def writer(dtype: Any) -> Any:
-        return written_over(traced(op.numpy, [dtype])) or blocks.into(op.numpy)
+        formula = traced(kernel, [dtype]) if len(op.args) == 1 else None
+        return written_over(formula) or blocks.into(kernel)
 
-    return writer
+    def large(dtype: DType, *arrays: Any) -> Any:
+        value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)
+        return kernel(*arrays) if value is None else value
+
+    return large
 
 
-def _unary(op: Op, general: Any, to: DType | None) -> Any:
-    kinds, recorded, kernel, writer = op.kinds & _PLAIN, op.vjp is not None, op.numpy, _writer(op)
+def _not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
+    """Returns what the fast path calls for arguments that it does not handle: device tensors first."""
 
-    def call(x: Any) -> Any:
-        if type(x) is not Tensor:
-            if type(x) in readable:
-                x = x._as_tensor()
-            if type(x) is not Tensor:
-                if isinstance(x, Tensor) and x.dtype.kind & kinds:
-                    return _run_one(op, x, to or x.dtype)
-                return general(x)
-        dtype = x.dtype
-        if not dtype.kind & kinds:
+    def unary(x: Any) -> Any:
+        if not isinstance(x, Tensor) or not x.dtype.kind & kinds:
             return general(x)
-        array = x.array
-        value = None
-        if array.size >= LARGE:
-            value = blocks.run(writer(array.dtype), (array,), (to or dtype).numpy)
-        y = _new(Tensor)
-        y.array = kernel(array) if value is None else value
-        y.dtype = to or dtype
-        y.tracer = None
-        if modes.active:
-            modes.op_finished(op, (x,), y)
-        if x.tracer is not None:
-            recorder = thread.recorder
-            if recorder is not None:
-                if recorded:
-                    recorder.unary(op, x, y)
-                else:
-                    recorder.constant(op, (x,), y)
-        return y
+        return x.elementwise(op, (x,), to or x.dtype) if x.level < 0 else run(op, (x,), {})  # type: ignore[attr-defined]
 
-    return call
-
-
-def _binary(op: Op, general: Any, to: DType | None) -> Any:
-    kinds, recorded, kernel = op.kinds & _PLAIN, op.vjp is not None, op.numpy
-
-    def call(a: Any, b: Any) -> Any:
-        kind = type(b)
-        if kind is not Tensor or type(a) is not Tensor:
-            # Inlines `read_both`, since `x * 0.5` and `x + bias` are frequent.
-            if kind is float and type(a) is Tensor and a.dtype.kind == FLOAT:
-                known = a.dtype.numbers.get(b)
-                b = number(a.dtype, b) if known is None else known
-            else:
-                if kind in readable:
-                    b = b._as_tensor()
-                if type(a) is not Tensor or type(b) is not Tensor:
-                    a, b = read_both(a, b)
-                    if type(a) is not Tensor or type(b) is not Tensor:
-                        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
-                        if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
-                            return _run_both(op, a, b, to or a.dtype)
-                        return general(a, b)
-        dtype = a.dtype
-        if dtype is not b.dtype or not dtype.kind & kinds:
+    def binary(a: Any, b: Any) -> Any:
+        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+        if not tensors or a.dtype is not b.dtype or not a.dtype.kind & kinds:
             return general(a, b)
-        first, second = a.array, b.array
-        value = None
-        try:
-            if first.size >= LARGE or second.size >= LARGE:
-                value = blocks.run(blocks.into(kernel), (first, second), (to or dtype).numpy)
-            if value is None:
-                value = kernel(first, second)
-        except ValueError as error:
-            raise dispatch.failure(op, [a.dims, b.dims], error) from None
-        y = _new(Tensor)
-        y.array = value
-        y.dtype = to or dtype
-        y.tracer = None
-        if modes.active:
-            modes.op_finished(op, (a, b), y)
-        if a.tracer is not None or b.tracer is not None:
-            recorder = thread.recorder
-            if recorder is not None:
-                if recorded:
-                    recorder.binary(op, a, b, y)
-                else:
-                    recorder.constant(op, (a, b), y)
-        return y
+        if type(a) is not Tensor and a.level < 0:
+            same_device = type(a) is type(b) and a.module is b.module
+            if same_device or (type(b) is Tensor and not b.array.shape):
+                return a.elementwise(op, (a, b), to or a.dtype)
+        return run(op, (a, b), {})
 
-    return call
-
-
-def _run_one(op: Op, x: Any, dtype: DType) -> Any:
-    """Runs `op` on a tensor that is not plain."""
-    return x.elementwise(op, (x,), dtype) if x.level < 0 else run(op, (x,), {})
-
-
-def _run_both(op: Op, a: Any, b: Any, dtype: DType) -> Any:
-    """Runs `op` on two tensors of the same dtype, at least one of them not plain."""
-    if type(a) is type(b) and a.level < 0 and a.module is b.module:
-        return a.elementwise(op, (a, b), dtype)
-    if type(b) is Tensor and a.level < 0 and not b.array.shape:
-        return a.elementwise(op, (a, b), dtype)
-    return run(op, (a, b), {})
+    return unary if len(op.args) == 1 else binary
 
 
 def _batch_elementwise(op: Op) -> Any:

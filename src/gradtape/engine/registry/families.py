@@ -21,12 +21,10 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.dtypes import DType
-from ...core.tensor import Tensor, wrap
-from ..run import dispatch, modes
-from ..run.convert import readable
-from ..run.dispatch import run, tensor_like, thread
+from ..run import dispatch
+from ..run.dispatch import run
 from ..run.namespace import ops
-from .arguments import matched, read_both
+from .arguments import matched
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
@@ -36,6 +34,9 @@ __all__ = [
     "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
     "reduction", "shift_axes", "unbroadcast",
 ]  # fmt: skip
+
+
+_ON_ARRAYS = dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX  # kinds of dtype without special semantics
 
 
 def linear(
@@ -89,34 +90,8 @@ def linear(
         op.batch = batch
     op.rows = rows_beside_axis if rows is None and shift is shift_axes else rows
     if len(args) == 1 and not op.variadic:
-        op.call = _of_one(op)
+        op.call = dispatch.fast_path(op, 1, "general", op.kinds & _ON_ARRAYS, op.run)
     return op.publish()
-
-
-def _of_one(op: Op) -> Any:
-    """Returns `op.run` for one argument, with a fast path for a plain numeric tensor."""
-    kinds = op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
-
-    def call(x: Any, **attrs: Any) -> Any:
-        if type(x) is not Tensor or not x.dtype.kind & kinds:
-            return op.run(x, **attrs)
-        try:
-            value = op.numpy(x.array, **attrs)
-        except (ValueError, np.linalg.LinAlgError) as error:
-            raise dispatch.failure(op, [x.dims], error) from error
-        like = x.dtype
-        y = tuple([tensor_like(part, like) for part in value]) if type(value) is tuple else tensor_like(value, like)
-        if modes.active:
-            modes.op_finished(op, (x,), y)
-        recorder = thread.recorder
-        if recorder is not None:
-            if x.tracer is not None:
-                recorder.record(op, (x,), y, attrs)
-            elif dispatch.event_log is not None:
-                dispatch.event_log.record(op, (x,), y, attrs)
-        return y
-
-    return call
 
 
 def _with_constants(transpose: Any, constants: int) -> Any:
@@ -176,42 +151,17 @@ def bilinear(
         terms = [op(*pair, **attrs) for pair, t in (((ta, b), ta), ((a, tb), tb)) if t is not None]
         return sum(terms[1:], terms[0]) if terms else None
 
-    def call(a: Any, b: Any, **attrs: Any) -> Any:
-        if type(b) in readable:  # inlines `read_both` for `tf.matmul(x, weights)`
-            b = b._as_tensor()
-        if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = read_both(a, b)
-        if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
-            tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
-            if tensors and a.dtype is b.dtype and a.dtype.kind & op.kinds:
-                return run(op, (a, b), attrs)
-            try:
-                inputs = matched(op, (a, b), (0, 1))
-            except (TypeError, ValueError) as error:
-                return dispatch.left_to_other(op, (a, b), error)
-            return run(op, inputs, attrs)
-        product = op.numpy
+    def other(a: Any, b: Any, **attrs: Any) -> Any:
         try:
-            value = product(a.array, b.array, **attrs)
-        except ValueError as error:
-            raise dispatch.failure(op, [a.dims, b.dims], error) from error
-        y = wrap(value, a.dtype)
-        if modes.active:
-            modes.op_finished(op, (a, b), y)
-        if a.tracer is not None or b.tracer is not None:
-            recorder = thread.recorder
-            if recorder is not None:
-                if attrs:
-                    recorder.record(op, (a, b), y, attrs)
-                else:
-                    recorder.binary(op, a, b, y)
-        return y
+            inputs = matched(op, (a, b), (0, 1))
+        except (TypeError, ValueError) as error:
+            return dispatch.left_to_other(op, (a, b), error)
+        return run(op, inputs, attrs)
 
-    kinds = op.kinds & ~dtypes.NARROW
     op.jvp = jvp
     op.batch = batch
     op.rows = rows
-    op.call = call
+    op.call = dispatch.fast_path(op, 2, "product", op.kinds & ~dtypes.NARROW, other)
     return op.publish()
 
 

@@ -17,7 +17,7 @@ from ...core.dimension import Dimension
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, constant, is_tensor_like
+from ...core.tensor import Tensor, constant, is_tensor_like, number
 from .namespace import ops
 
 # The kinds (of NumPy) of Python numbers that each kind of dtype accepts.
@@ -86,6 +86,22 @@ def own_read(variable: Any) -> Tensor:
     """Reads a variable as a distinct tensor object, which a function may return to the user, who may watch it."""
     read: Tensor = variable._as_tensor()
     return read.own_read()
+
+
+def read_both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Reads variables and converts a Python number beside a float tensor; returns other values unchanged."""
+    if type(a) in readable:
+        a = a._as_tensor()
+    if type(b) in readable:
+        b = b._as_tensor()
+        if type(a) is Tensor:
+            return a, b
+    if isinstance(a, Tensor):
+        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
+            b = number(a.dtype, b)
+    elif isinstance(b, Tensor) and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
+        a = number(b.dtype, a)
+    return a, b
 
 
 def to_constant(value: Any, dtype: DType | None = None) -> Tensor:

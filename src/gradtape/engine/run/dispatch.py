@@ -8,21 +8,25 @@ the types of the inputs decide how an op runs, never the op itself.
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...backends.tuning import LARGE
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.scopes import carried
-from ...core.tensor import Tensor, is_tensor_like, on_escape, placed, wrap
+from ...core.tensor import Tensor, is_tensor_like, number, on_escape, placed, wrap
 from . import modes
+from .convert import read_both, readable
 from .namespace import ops
 from .protocols import EventLogLike, OpLike, Outputs, TraceLike, Tracers, VariableLike
 from .protocols import Recorder as Recorder
+from .runners import Form, compile_runner
 
 if TYPE_CHECKING:
     from ..registry.op import Op
@@ -78,7 +82,6 @@ class _Thread(threading.local):
 
 
 thread = carried(_Thread())
-_array = attrgetter("array")
 event_log: EventLogLike | None = None  # notified, in every thread, of what no tape records; usually None
 
 
@@ -266,28 +269,6 @@ def run(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     return run_plain(op, inputs, attrs)
 
 
-def run_plain(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """Runs `op` on plain tensors of dtypes that its kernel supports."""
-    try:
-        value = op.numpy(*map(_array, inputs), **attrs)
-    except (ValueError, np.linalg.LinAlgError) as error:
-        raise failure(op, [x.dims for x in inputs], error) from error
-    like = inputs[0].dtype if inputs else dtypes.float32
-    outputs = tuple([tensor_like(y, like) for y in value]) if type(value) is tuple else tensor_like(value, like)
-    if modes.active:
-        modes.op_finished(op, inputs, outputs)
-    recorder = thread.recorder
-    if recorder is not None:
-        for x in inputs:
-            if x.tracer is not None:
-                recorder.record(op, inputs, outputs, attrs)
-                break
-        else:
-            if event_log is not None:
-                event_log.record(op, inputs, outputs, attrs)
-    return outputs
-
-
 def tensor_like(array: Any, like: DType) -> Tensor:
     """Wraps an array as a tensor, with a fast path for the dtype `like`."""
     try:
@@ -306,6 +287,20 @@ def run_in_float32(op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) 
         return ops.cast(y, dtype=narrow) if y.dtype is dtypes.float32 else y
 
     return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
+
+
+def notify(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
+    """Notifies the active modes and the recorder that `outputs = op(*inputs, **attrs)` has run."""
+    if modes.active:
+        modes.op_finished(op, inputs, outputs)
+    recorder = thread.recorder
+    if recorder is not None:
+        for x in inputs:
+            if x.tracer is not None:
+                recorder.record(op, inputs, outputs, attrs)
+                return
+        if event_log is not None:
+            event_log.record(op, inputs, outputs, attrs)
 
 
 # The hook for `tensor + other`, by the name of the reflected operator, where functions are dispatched by type.
@@ -376,3 +371,30 @@ def mixed_dtypes(op: OpLike, position: int, expected: DType, given: DType) -> Ex
 def _misuse() -> type[Exception]:
     """The class of dtype errors: TypeError in a trace, InvalidArgumentError otherwise, as in TensorFlow."""
     return errors.InvalidArgumentError if thread.trace is None else TypeError
+
+
+_RUNNER_NAMES: dict[str, Any] = {
+    "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "LARGE": LARGE, "Tensor": Tensor,
+    "__name__": __name__, "dispatch": sys.modules[__name__], "failure": failure, "float32": dtypes.float32,
+    "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
+    "tensor_like": tensor_like, "thread": thread,
+}  # fmt: skip
+
+run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_runner(None, "general", _RUNNER_NAMES)()
+
+
+@cache
+def _runner_factory(arity: int, form: Form) -> Callable[..., Any]:
+    parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large")
+    return compile_runner(arity, form, _RUNNER_NAMES, parameters)
+
+
+def fast_path(
+    op: Op, arity: int, form: Form, kinds: int, other: Callable[..., Any], to: DType | None = None, large: Any = None
+) -> Callable[..., Any]:
+    """Returns the runner of an op with one or two arguments of the same dtype, one of `kinds`.
+
+    `other` is called with other arguments; `large(dtype, *arrays)` runs the kernel of an elementwise op, whose result
+    has the dtype `to`, on large arrays.
+    """
+    return _runner_factory(arity, form)(op, op.numpy, op.vjp is not None, kinds, other, to, large)

@@ -16,6 +16,11 @@ _LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib", 
 _is_user: dict[str, bool] = {RULES: False}  # by file: whether it is user code rather than a library's
 
 
+def declare_library(file: str) -> None:
+    """Declares that generated code of this file name is not user code."""
+    _is_user[file] = False
+
+
 def here(depth: int = 2) -> LineReference:
     """Returns a reference to the innermost line of user code, at least `depth` calls up the stack."""
     frame = users_frame(depth + 1)

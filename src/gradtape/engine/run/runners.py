@@ -1,0 +1,165 @@
+"""The template of op runners: how an op runs on plain tensors, written once for one, two and n arguments.
+
+A runner reads its arguments, runs the kernel, wraps the result, and notifies the active modes and then the recorder.
+These steps are statements of one function, because a call for each would double the cost of a small op. A runner of one
+or two arguments is an op's fast path: it passes arguments that are not plain tensors of the op's dtypes to `other`.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from textwrap import indent
+from typing import Any, Literal, NamedTuple
+
+from .source_lines import declare_library
+
+Form = Literal["elementwise", "product", "general"]
+
+
+class _Inputs(NamedTuple):
+    """How the source spells the inputs of a runner; `other` and `dtype` are in the text of `read`."""
+
+    parameters: str
+    sequence: str
+    arrays: str
+    dims: str
+    read: str
+    is_tracked: str
+
+
+_UNARY = _Inputs(
+    "x", "(x,)", "x.array", "[x.dims]",
+    """\
+if type(x) is not Tensor:
+    if type(x) in readable:
+        x = x._as_tensor()
+    if type(x) is not Tensor:
+        return other({call})
+dtype = x.dtype
+if not dtype.kind & kinds:
+    return other({call})
+""",
+    "if x.tracer is not None:",
+)  # fmt: skip
+
+# Inlines `read_both` for a variable or a float on the right, since `x * 0.5` and `x + bias` are frequent.
+_BINARY = _Inputs(
+    "a, b", "(a, b)", "a.array, b.array", "[a.dims, b.dims]",
+    """\
+kind = type(b)
+if kind is not Tensor or type(a) is not Tensor:
+    if kind is float and type(a) is Tensor and a.dtype.kind == FLOAT:
+        known = a.dtype.numbers.get(b)
+        b = number(a.dtype, b) if known is None else known
+    else:
+        if kind in readable:
+            b = b._as_tensor()
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = read_both(a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
+                return other({call})
+dtype = a.dtype
+if dtype is not b.dtype or not dtype.kind & kinds:
+    return other({call})
+""",
+    "if a.tracer is not None or b.tracer is not None:",
+)  # fmt: skip
+
+_N_ARY = _Inputs(
+    "op, inputs, attrs", "inputs", "*[x.array for x in inputs]", "[x.dims for x in inputs]",
+    """\
+kernel = op.numpy
+dtype = inputs[0].dtype if inputs else float32
+""",
+    """\
+tracked = False
+for x in inputs:
+    if x.tracer is not None:
+        tracked = True
+        break
+if tracked:""",
+)  # fmt: skip
+
+_BLOCKWISE = {  # large arrays of elementwise ops are computed in blocks, on all cores
+    1: """\
+array = x.array
+value = kernel(array) if array.size < LARGE else large(to or dtype, array)
+""",
+    2: """\
+first, second = a.array, b.array
+if first.size < LARGE and second.size < LARGE:
+    value = kernel(first, second)
+else:
+    value = large(to or dtype, first, second)
+""",
+}
+
+_WRAP_ONE = """\
+y = new(Tensor)
+y.array = value
+y.dtype = to or dtype
+y.tracer = None
+"""
+_WRAP_ANY = """\
+y = tuple([tensor_like(part, dtype) for part in value]) if type(value) is tuple else tensor_like(value, dtype)
+"""
+
+
+def runner_source(arity: int | None, form: Form) -> str:
+    """Returns the source of `call`, a runner of `arity` arguments, or of n if that is None.
+
+    The result of an "elementwise" op or of a "product" is one tensor, of the dtype `to` or else of the inputs' dtype; a
+    "general" op returns one or several of any dtypes. Elementwise ops have no attributes.
+    """
+    inputs = _N_ARY if arity is None else _UNARY if arity == 1 else _BINARY
+    several = inputs.sequence
+    parameters = inputs.parameters if form == "elementwise" or arity is None else f"{inputs.parameters}, **attrs"
+    if form == "elementwise" and arity is not None:
+        kernel = _BLOCKWISE[arity]
+    else:
+        kernel = f"value = kernel({inputs.arrays}, **attrs)\n"
+    record, otherwise = f"recorder.record(op, {several}, y, attrs)", ""
+    if form == "general":
+        otherwise = f"""\
+elif dispatch.event_log is not None and thread.recorder is not None:
+    dispatch.event_log.record(op, {several}, y, attrs)
+"""
+    elif form == "product":
+        record = f"recorder.binary(op, {inputs.parameters}, y) if not attrs else {record}"
+    else:
+        method = "unary" if arity == 1 else "binary"
+        record = f"recorder.{method}(op, {inputs.parameters}, y) if recorded else recorder.constant(op, {several}, y)"
+    body = f"""\
+{inputs.read.format(call=parameters)}\
+try:
+{indent(kernel, "    ")}\
+except KERNEL_ERRORS as error:
+    raise failure(op, {inputs.dims}, error) from error
+{_WRAP_ANY if form == "general" else _WRAP_ONE}\
+if modes.active:
+    modes.op_finished(op, {several}, y)
+{inputs.is_tracked}
+    recorder = thread.recorder
+    if recorder is not None:
+        {record}
+{otherwise}\
+return y
+"""
+    return f"def call({parameters}):\n{indent(body, '    ')}"
+
+
+def compile_runner(
+    arity: int | None, form: Form, namespace: dict[str, Any], parameters: Sequence[str] = ()
+) -> Callable[..., Any]:
+    """Compiles `factory(<parameters>)`, which returns a runner, and makes its source visible in tracebacks.
+
+    The parameters are the names in the source that differ between ops; `namespace` has the others.
+    """
+    source = f"def factory({', '.join(parameters)}):\n{indent(runner_source(arity, form), '    ')}    return call\n"
+    file = f"<gradtape runner: {form}, {arity or 'n'}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    declare_library(file)
+    made: dict[str, Callable[..., Any]] = {}
+    exec(compile(source, file, "exec"), namespace, made)
+    return made["factory"]
