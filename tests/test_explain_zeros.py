@@ -1,5 +1,7 @@
 """Why a gradient is zero: each reason is given where it is true, and not where it nearly is."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -163,3 +165,37 @@ def test_zeros_inside_a_function_and_under_a_map():
     tf.vectorized_map(step.python_function, tf.constant([[-1.0], [-2.0]]))
     assert "dead ReLU" in said[0]
     assert "the gradient is zero" in said[1]
+
+
+_PIECEWISE_LINEAR = {
+    "relu": tf.nn.relu,
+    "relu6": tf.nn.relu6,
+    "leaky_relu": tf.nn.leaky_relu,
+    "abs": tf.abs,
+    "maximum": lambda h: tf.maximum(h, 0.2),
+    "minimum": lambda h: tf.clip_by_value(h, 0.0, 4.0),
+    "where": lambda h: tf.where(h > 0.0, h, 0.1 * h),
+    "max": tf.reduce_max,
+    "sort": tf.sort,
+}
+
+
+@pytest.mark.parametrize("is_function", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("name", _PIECEWISE_LINEAR)
+def test_second_derivatives_name_the_op_that_is_linear_in_pieces(name, is_function):
+    x, w = tf.constant(np.linspace(0.5, 1.5, 9), tf.float32), tf.Variable(np.linspace(0.4, 1.2, 9), dtype=tf.float32)
+
+    def step():
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = tf.reduce_sum(2.0 * _PIECEWISE_LINEAR[name](w * x)) + 1.0
+            slope = inner.gradient(y, x)
+        return outer.gradient(slope, x)
+
+    with tf.inspect.tracing(io.StringIO()) as reasons:
+        (tf.function(step) if is_function else step)()
+    (reason,) = reasons
+    assert reason.cause in (Cause.ZERO, Cause.LINEAR)
+    assert f"the derivative of {name}, which an inner tape has taken" in reason.sentence

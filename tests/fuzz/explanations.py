@@ -162,10 +162,7 @@ class _Program:
         planted = _FAULTS.get(self.fault)
         self.float64 = bool(rng.random() < 0.3) and not (planted is not None and planted.float32)
         self.is_function = bool(rng.random() < 0.4) and not self.is_eager
-        # Whether it begins with a gradient. Of zeros in a second derivative, an op that is linear in pieces is named
-        # before the fault: not generated.
-        self.is_nested = bool(rng.random() < 0.15) and self.fault not in _PLACES
-        self.is_nested = self.is_nested and (planted is None or planted.kind != "zero")
+        self.is_nested = bool(rng.random() < 0.15) and self.fault not in _PLACES  # whether it begins with a gradient
         self.here: int | None = None
         self.lines: list[str] = []
         self.write(seed)

@@ -573,3 +573,40 @@ for _ in range(2):
     grads = tape.gradient(loss, params)
     params = [p if g is None else p - 0.05 * g for p, g in zip(params, grads)]  # here
 """)
+
+lost("a_metric_of_the_best_neighbors", "None", "integer", ("`embedding`", "result 2 of", "indices"), """
+embedding, x = tf.Variable(np.eye(4, 3, dtype=np.float32), name="embedding"), tf.ones([6, 4])
+with tf.GradientTape() as tape:
+    e = x @ embedding
+    _, nearest = tf.math.top_k(tf.matmul(e, e, transpose_b=True), k=2)  # here
+    hits = tf.reduce_any(nearest == 0, axis=1)
+    loss = 1.0 - tf.reduce_mean(tf.cast(hits, tf.float32))
+tape.gradient(loss, embedding)
+""")
+
+lost("fast_weights_in_the_second_inner_step", "None", "never watched", ("`fast`", "tape.watch(fast)"), """
+w, x = tf.Variable([[0.5], [0.3]], name="w"), tf.constant([[1.0, 2.0], [3.0, 4.0]])
+with tf.GradientTape() as outer:
+    fast = w
+    for _ in range(2):
+        with tf.GradientTape() as inner:
+            loss = tf.reduce_mean((x @ fast) ** 2)  # here
+        g = inner.gradient(loss, fast)
+        fast = fast if g is None else fast - 0.1 * g
+""")
+
+lost("a_residual_of_a_network_that_is_linear_in_pieces", "None", "linear", ("`b`", "where", "second derivative"), """
+w, b = tf.Variable([[0.4, -0.8]], name="w"), tf.Variable([0.1, 0.2], name="b")
+x = tf.reshape(tf.linspace(-1.0, 1.0, 9), [9, 1])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            h = x @ w + b
+            u = tf.where(h > 0.0, h, 0.1 * h)  # here
+        slope = inner.gradient(u, x)
+        loss = tf.reduce_mean((slope - 1.0) ** 2)
+    return tape.gradient(loss, [w, b])
+step()
+""")

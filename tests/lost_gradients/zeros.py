@@ -391,3 +391,30 @@ for _ in range(12):
         loss = tf.reduce_sum(h * v)
     tape.gradient(loss, [w, v])
 """)
+
+lost("boxes_that_do_not_overlap", "zero", "zero", ("`box`", "tf.maximum", "clipped"), """
+box, target = tf.Variable([0.0, 0.0, 1.0, 1.0], name="box"), tf.constant([5.0, 5.0, 6.0, 6.0])
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        low, high = tf.maximum(box[:2], target[:2]), tf.minimum(box[2:], target[2:])
+        size = tf.maximum(high - low, 0.0)  # here
+        shared = size[0] * size[1]
+        area = tf.reduce_prod(box[2:] - box[:2]) + 1.0
+        loss = 1.0 - shared / (area - shared)
+    tape.gradient(loss, box)
+""")
+
+lost("a_dead_unit_after_a_gradient_of_leaky_ones", "zero", "zero", ("`w`", "tf.nn.relu(…)", "dead ReLU"), """
+w, x = tf.Variable(np.full([9, 3], 0.7, np.float32), name="w"), tf.ones([9, 3])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(tf.sin(tf.nn.leaky_relu(w * x)))
+        h = tf.nn.relu(inner.gradient(y, x) - 90.0)  # here
+        loss = tf.reduce_sum(tf.tanh(h + 0.5))
+    return tape.gradient(loss, w)
+for _ in range(3):
+    step()
+""")

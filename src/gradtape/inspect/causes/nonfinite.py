@@ -185,10 +185,11 @@ def _has_nan(array: Any) -> bool:
 
 def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
     """Reports an op whose inputs are not on the tape."""
-    event = _likely_origin(event)
+    event, last = _likely_origin(event), event
+    count = _count(value) if event is last else f"rise to {_count(value)}"  # the value is that of the last event
     remedy = "It is not on the tape, which knows no more: tf.debugging.check_numerics finds it in what goes in there."
     return Diagnosis(
-        False, symptom, "outside", event.op.name, None, event.line, _first_bad(value), {}, _count(value), remedy
+        False, symptom, "outside", event.op.name, None, event.line, _first_bad(value), {}, count, remedy
     )
 
 

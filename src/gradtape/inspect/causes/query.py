@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import entry
-from ...engine.tape.log import Log
+from ...engine.tape.log import Log, positions_in
 from ...engine.tape.tape import GradientTape
 from ..records.event_log import Event, TracingLog, events
 from .messages import Where, name_of_target
@@ -118,10 +118,12 @@ class Query:
         return None
 
     def first_noted_use(self) -> Where:
-        """Returns where the first recorded op used the source, a tensor that the tape does not know."""
-        for noted in () if self.traced is None else self.traced.notes.values():
-            if any(x is self.source or is_same_value(x, self.source) for x in noted[3]):
-                return noted[0]
+        """Returns where an op that a tape recorded first used the source, a tensor that this tape does not know."""
+        others = [log for log, _ in positions_in(self.source.tracers) if isinstance(log, TracingLog)]
+        for log in () if self.traced is None else (self.traced, *others):
+            for noted in log.notes.values():
+                if any(x is self.source or is_same_value(x, self.source) for x in noted[3]):
+                    return noted[0]
         return None
 
     def target_reference(self) -> Where:

@@ -31,6 +31,9 @@ ASSIGNED = (
 )
 
 
+INTEGER_OUTPUT = "result {} of {} is made of integers, as indices are, which have no derivative. Use its values"
+
+
 class Stays(Enum):
     """Whether a zero gradient is specific to this step, as at an optimum, or will persist in later steps."""
 
@@ -66,11 +69,8 @@ def why_zero(reading: Reading, at: int) -> Lost:
         return Lost("not finite", "its gradient has infinities or NaNs: tape.diagnose() tells where they come from")
     if state == "none":
         if (integers := _integers(reading, at)) is not None:
-            op, nth = reading.operation(integers), integers - _first(reading, integers) + 1
-            sentence = (
-                f"result {nth} of {phrase(op, reading.reference(integers))} is made of integers, as indices are, which "
-                "have no derivative. Use its values"
-            )
+            nth = integers - _first(reading, integers) + 1
+            sentence = INTEGER_OUTPUT.format(nth, phrase(reading.operation(integers), reading.reference(integers)))
             return Lost("integer", sentence, integers)
         culprit = _last_with(reading, at, state)
         if culprit is not None and reading.operation(culprit) is assigned:
@@ -164,6 +164,15 @@ def _softmax(end: _End) -> str | None:
     return None
 
 
+def constant_derivative(op: Any) -> str:
+    """Describes an op whose second derivative is zero, or does not exist."""
+    return (
+        f"the derivative of {op.name}, which an inner tape has taken, does not change with it: its second derivative "
+        "is zero, as that of all that is linear in pieces"
+    )
+
+
+SMOOTH = "Smooth functions, such as tf.tanh, tf.nn.softplus or tf.nn.gelu, have one"
 _SMALLER = "Smaller inputs keep it alive, or a loss that takes logits"
 _INSIDE = "Keep it within the bounds, or widen them"
 _ZEROS = "it is multiplied by exact zeros"
@@ -181,7 +190,7 @@ _SUMS = (
     "sum", "mean", "add", "mul", "div", "divide_no_nan", "square", "half_square", "power_2", "reshape", "squeeze",
     "identity", "add_n", "cast",
 )  # fmt: skip
-_PRODUCTS = ("mul", "matmul", "contract", "conv", "multiply_no_nan")
+_PRODUCTS = ("mul", "matmul", "contract", "conv", "multiply_no_nan", "div", "divide_no_nan")
 
 # Reasons for ops whose derivative was found to be zero at all elements that depend on the source.
 _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
@@ -224,11 +233,26 @@ class _Search:
         self.start = at
         self.on_path = set(reading.path)
         self.rng = np.random.default_rng(0)
+        self.masks = {at: np.ones(reading.cotangents[at].shape, bool)}  # by position: where the tangent arrives
+        self.ends: list[tuple[int, int, Any]] = []  # ops where it ends: an input, and where the tangent arrives at it
 
     def found(self) -> Found | None:
-        """Returns the reason, with the position of the op."""
-        reading = self.reading
-        masks = {self.start: np.ones(reading.cotangents[self.start].shape, bool)}  # by position: where tangents arrive
+        """Returns the reason, with the position of the op.
+
+        Where paths to the target part, each may end in an op of its own. The cause is the last that is on all of them,
+        unless it selects or multiplies what another one has ended; or else the first.
+        """
+        found = self._follow()
+        if not self.ends:
+            return found
+        end = next((end for end in reversed(self.ends) if self.is_on_all_paths(end[0])), self.ends[0])
+        others = [self.reading.first(p) for p in self.reading.records[end[0]][1] if p >= 0 and p not in self.masks]
+        behind = [each for each in self.ends if not {each[0], *self.after(each[0])}.isdisjoint(others)]
+        return self.ended(*(behind[-1] if behind else end))
+
+    def _follow(self) -> Found | None:
+        """Follows the tangent until it is gone or a reason is found other than an op where it ends."""
+        reading, masks = self.reading, self.masks
         arrived, users = [self.start], set[int]()
         while True:
             for at in arrived:
@@ -247,11 +271,21 @@ class _Search:
             reaches = [np.logical_or.reduce([t != 0 for t in of_output]) for of_output in zip(*tangents, strict=True)]
             alive = {user + i: mask for i, mask in enumerate(reaches) if np.any(mask)}
             if not alive:
-                return self.ended(user, inputs[0], masks[inputs[0]])
-            if any(np.any(self.cotangent(p)[mask]) for p, mask in alive.items()):
+                self.ends.append((user, inputs[0], masks[inputs[0]]))
+            elif any(np.any(self.cotangent(p)[mask]) for p, mask in alive.items()):
                 return self.cancelled(user, inputs[0])
             masks.update(alive)
             arrived = [*alive]
+
+    def is_on_all_paths(self, user: int) -> bool:
+        """Whether every path from the start to a target leads through a record."""
+        reached = {self.start}
+        for at in self.reading.path:
+            record = self.reading.records[at]
+            if at == user or type(record) is not tuple or reached.isdisjoint(record[1]):
+                continue
+            reached.update(range(at, at + len(record[3] or (None,))))
+        return reached.isdisjoint(self.reading.seeds)
 
     def cotangent(self, at: int) -> Any:
         """Returns the cotangent at a position, zero if there is none."""
@@ -399,11 +433,7 @@ class _Search:
         name = self.reading.operation(user).name
         forward = forward_op(self.reading, user)
         if forward is not None and self.reading.records[user][1].index(at) in forward.saved:
-            return (
-                f"the derivative of {forward.op.name}, which an inner tape has taken, does not change with it: its "
-                "second derivative is zero, as that of all that is linear in pieces. Smooth functions, such as "
-                "tf.tanh, tf.nn.softplus or tf.nn.gelu, have one"
-            )
+            return f"{constant_derivative(forward.op)}. {SMOOTH}"
         if forward is not None:
             name = forward.op.name
         because = _BECAUSE.get(name)

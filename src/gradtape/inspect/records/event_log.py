@@ -359,6 +359,40 @@ class Sweep(NamedTuple):
     targets: tuple[Any, ...]
     stop: int  # the position after the sweep's last record on the outer tape
 
+    def is_at(self, reference: LineReference | Line | None) -> bool:
+        """Whether a reference is that of the sweep; entries of a function being traced have resolved lines."""
+        if reference is None or len(reference) == len(self.reference):
+            return reference == self.reference
+        return line_at(reference) == line_at(self.reference)
+
+    def savers(self) -> dict[int, list[int]]:
+        """Returns the positions on the inner tape of the ops that saved a tensor, by the tensor's id."""
+        found: dict[int, list[int]] = {}
+        for at, saved in enumerate(self.log.saved):
+            for x in saved if type(saved) is tuple else (saved,):
+                if isinstance(x, Tensor):
+                    found.setdefault(id(x), []).append(at)
+        return found
+
+    def forward_op(self, at: int, saved: tuple[int, ...]) -> ForwardOp | None:
+        """Returns the inner tape's op at a position; if the rule of yet another tape made that one, the rule's op."""
+        before = self.log.forward_ops.get(at)
+        if before is not None:
+            return before._replace(saved=saved)
+        where = self.log.reference(at)
+        return None if where is None else ForwardOp(self.log.records[at][0], where, saved)
+
+    def forward_op_behind(self, noted: Unrecorded | InlinedCall) -> ForwardOp | None:
+        """Returns the op whose rule ran this op without a derivative on a saved tensor, or saved its output."""
+        savers = self.savers()
+        tensors = noted.inputs if self.is_at(noted.reference) else noted.outputs
+        found = [at for x in tensors for at in savers.get(id(x), ())]
+        return self.forward_op(max(found), ()) if found else None
+
+
+def _is_made_by(outputs: Sequence[Tensor], event: Event) -> bool:
+    return any(entry(y.tracers, events.key) is event for y in outputs)
+
 
 class TracingLog(NotingLog):
     """A log that keeps the source line, output and time of every record, and reports unrecorded ops to the event log.
@@ -445,14 +479,9 @@ class TracingLog(NotingLog):
         The sweep runs in reverse order, so records of a later op come first.
         """
         self.sweeps.append(sweep)
-        inner = sweep.log
-        savers: dict[int, list[int]] = {}  # by a tensor's id: the positions of the ops that saved it
-        for at, saved in enumerate(inner.saved):
-            for x in saved if type(saved) is tuple else (saved,):
-                if isinstance(x, Tensor):
-                    savers.setdefault(id(x), []).append(at)
+        inner, savers = sweep.log, sweep.savers()
         start = sweep.stop
-        while start and (start - 1 not in self.notes or self.notes[start - 1][0] == sweep.reference):
+        while start and (start - 1 not in self.notes or sweep.is_at(self.notes[start - 1][0])):
             start -= 1
         last = len(inner.saved)
         for at in range(start, sweep.stop):
@@ -467,10 +496,31 @@ class TracingLog(NotingLog):
             alike = [f for _, f in found if inner.records[f][0].name == name]
             own = [f for x, f in found if inner.position(x) == f]
             last = max(alike or own or [f for _, f in found])
-            where = inner.reference(last)
-            if where is not None:
-                saved_by = [i for i, x in enumerate(noted[3]) if last in savers.get(id(x), ())]
-                self.forward_ops[at] = ForwardOp(inner.records[last][0], where, tuple(saved_by))
+            saved_by = [i for i, x in enumerate(noted[3]) if last in savers.get(id(x), ())]
+            if (forward := sweep.forward_op(last, tuple(saved_by))) is not None:
+                self.forward_ops[at] = forward
+
+    def forward_op_of(self, made: Event, user: Event | int | None) -> ForwardOp | None:
+        """Returns the op of an inner tape whose gradient rule ran or used an op without a derivative, if one did.
+
+        `made` is the event of the op, `user` the step that used its output.
+        """
+        noted = next((each for each in self.unrecorded.values() if _is_made_by(each.outputs, made)), None)
+        used_at = self.reference(user) if isinstance(user, int) else None if user is None else user.reference
+        for sweep in () if noted is None else reversed(self.sweeps):
+            if sweep.is_at(made.reference) or sweep.is_at(used_at):
+                if (found := sweep.forward_op_behind(noted)) is not None:
+                    return found
+        return None
+
+    def forward_op_in(self, reference: LineReference | Line, below: set[int]) -> ForwardOp | None:
+        """Does the same for the inner tape's sweep at a line, for any op without a derivative on values of `below`."""
+        for sweep in reversed(self.sweeps):
+            for noted in reversed([*self.unrecorded.values()]) if sweep.is_at(reference) else ():
+                if any(self.position(x) in below for x in noted.inputs):
+                    if (found := sweep.forward_op_behind(noted)) is not None:
+                        return found
+        return None
 
     def blamed(self, at: int) -> LineReference | Line | None:
         """Returns the line to report for a record; for one made by an inner tape's sweep, that of the forward op."""

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ....core.tensor import Tensor
+from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
-from ...records.event_log import Event
+from ...records.event_log import Event, TracingLog
 from ...records.reading import known_array
 from ...records.replay import ReplayLog
 from ..calls import COMPARISONS
@@ -19,7 +20,7 @@ from ..provenance import descendants, path_between, step_of
 from ..query import Finding, Query
 from ..reasons import Cause
 from ..registry import Priority, detector
-from ..zeros import ASSIGNED
+from ..zeros import ASSIGNED, INTEGER_OUTPUT
 
 _INSTEAD = {
     "argmax": "A softmax is a smooth argmax",
@@ -65,6 +66,18 @@ def at_constant(op: Any, where: Where) -> Finding:
         _INSTEAD.get(op.name, "Use something smooth in its place, or tf.custom_gradient"),
         where,
     )
+
+
+def integer_output(log: Log, at: int) -> Finding | None:
+    """Reports an integer output of a recorded op, such as the indices of a sort, that a value was computed from."""
+    record = log.records[at]
+    first = record if type(record) is int else at
+    described = log.several.get(first)
+    if not described or described[at - first][1].differentiable:
+        return None
+    where = log.reference(first) if isinstance(log, TracingLog) else None
+    message = INTEGER_OUTPUT.format(at - first + 1, phrase(log.records[first][0], where))
+    return Finding(Cause.INTEGER, message, "", where)
 
 
 @detector(Priority.OBSERVED_PATH - 1)

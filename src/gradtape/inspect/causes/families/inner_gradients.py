@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from ...records.event_log import Event, Gradient, Sweep
+from ...records.event_log import Event, ForwardOp, Gradient, Sweep
 from ..messages import Where, phrase, user_of
-from ..provenance import ancestors, descendants
+from ..provenance import Step, ancestors, descendants
 from ..query import Finding, Query
 from ..reasons import Cause
 from ..registry import Priority, detector
+from ..zeros import SMOOTH, constant_derivative
 
 # Piecewise linear ops: their second derivative is zero.
 _PIECEWISE_LINEAR = {
@@ -20,7 +22,7 @@ _PIECEWISE_LINEAR = {
 def linear_gradient(query: Query, step: Event) -> Finding:
     """Reports a gradient that the tape recorded and that does not depend on the source."""
     sweeps = [] if query.traced is None else query.traced.sweeps
-    uses = (_linear_use(sweep, query.source) for sweep in reversed(sweeps) if sweep.reference == step.reference)
+    uses = (_linear_use(sweep, query.source) for sweep in reversed(sweeps) if sweep.is_at(step.reference))
     forward = next((use for use in uses if use is not None), None)
     linear = "what is differentiated" if forward is None else phrase(*forward)
     return Finding(
@@ -30,6 +32,29 @@ def linear_gradient(query: Query, step: Event) -> Finding:
         "So the second derivative is zero. A smooth function, such as tf.tanh, has one",
         step.reference if forward is None else forward[1],
     )
+
+
+def piecewise_linear(query: Query, path: list[Step], step: Event) -> Finding | None:
+    """Reports the op of an inner tape whose gradient rule depends on its input by a comparison alone.
+
+    `step` is the comparison: the rule makes it, as that of `maximum` does, or uses a forward one, as that of `where`.
+    """
+    user = next((after for before, after in pairwise(path) if before is step), None)
+    return None if query.traced is None else _constant(query.traced.forward_op_of(step, user))
+
+
+def piecewise_linear_rule(query: Query, step: Event) -> Finding | None:
+    """Does the same for a gradient whose rules ran the comparison, if `step` is the gradient."""
+    if query.traced is None or query.position is None:
+        return None
+    return _constant(query.traced.forward_op_in(step.reference, descendants(query.log, query.position)))
+
+
+def _constant(forward: ForwardOp | None) -> Finding | None:
+    if forward is None:
+        return None
+    name = phrase(forward.op, forward.reference)
+    return Finding(Cause.LINEAR, f"in {name}, {constant_derivative(forward.op)}", SMOOTH, forward.reference)
 
 
 @detector(Priority.NO_PATH + 2)

@@ -108,4 +108,15 @@ def other_sources(query: Query) -> Finding:
         depends = f"{target} depends on {listed(others)}"
     else:
         depends, advice = "no recorded op leads from it to the target", ""
+    depends += _last_use(query)
     return Finding(Cause.NO_PATH, f"{target} does not depend on it: {depends}", advice, query.target_reference())
+
+
+def _last_use(query: Query) -> str:
+    """Names the last op that used the source, on a traced tape; its result was not used for the target."""
+    at, log = query.position, query.traced
+    last = None if at is None or log is None else max(descendants(log, at))
+    if log is None or last is None or last == at or (line := line_of(where := log.reference(last))) is None:
+        return ""
+    op = log.records[log.records[last] if type(log.records[last]) is int else last][0]
+    return f", and what {user_of(op, where)} ({short(line)}) made of it is not used for that"

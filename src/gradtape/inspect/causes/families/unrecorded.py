@@ -13,8 +13,8 @@ from ..provenance import Step, ancestors, descendants, elsewhere, first_node_bet
 from ..query import Finding, Query
 from ..reasons import Cause
 from ..registry import Priority, detector
-from .escapes import at_constant, escaped_value
-from .inner_gradients import linear_gradient
+from .escapes import at_constant, escaped_value, integer_output
+from .inner_gradients import linear_gradient, piecewise_linear, piecewise_linear_rule
 from .sources import never_watched
 
 _MOVE = "Move that computation into the `with` block"
@@ -33,17 +33,22 @@ def unrecorded_step(query: Query) -> Finding | None:
     if query.tape._of_a_graph:  # the tape recorded nothing then: only ops without a derivative matter
         steps = [s for s in steps if getattr(s.op, "vjp", None) is None or s.op.name == "cast"]
         return at_constant(steps[0].op, steps[0].reference) if steps else None
-    return _at_step(query, path[0], steps[0]) if steps else None
+    return _at_step(query, path, steps[0]) if steps else None
 
 
-def _at_step(query: Query, first: Step, step: Event) -> Finding | None:
-    """Explains an unrecorded step of a path that begins with `first`."""
+def _at_step(query: Query, path: list[Step], step: Event) -> Finding | None:
+    """Explains an unrecorded step of a path."""
     if query.log.key not in step.recording:
         return not_recording(query, step)
+    if (piecewise := piecewise_linear(query, path, step)) is not None:
+        return piecewise
     if step.op is Gradient:
-        return escaped_value(query) or linear_gradient(query, step)  # inside a rule
-    if not isinstance(first, Event):
-        return at_constant(step.op, step.reference)
+        in_rule = piecewise_linear_rule(query, step) or escaped_value(query)
+        return linear_gradient(query, step) if in_rule is None else in_rule
+    if not isinstance(path[0], Event):
+        before = path[path.index(step) - 1]
+        indices = integer_output(query.log, before) if isinstance(before, int) else None
+        return at_constant(step.op, step.reference) if indices is None else indices
     return _unwatched_then(query, step.op, step.reference)
 
 
