@@ -1,4 +1,4 @@
-# Everything sets itself up: a .venv is made with the standard library, nothing is installed outside of it.
+# Every target creates a .venv with the standard library and installs nothing outside it.
 SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
@@ -18,31 +18,31 @@ demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, by fit and
 example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_lstm, vae, gan, keras_digits or digits
 	$(RUN) examples/$(or $(NAME),gpt).py
 
-test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
+test: $(VENV)/.test  ## Runs the test suite, including the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q -m "not several"
 
-test-several: $(VENV)/.test  ## Runs the tests of several processes and several devices
+test-several: $(VENV)/.test  ## Runs the tests that use several processes or devices
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py
 
-fuzz: $(VENV)/.test  ## Runs N= random programs and cases of every feature (or FEATURES=) from SEED= on, and every op at every size
+fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of FEATURES=), starting at SEED=, and every op at every size
 	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
-test-gpu: $(VENV)/.test  ## Runs the tests of tensors on devices on a GPU, which must be there, and CuPy (`pip install '.[cuda]'`)
+test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and CuPy (`pip install '.[cuda]'`)
 	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
 
-test-plain: $(VENV)/.test  ## Runs the tests that reach convolutions and pooling without oneDNN
+test-plain: $(VENV)/.test  ## Runs the tests of convolutions and pooling without oneDNN
 	GRADTAPE_ONEDNN=0 $(RUN) -m pytest -n $(JOBS) -q tests/test_nn.py tests/test_onednn.py tests/test_ops.py tests/test_image.py \
 		tests/test_recorded.py tests/test_programs.py tests/test_graph_blocks.py tests/keras
 
-keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, beside JAX's numbers
+keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)
 
-keras-slice: $(VENV)/.test  ## Runs the part of Keras' own tests that is soon done: no TensorFlow, no PyTorch
+keras-slice: $(VENV)/.test  ## Runs a fast subset of Keras' own tests, without TensorFlow and PyTorch
 	$(RUN) tools/keras_suite.py --slice --jobs $(JOBS)
 
-ecosystem: .ecosystem/.installed  ## Runs other people's libraries on gradtape, in a virtual environment of its own, beside TensorFlow's numbers
+ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in a separate virtual environment, and compares with TensorFlow's numbers
 	.ecosystem/bin/python tools/ecosystem/run.py $(PROGRAMS)
 
 .ecosystem/.installed: tools/ecosystem/requirements.txt tools/ecosystem/dependencies.txt
@@ -61,18 +61,18 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "the documentation is in site/index.html"
 
-gallery: $(VENV)/.examples  ## Makes the pictures of docs/gallery.md again, by running the examples
+gallery: $(VENV)/.examples  ## Recreates the pictures of docs/gallery.md by running the examples
 	$(RUN) tools/make_gallery.py $(NAME)
 
-bench: $(VENV)/.bench  ## Compares gradtape's speed, eager, compiled and under Keras, with the peers that are installed
+bench: $(VENV)/.bench  ## Compares gradtape's speed (eager, compiled, Keras) with the installed peers
 	$(RUN) benchmarks/run.py
 
-bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`
+bench-peers:  ## Installs the peers (several GB) for `make bench`, each in a separate virtual environment
 	@for peer in torch==2.13.0 tensorflow jax 'autograd[scipy]'; do \
 		folder=.bench/$${peer%%[=[]*}; echo "installing $$peer into $$folder"; \
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
-clean:  ## Removes what the other commands made
+clean:  ## Removes everything that the other targets created
 	rm -rf $(VENV) .ecosystem site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(RUN):
@@ -80,8 +80,8 @@ $(RUN):
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
 	$(PYTHON) -m venv $(VENV)
 
-# The several GB for keras-suite are better seen coming.
+# pip shows its progress for keras-suite, which downloads several GB.
 $(VENV)/.%: pyproject.toml | $(RUN)
-	@echo "installing gradtape with what '$*' needs"
+	@echo "installing gradtape with the extra '$*'"
 	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'
 	@touch $@

@@ -1,8 +1,8 @@
-"""Trains a small classifier of handwritten digits with a GradientTape loop written by hand.
+"""Trains a small classifier of handwritten digits with a hand-written GradientTape loop.
 
     make demo        or        python examples/digits.py [--epochs 30]
 
-Prints the accuracy on digits the model has not seen, and saves the loss curve as a picture beside this file.
+Prints the accuracy on unseen digits, and saves a plot of the loss next to this file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Adam:
 
 
 def load() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Training images and labels, test images and labels."""
+    """Returns training images and labels, then test images and labels."""
     with np.load(HERE / "data" / "digits.npz") as data:
         images = data["images"].reshape(-1, 64).astype(np.float32) / 16
         labels = data["labels"].astype(np.int32)
@@ -67,7 +67,7 @@ def load() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def train(epochs: int, batch: int = 32) -> tuple[Classifier, list[float]]:
-    """The trained model and the loss of every step."""
+    """Returns the trained model and the loss of every step."""
     images, labels, _, _ = load()
     model = Classifier()
     optimizer = Adam(model.trainable_variables)
@@ -91,7 +91,7 @@ def train(epochs: int, batch: int = 32) -> tuple[Classifier, list[float]]:
 
 
 def accuracy(model: Classifier) -> float:
-    """The share of unseen digits the model gets right."""
+    """Returns the accuracy of the model on unseen digits."""
     _, _, images, labels = load()
     predicted = tf.argmax(model(tf.constant(images)), axis=1, output_type=tf.int32)
     return float(tf.reduce_mean(tf.cast(predicted == tf.constant(labels), tf.float32)))
@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=HERE / "digits_loss.png")
     options = parser.parse_args()
     console = Console()
-    console.print("A 64-128-64-10 network on 1,440 handwritten digits, one GradientTape a step.")
+    console.print("A 64-128-64-10 network on 1,440 handwritten digits, one GradientTape per step.")
     model, losses = train(options.epochs)
     console.print(f"Accuracy on 357 unseen digits: [bold]{accuracy(model):.1%}[/]")
     if importlib.util.find_spec("matplotlib") is None:

@@ -1,10 +1,10 @@
-"""Two networks play against each other until one of them can draw digits: a GAN, trained by hand.
+"""Trains a generative adversarial network (GAN) on handwritten digits with a hand-written loop.
 
     python examples/gan.py [--steps 2000]
 
-The forger turns noise into images, the expert tells them from real ones; each learns from the other's mistakes. Two
-models, two tapes, two optimizers, and a `tf.function` around the step. Saves a picture beside this file: what the
-forger makes of the same noise as the game goes on.
+The generator turns noise into images, and the discriminator distinguishes them from real ones. There are two models,
+two tapes, two optimizers, and a `tf.function` around the step. Saves a plot next to this file: the generator's images
+from the same noise in the course of training.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NOISE = 32
 
 
 def load() -> np.ndarray:
-    """Images with values from 0 to 1."""
+    """Returns images with values from 0 to 1."""
     with np.load(HERE / "data" / "digits.npz") as data:
         return data["images"].reshape(-1, 8, 8, 1).astype(np.float32) / 16
 
 
-def forger() -> keras.Model:
-    """From noise to an image."""
+def generator() -> keras.Model:
+    """Returns the generator, which maps noise to an image."""
     layers = keras.layers
     return keras.Sequential(
         [
@@ -45,12 +45,12 @@ def forger() -> keras.Model:
             layers.LeakyReLU(),
             layers.Conv2D(1, 3, padding="same", activation="sigmoid"),
         ],
-        name="forger",
+        name="generator",
     )
 
 
-def expert() -> keras.Model:
-    """From an image to the logit of its being real."""
+def discriminator() -> keras.Model:
+    """Returns the discriminator, which maps an image to the logit that it is real."""
     layers = keras.layers
     return keras.Sequential(
         [
@@ -63,59 +63,59 @@ def expert() -> keras.Model:
             layers.Flatten(),
             layers.Dense(1),
         ],
-        name="expert",
+        name="discriminator",
     )
 
 
-class Game:
-    """The two players, and the step in which both learn."""
+class Gan:
+    """The two networks with their optimizers, and the training step of both."""
 
     def __init__(self) -> None:
         keras.utils.set_random_seed(1)
-        self.forger, self.expert = forger(), expert()
-        self.forger_optimizer = keras.optimizers.Adam(1e-3, beta_1=0.5)
-        self.expert_optimizer = keras.optimizers.Adam(5e-4, beta_1=0.5)
+        self.generator, self.discriminator = generator(), discriminator()
+        self.g_optimizer = keras.optimizers.Adam(1e-3, beta_1=0.5)
+        self.d_optimizer = keras.optimizers.Adam(5e-4, beta_1=0.5)
         self.cross_entropy = keras.losses.BinaryCrossentropy(from_logits=True)
 
     @tf.function
     def step(self, real: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """One move of both; returns the losses of forger and expert."""
+        """Updates both networks; returns the losses of generator and discriminator."""
         noise = tf.random.normal((BATCH, NOISE))
-        with tf.GradientTape() as forger_tape, tf.GradientTape() as expert_tape:
-            forged = self.forger(noise, training=True)
-            of_real, of_forged = self.expert(real, training=True), self.expert(forged, training=True)
-            forger_loss = self.cross_entropy(tf.ones_like(of_forged), of_forged)
-            # 0.9: an expert that is never quite certain leaves the forger something to learn from.
-            expert_loss = self.cross_entropy(0.9 * tf.ones_like(of_real), of_real)
-            expert_loss += self.cross_entropy(tf.zeros_like(of_forged), of_forged)
-        weights = self.forger.trainable_variables
-        self.forger_optimizer.apply_gradients(zip(forger_tape.gradient(forger_loss, weights), weights, strict=True))
-        weights = self.expert.trainable_variables
-        self.expert_optimizer.apply_gradients(zip(expert_tape.gradient(expert_loss, weights), weights, strict=True))
-        return forger_loss, expert_loss
+        with tf.GradientTape() as g_tape, tf.GradientTape() as d_tape:
+            fake = self.generator(noise, training=True)
+            of_real, of_fake = self.discriminator(real, training=True), self.discriminator(fake, training=True)
+            g_loss = self.cross_entropy(tf.ones_like(of_fake), of_fake)
+            # Label smoothing: a discriminator that is never certain leaves a gradient for the generator.
+            d_loss = self.cross_entropy(0.9 * tf.ones_like(of_real), of_real)
+            d_loss += self.cross_entropy(tf.zeros_like(of_fake), of_fake)
+        weights = self.generator.trainable_variables
+        self.g_optimizer.apply_gradients(zip(g_tape.gradient(g_loss, weights), weights, strict=True))
+        weights = self.discriminator.trainable_variables
+        self.d_optimizer.apply_gradients(zip(d_tape.gradient(d_loss, weights), weights, strict=True))
+        return g_loss, d_loss
 
 
-def train(steps: int, stages: int = 6) -> tuple[Game, list[np.ndarray]]:
-    """The players, and what the forger made of the same noise before, and after each part of the steps."""
+def train(steps: int, stages: int = 6) -> tuple[Gan, list[np.ndarray]]:
+    """Returns the networks, and images from the same noise before and after each stage of training."""
     images = load()
-    game = Game()
+    gan = Gan()
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(12, NOISE)).astype(np.float32)
-    shown = [game.forger.predict(noise, verbose=0)]
-    losses = TextColumn("forger {task.fields[forger]:.2f} expert {task.fields[expert]:.2f}")
+    shown = [gan.generator.predict(noise, verbose=0)]
+    losses = TextColumn("generator {task.fields[generator]:.2f} discriminator {task.fields[discriminator]:.2f}")
     with Progress(TextColumn("{task.description}"), BarColumn(), losses, TimeElapsedColumn()) as progress:
-        task = progress.add_task("the game", total=steps, forger=float("nan"), expert=float("nan"))
+        task = progress.add_task("training", total=steps, generator=float("nan"), discriminator=float("nan"))
         for i in range(1, steps + 1):
-            forger_loss, expert_loss = game.step(tf.constant(images[rng.integers(len(images), size=BATCH)]))
+            g_loss, d_loss = gan.step(tf.constant(images[rng.integers(len(images), size=BATCH)]))
             if i % 10 == 0:
-                progress.update(task, advance=10, forger=float(forger_loss), expert=float(expert_loss))
+                progress.update(task, advance=10, generator=float(g_loss), discriminator=float(d_loss))
             if i % (steps // (stages - 1)) == 0:
-                shown.append(game.forger.predict(noise, verbose=0))
-    return game, shown
+                shown.append(gan.generator.predict(noise, verbose=0))
+    return gan, shown
 
 
 def draw(shown: list[np.ndarray], file: Path) -> None:
-    """Saves the images, a row for each stage."""
+    """Saves the images, one row per stage."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -125,7 +125,7 @@ def draw(shown: list[np.ndarray], file: Path) -> None:
     rows, columns = tiles.shape[:2]
     figure, axes = plt.subplots(figsize=(columns / 1.5, rows / 1.5), layout="constrained")
     axes.imshow(tiles.transpose(0, 2, 1, 3).reshape(10 * rows, 10 * columns), cmap="gray_r")
-    axes.set(xticks=[], yticks=[], title="The same noise, as the forger learns (from top to bottom)")
+    axes.set(xticks=[], yticks=[], title="Images from the same noise during training (top to bottom)")
     figure.savefig(file, dpi=130)
 
 
@@ -135,10 +135,10 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=HERE / "gan.png")
     options = parser.parse_args()
     console = Console()
-    console.print(f"A forger and an expert of handwritten digits, on the {keras.config.backend()} backend.")
+    console.print(f"A GAN on handwritten digits, on the {keras.config.backend()} backend.")
     _, shown = train(options.steps)
     draw(shown, options.picture)
-    console.print(f"What the forger learned is in {options.picture}")
+    console.print(f"The images are in {options.picture}")
 
 
 if __name__ == "__main__":

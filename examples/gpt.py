@@ -1,9 +1,10 @@
-"""Trains a small GPT on the manual of Python, character by character, and lets it write.
+"""Trains a small character-level GPT on Python's manual, and samples from it.
 
     python examples/gpt.py [--steps 600]
 
-The text is `pydoc_data.topics`, the half a million characters behind `help("for")`. Four layers of causal attention,
-128 numbers wide, see up to 128 characters and guess the next. Prints what the model writes before training, and after.
+The text is `pydoc_data.topics`, the half a million characters behind `help("for")`. Four layers of causal attention
+with 128 channels read up to 128 characters and predict the next one. Prints samples from the model before and after
+training.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ PROMPT = "The function "
 
 
 def encode(text: str) -> np.ndarray:
-    """Characters as numbers."""
+    """Returns the token ids of the characters."""
     return np.array([ALPHABET.index(character) for character in text], np.int32)
 
 
 def waves(shape: tuple[int, int], dtype: str | None = None) -> np.ndarray:
-    """Sines and cosines of many wavelengths: neighbours are alike, from which it is easy to learn to look back."""
+    """Initializes positions with sinusoids: similar vectors for neighbors make it easy to attend backward."""
     time, width = shape
     angles = np.arange(time)[:, None] * np.geomspace(1, 1 / time, width // 2)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(dtype)
 
 
 class Positions(keras.layers.Layer):
-    """Adds to each place of a sequence a vector of its own, which is learned."""
+    """Adds a learned vector to each position of a sequence."""
 
     def build(self, shape: tuple[int, ...]) -> None:
         self.vectors = self.add_weight(shape=shape[1:], initializer=waves, name="vectors")
@@ -48,7 +49,7 @@ class Positions(keras.layers.Layer):
 
 
 def block(x: keras.KerasTensor, heads: int) -> keras.KerasTensor:
-    """Each place looks at those before it, then thinks for itself."""
+    """Applies a transformer block: causal attention, then a feed-forward network."""
     layers = keras.layers
     width = x.shape[-1]
     seen = layers.LayerNormalization()(x)
@@ -58,11 +59,11 @@ def block(x: keras.KerasTensor, heads: int) -> keras.KerasTensor:
 
 
 def network(depth: int = 4, width: int = 128, heads: int = 4, time: int = 128) -> keras.Model:
-    """From characters to the logits of each one's successor."""
+    """Returns a model that maps characters to the logits of the next character at each position."""
     keras.utils.set_random_seed(1)
     layers = keras.layers
     characters = layers.Input((time,), dtype="int32")
-    # Standard normal vectors: characters begin as loud as what the layers say about them.
+    # Standard normal vectors give the embedding the same initial scale as the outputs of the layers.
     x = Positions()(layers.Embedding(len(ALPHABET), width, keras.initializers.RandomNormal(stddev=1.0))(characters))
     for _ in range(depth):
         x = block(x, heads)
@@ -70,7 +71,7 @@ def network(depth: int = 4, width: int = 128, heads: int = 4, time: int = 128) -
 
 
 def windows(time: int, batch: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Characters from random places of the text, and their successors."""
+    """Yields batches of random windows of the text, and their next characters."""
     text = encode(TEXT)
     rng = np.random.default_rng(0)
     while True:
@@ -80,7 +81,7 @@ def windows(time: int, batch: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def train(model: keras.Model, steps: int, batch: int = 8, epochs: int = 8) -> list[float]:
-    """Trains for so many steps in all; returns the mean loss of each epoch."""
+    """Trains for `steps` steps in total; returns the mean loss of each epoch."""
     rate = keras.optimizers.schedules.CosineDecay(0.0, steps, warmup_target=3e-3, warmup_steps=steps // 20)
     model.compile(
         optimizer=keras.optimizers.AdamW(rate, beta_2=0.99, global_clipnorm=1.0),
@@ -92,14 +93,14 @@ def train(model: keras.Model, steps: int, batch: int = 8, epochs: int = 8) -> li
 
 
 def written(model: keras.Model, count: int, prompt: str = PROMPT, temperature: float = 0.7) -> str:
-    """The prompt and `count` characters more, each drawn from what the model expects."""
+    """Returns the prompt and `count` more characters, sampled from the model."""
     time = model.input_shape[1]
     rng = np.random.default_rng(0)
     text = list(encode(prompt))
     for _ in range(count):
         seen = text[-time:]
         window = np.zeros((1, time), np.int32)
-        window[0, : len(seen)] = seen  # what comes after is not looked at
+        window[0, : len(seen)] = seen  # the causal mask hides the padding
         logits = model.predict_on_batch(window)[0, len(seen) - 1] / temperature
         chances = np.exp(logits - logits.max())
         text.append(rng.choice(len(chances), p=chances / chances.sum()))
@@ -112,10 +113,10 @@ def main() -> None:
     options = parser.parse_args()
     console = Console()
     model = network()
-    console.print(f"A GPT of {model.count_params():,} weights reads the manual of Python, on {keras.config.backend()}.")
+    console.print(f"A GPT of {model.count_params():,} weights learns Python's manual, on {keras.config.backend()}.")
     console.print(Panel(Text(written(model, 200)), title="before"))
     losses = train(model, options.steps)
-    console.print(Panel(Text(written(model, 600)), title=f"after, {losses[-1] / np.log(2):.2f} bits a character"))
+    console.print(Panel(Text(written(model, 600)), title=f"after, {losses[-1] / np.log(2):.2f} bits per character"))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Trains a Keras CNN on handwritten digits twice: by `fit`, and by a GradientTape loop written by hand.
+"""Trains a Keras CNN on handwritten digits twice: by `fit`, and by a hand-written GradientTape loop.
 
     make demo        or        python examples/keras_digits.py [--epochs 8]
 
-Both start from the same weights and see the same batches, so they end with the same accuracy. The loss curves are saved
-as a picture beside this file.
+Both start from the same weights and see the same batches, so they end with the same accuracy. The example saves
+a plot of the losses next to this file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BATCH = 32
 
 
 def load() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Training images and labels, test images and labels."""
+    """Returns training images and labels, then test images and labels."""
     with np.load(HERE / "data" / "digits.npz") as data:
         images = data["images"].reshape(-1, 8, 8, 1).astype(np.float32) / 16
         labels = data["labels"].astype(np.int32)
@@ -33,7 +33,7 @@ def load() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def network() -> tf.keras.Model:
-    """Two convolutions and a layer of logits, with the same weights at every call."""
+    """Returns a network of two convolutions and a layer of logits, with the same weights in every call."""
     tf.keras.utils.set_random_seed(1)
     layers = tf.keras.layers
     model = tf.keras.Sequential(
@@ -55,7 +55,7 @@ def network() -> tf.keras.Model:
 
 
 def trained_by_fit(epochs: int) -> tuple[tf.keras.Model, list[float]]:
-    """The trained model, and the mean loss of each epoch."""
+    """Returns a model trained by `fit`, and the mean loss of each epoch."""
     images, labels, _, _ = load()
     model = network()
     history = model.fit(images, labels, batch_size=BATCH, epochs=epochs, shuffle=False, verbose=2)
@@ -63,7 +63,7 @@ def trained_by_fit(epochs: int) -> tuple[tf.keras.Model, list[float]]:
 
 
 def trained_by_hand(epochs: int) -> tuple[tf.keras.Model, list[float]]:
-    """The same by a loop of our own, its step compiled by `tf.function`."""
+    """Returns the same from a custom loop, whose step is a `tf.function`."""
     images, labels, _, _ = load()
     model = network()
 
@@ -87,7 +87,7 @@ def trained_by_hand(epochs: int) -> tuple[tf.keras.Model, list[float]]:
 
 
 def accuracy(model: tf.keras.Model) -> float:
-    """The share of unseen digits the model gets right."""
+    """Returns the accuracy of the model on unseen digits."""
     _, _, images, labels = load()
     return float(np.mean(model.predict(images, verbose=0).argmax(axis=1) == labels))
 

@@ -1,10 +1,9 @@
-"""Teaches an LSTM to tell English from Python, one character at a time.
+"""Trains a character-level LSTM to distinguish English from Python.
 
     python examples/text_lstm.py [--epochs 6] [--lines 20000]
 
-The text is Python's own standard library, which every Python has: the lines of its docstrings are English, the lines
-around them are code. Prints the accuracy on lines the model has not seen, and what it thinks of a few that sit between
-the two languages.
+The text is Python's own standard library: the lines of its docstrings are English, and the lines around them are code.
+Prints the accuracy on unseen lines, and the predictions for a few lines that resemble both languages.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import gradtape as tf
 
 LENGTH = 48
 ALPHABET = "".join(map(chr, range(32, 127)))
-NUMBER = {character: i for i, character in enumerate(ALPHABET, start=1)}  # 0 is the empty place before a short line
+NUMBER = {character: i for i, character in enumerate(ALPHABET, start=1)}  # 0 is the padding before a short line
 BETWEEN = (
     "if it is not in the list, the default is returned",
     "if it is not in the_list: return default",
@@ -36,7 +35,7 @@ BETWEEN = (
 
 
 def lines_of(source: str) -> tuple[set[str], set[str]]:
-    """The lines of a module that are English, and those that are Python."""
+    """Returns the English lines of a module, and its Python lines."""
     english: set[str] = set()
     rest = source.splitlines()
     for node in ast.walk(ast.parse(source)):
@@ -49,7 +48,7 @@ def lines_of(source: str) -> tuple[set[str], set[str]]:
 
 
 def encode(lines: list[str]) -> np.ndarray:
-    """Lines as rows of numbers, pushed to the right: the LSTM ends on their last character."""
+    """Returns lines as rows of token ids, right-aligned: the LSTM ends with their last character."""
     rows = np.zeros((len(lines), LENGTH), np.int32)
     for row, line in zip(rows, lines, strict=True):
         numbers = [NUMBER.get(character, 0) for character in line[:LENGTH]]
@@ -58,7 +57,7 @@ def encode(lines: list[str]) -> np.ndarray:
 
 
 def load(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`count` lines in random order, half of each language, and which of them are Python."""
+    """Returns `count` lines in random order, half of each language, and labels that are 1 for Python."""
     languages: tuple[set[str], set[str]] = set(), set()
     for file in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         for lines, found in zip(languages, lines_of(file.read_text("utf-8")), strict=True):
@@ -71,7 +70,7 @@ def load(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def network() -> tf.keras.Model:
-    """The probability that a line is Python."""
+    """Returns a model of the probability that a line is Python."""
     tf.keras.utils.set_random_seed(1)
     layers = tf.keras.layers
     model = tf.keras.Sequential(
@@ -87,7 +86,7 @@ def network() -> tf.keras.Model:
 
 
 def train(epochs: int, count: int, batch: int = 64) -> tuple[tf.keras.Model, list[float]]:
-    """The trained model, and its accuracy on unseen lines after each epoch."""
+    """Returns the trained model, and its accuracy on unseen lines after each epoch."""
     rows, labels = load(count)
     model = network()
     history = model.fit(rows, labels, batch_size=batch, epochs=epochs, validation_split=0.2, verbose=2)
@@ -95,7 +94,7 @@ def train(epochs: int, count: int, batch: int = 64) -> tuple[tf.keras.Model, lis
 
 
 def verdicts(model: tf.keras.Model, lines: tuple[str, ...] = BETWEEN) -> dict[str, float]:
-    """How likely each of some lines is Python."""
+    """Returns the probability that each line is Python."""
     found = model.predict(encode(list(lines)), verbose=0)[:, 0]
     return dict(zip(lines, found.tolist(), strict=True))
 
@@ -106,7 +105,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=20_000)
     options = parser.parse_args()
     console = Console()
-    console.print(f"An LSTM reads {options.lines:,} lines of the standard library, on {tf.keras.config.backend()}.")
+    console.print(f"An LSTM learns {options.lines:,} lines of the standard library, on {tf.keras.config.backend()}.")
     model, accuracies = train(options.epochs, options.lines)
     console.print(f"Accuracy on {options.lines // 5:,} unseen lines: [bold]{accuracies[-1]:.1%}[/]")
     table = Table("line", "Python?", box=None)

@@ -1,10 +1,10 @@
-"""A variational autoencoder of handwritten digits, with a `train_step` of its own.
+"""Trains a variational autoencoder (VAE) on handwritten digits with a custom `train_step`.
 
     python examples/vae.py [--epochs 60]
 
-The encoder gives each digit a place in the plane, not quite certain; the decoder draws a digit from a place. The step
-is written as in Keras' guide for TensorFlow: a `tf.GradientTape` inside, `fit` around it. Saves a picture beside this
-file: where the digits lie, and what the decoder draws from there.
+The encoder maps each digit to a distribution in a two-dimensional latent space, and the decoder maps a point of it to
+a digit. The step follows Keras' guide for TensorFlow: a `tf.GradientTape` in `train_step`, called by `fit`. Saves a
+plot next to this file: the digits in the latent space, and the decoder's samples from it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ HERE = Path(__file__).parent
 
 
 def load() -> tuple[np.ndarray, np.ndarray]:
-    """Images with values from 0 to 1, and labels."""
+    """Returns images with values from 0 to 1, and labels."""
     with np.load(HERE / "data" / "digits.npz") as data:
         return data["images"].reshape(-1, 64).astype(np.float32) / 16, data["labels"].astype(np.int32)
 
 
 class Sampling(keras.layers.Layer):
-    """Draws from the normal distribution with a mean and the logarithm of a variance."""
+    """Samples from a normal distribution, given its mean and log variance."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Sampling(keras.layers.Layer):
 
 
 def encoder(latent: int = 2) -> keras.Model:
-    """From an image to a mean, the logarithm of a variance, and a place drawn from them."""
+    """Returns the encoder, which maps an image to a mean, a log variance, and a sample."""
     layers = keras.layers
     image = layers.Input((64,))
     x = layers.Dense(256, activation="relu")(image)
@@ -51,7 +51,7 @@ def encoder(latent: int = 2) -> keras.Model:
 
 
 def decoder(latent: int = 2) -> keras.Model:
-    """From a place to the image drawn there."""
+    """Returns the decoder, which maps a point of the latent space to an image."""
     layers = keras.layers
     place = layers.Input((latent,))
     x = layers.Dense(128, activation="relu")(place)
@@ -60,7 +60,7 @@ def decoder(latent: int = 2) -> keras.Model:
 
 
 class VAE(keras.Model):
-    """Learns to draw images again after sending them through the plane."""
+    """A variational autoencoder with its own `train_step` and metrics."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class VAE(keras.Model):
 
 
 def train(epochs: int) -> tuple[VAE, dict[str, list[float]]]:
-    """The trained model, and the mean losses of each epoch."""
+    """Returns the trained model, and the mean losses of each epoch."""
     keras.utils.set_random_seed(1)
     images, _ = load()
     model = VAE()
@@ -101,7 +101,7 @@ def train(epochs: int) -> tuple[VAE, dict[str, list[float]]]:
 
 
 def draw(model: VAE, file: Path, side: int = 14) -> None:
-    """Saves where the digits lie, and what is drawn from a lattice of places."""
+    """Saves the digits in the latent space, and samples from a grid of it."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -117,10 +117,10 @@ def draw(model: VAE, file: Path, side: int = 14) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
     points = left.scatter(*means.T, c=labels, cmap="tab10", s=6, vmin=-0.5, vmax=9.5)
     figure.colorbar(points, ax=left, ticks=range(10))
-    left.set(title="Where the digits lie", aspect="equal")
+    left.set(title="Digits in the latent space", aspect="equal")
     sheet = tiles.transpose(0, 2, 1, 3).reshape(10 * side, 10 * side)
     right.imshow(sheet, cmap="gray_r", extent=(ticks[0], ticks[-1]) * 2)
-    right.set(title="What is drawn from there")
+    right.set(title="Samples from the latent space")
     figure.savefig(file, dpi=130)
 
 
@@ -130,11 +130,11 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=HERE / "vae.png")
     options = parser.parse_args()
     console = Console()
-    console.print(f"1,797 handwritten digits go through a plane, on the {keras.config.backend()} backend.")
+    console.print(f"A VAE of 1,797 handwritten digits, on the {keras.config.backend()} backend.")
     model, losses = train(options.epochs)
     console.print(f"Loss: from {losses['loss'][0]:.1f} to [bold]{losses['loss'][-1]:.1f}[/]")
     draw(model, options.picture)
-    console.print(f"The plane is in {options.picture}")
+    console.print(f"The latent space is in {options.picture}")
 
 
 if __name__ == "__main__":
