@@ -1,4 +1,4 @@
-"""TensorFlow's namespaces: thin, typed, documented functions over the ops. `names` says where each name lives.
+"""TensorFlow's namespaces: thin, typed, documented functions over the ops. `names` maps each public name to its module.
 
-A folder may use the other ones, but not in a circle, and everything below: datasets, checkpoints, graph, state, ops.
+A folder may import other folders without cycles, and all lower layers: datasets, checkpoints, graph, state, ops.
 """

@@ -1,4 +1,4 @@
-"""TensorFlow's public names and where each lives, `module:attribute`: `names.txt`; `absent_names.txt` has the others.
+"""TensorFlow's public names and their locations `module:attribute` (`names.txt`); missing names (`absent_names.txt`).
 
 tools/index_names.py writes both files.
 """
@@ -14,5 +14,5 @@ NAMES: dict[str, str] = dict(
 
 @cache
 def absent_names() -> frozenset[str]:
-    """TensorFlow's public names that gradtape does not have."""
+    """Returns TensorFlow's public names that gradtape does not have."""
     return frozenset(Path(__file__).with_name("absent_names.txt").read_text("utf-8").split())

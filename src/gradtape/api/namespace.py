@@ -1,4 +1,4 @@
-"""The public namespaces, such as `gradtape.math`: their names are imported when they are first used."""
+"""The public namespaces, such as `gradtape.math`, which import their names on first use."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .names import NAMES, absent_names
 from .v1_names import DIFFERENT
 from .v1_renamed import RENAMED
 
-V1 = "compat.v1."  # TensorFlow 1, as far as it is there
+V1 = "compat.v1."  # TensorFlow 1, as far as it is implemented
 
 
 def spaces() -> list[str]:
-    """The namespaces there are: `math`, `nn`, `config.experimental`, ..."""
+    """Returns the existing namespaces: `math`, `nn`, `config.experimental`, ..."""
     found = {path.rpartition(".")[0] for path in (*NAMES, *(f"{V1}{old}" for old in RENAMED))} - {""}
     found |= {space.rpartition(".")[0] for space in found} - {""}
     return sorted(found)
 
 
 def place_of(path: str) -> str | None:
-    """Where a public name lives. What both versions of TensorFlow have alike, `compat.v1` takes from TensorFlow 2."""
+    """Returns the location of a public name; names common to both TensorFlow versions are shared with `compat.v1`."""
     where = NAMES.get(path)
     if where is None and path.startswith(V1):
         own = path.removeprefix(V1)
@@ -34,7 +34,7 @@ def place_of(path: str) -> str | None:
 
 
 def resolve(path: str) -> Any:
-    """What TensorFlow's public name `path` stands for; AttributeError if gradtape does not have it."""
+    """Returns the object with TensorFlow's public name `path`; raises AttributeError if gradtape does not have it."""
     where = place_of(path)
     if where is None:
         raise AttributeError(_absence(path))
@@ -43,7 +43,7 @@ def resolve(path: str) -> Any:
 
 
 def _absence(path: str) -> str:
-    """What to say of a name that gradtape does not have, depending on whether TensorFlow has it."""
+    """Returns the message for a name that gradtape does not have, depending on whether TensorFlow has it."""
     if path in absent_names():
         return (
             f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists the missing "
@@ -53,20 +53,20 @@ def _absence(path: str) -> str:
     known = [name for name in (*NAMES, *absent_names()) if name.rpartition(".")[0] == space]
     near = difflib.get_close_matches(path, known, n=1, cutoff=0.75)
     hint = f"Did you mean tf.{near[0]}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"
-    if path.startswith(("compat.", "raw_ops.")):  # of which no list of TensorFlow's names is kept
+    if path.startswith(("compat.", "raw_ops.")):  # the list of TensorFlow's names does not cover these
         return f"tf.{path} is not in gradtape. {hint}"
     return f"tf.{path} is not in gradtape: there is no such name in TensorFlow either. {hint}"
 
 
 class Namespace(ModuleType):
-    """One of TensorFlow's namespaces, such as `gradtape.math`; that of the empty name is TensorFlow's root."""
+    """A TensorFlow namespace, such as `gradtape.math`; the empty name is TensorFlow's root."""
 
     def __init__(self, space: str) -> None:
         super().__init__(f"gradtape.{space}", f"TensorFlow's `tf.{space}`.")
         self._space = space
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__all__":  # of `from tensorflow.experimental.numpy import *`
+        if name == "__all__":  # for `from tensorflow.experimental.numpy import *`
             return [each for each in dir(self) if not each.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(name)

@@ -1,6 +1,6 @@
-"""What TensorFlow calls the ops whose names here are not its own in other letters.
+"""TensorFlow's names of ops whose gradtape names differ in more than letter case.
 
-The listings of a function's graph and the graphs of SavedModels have these names.
+The listings of a function's graph and the graphs of SavedModels use these names.
 """
 
 from ..graph.ir.operations import types

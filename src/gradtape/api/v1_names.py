@@ -1,4 +1,4 @@
-"""What means something else in `tf.compat.v1` than in `tf`, and is not in gradtape."""
+"""Names of `tf.compat.v1` that differ in meaning from those of `tf` and are not in gradtape."""
 
 DIFFERENT = set(
     """

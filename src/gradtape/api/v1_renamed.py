@@ -1,4 +1,4 @@
-"""Names in `tf.compat.v1` of functions and classes that have another name too, mostly in TensorFlow 2."""
+"""Names in `tf.compat.v1` of functions and classes that also have another name, mostly in TensorFlow 2."""
 
 RENAMED = dict(
     pair.split("=")

@@ -1,1 +1,1 @@
-"""Tensors made, shaped, joined, cut, indexed and converted; TensorFlow's classes of values."""
+"""Creation, shaping, concatenation, slicing, indexing and conversion of tensors; TensorFlow's value classes."""

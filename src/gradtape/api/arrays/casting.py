@@ -1,4 +1,4 @@
-"""TensorFlow's changes of dtype."""
+"""Dtype conversions."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ logger = logging.getLogger("gradtape")
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """`x` in another dtype; fractions are cut off, and of a complex value the real part is taken.
+    """Converts `x` to another dtype; fractions are truncated, and of a complex value the real part is kept.
 
-    What has this dtype already is returned as it is, a variable too. Floats beyond the limits of 8 or 16 bits become
-    these limits.
+    A value that already has this dtype is returned unchanged, including a variable. Floats beyond the limits of an 8-
+    or 16-bit integer saturate.
 
     >>> import gradtape as tf
     >>> tf.cast([1.7, -1.7], tf.int32).numpy()
@@ -61,7 +61,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`value` in another dtype, with what is out of its range replaced by its limits.
+    """Converts `value` to another dtype and replaces values outside its range by its limits.
 
     >>> import gradtape as tf
     >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
@@ -80,7 +80,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def _clamped(x: Tensor, target: DType) -> Tensor:
-    """`x` held between the least and the greatest number that both dtypes have: there is no infinity between them."""
+    """Clips `x` to the numbers that both dtypes represent; there is no infinity among them."""
     (low, high), (least, most) = _range(x.dtype), _range(target)
     if x.dtype.is_integer and target.is_integer and least <= low and high <= most:
         return x
@@ -88,7 +88,7 @@ def _clamped(x: Tensor, target: DType) -> Tensor:
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The bits of `input` read as another dtype; a dtype of another size adds or takes a last axis.
+    """Reinterprets the bits of `input` as another dtype; a dtype of another size adds or removes a last axis.
 
     >>> import gradtape as tf
     >>> tf.bitcast(1.0, tf.int32).numpy()
@@ -110,7 +110,7 @@ def _range(dtype: DType) -> tuple[Any, Any]:
 
 
 def _within(limit: Any, dtype: DType) -> Any:
-    """The number of this dtype nearest to the limit that is not beyond it."""
+    """Returns the number of this dtype closest to the limit but not beyond it."""
     if dtype.is_integer:
         return int(limit)
     nearest = np.asarray(limit).astype(dtype.numpy)[()]

@@ -1,4 +1,4 @@
-"""Tensors joined along an axis, and cut apart again."""
+"""Concatenation, stacking and splitting along an axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["concat", "parallel_stack", "split", "stack", "unstack"]
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
-    """The tensors one after the other along an axis they have.
+    """Concatenates tensors along an existing axis.
 
     >>> import gradtape as tf
     >>> tf.concat([[[1], [2]], [[3], [4]]], axis=1).numpy().tolist()
@@ -51,7 +51,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
-    """The tensors side by side along a new axis.
+    """Stacks tensors along a new axis.
 
     >>> import gradtape as tf
     >>> tf.stack([[1, 4], [2, 5]], axis=1).numpy().tolist()
@@ -89,7 +89,7 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """The tensors that make up `value` along `axis`, without that axis.
+    """Splits `value` along `axis` into tensors without that axis.
 
     >>> import gradtape as tf
     >>> [row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])]
@@ -107,7 +107,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split") -> list[Tensor]:
-    """Parts of `value` along `axis`: so many equal ones, or ones of the sizes given, of which one may be -1.
+    """Splits `value` along `axis` into equal parts, or into parts of the given sizes, one of which may be -1.
 
     >>> import gradtape as tf
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, -1])]

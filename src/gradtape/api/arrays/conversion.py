@@ -1,4 +1,4 @@
-"""Values into tensors and back."""
+"""Conversion of values to tensors and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["constant", "convert_to_tensor", "get_static_value", "is_tensor", "re
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
-    """A tensor of the value given; a single value fills `shape`.
+    """Creates a tensor from a value; a scalar fills `shape`.
 
     >>> import gradtape as tf
     >>> tf.constant([1.0, 2.5])
@@ -28,7 +28,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     >>> tf.constant(0, shape=[1, 3]).numpy()
     array([[0, 0, 0]], dtype=int32)
     """
-    if hasattr(value, "_as_tensor"):  # a variable is taken for an array, which has no derivative and may be cast
+    if hasattr(value, "_as_tensor"):  # a variable is treated as an array, which has no derivative and may be cast
         read = value.value()
         value = ops.stop_gradient(read if dtype is None else ops.cast(read, dtype=as_dtype(dtype)))
     if dtype is None:
@@ -53,11 +53,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of the value given; a list of tensors is stacked, and keeps their gradients.
+    """Converts a value to a tensor; a list of tensors is stacked and keeps its gradients.
 
     Args:
-      dtype: The dtype the result must have.
-      dtype_hint: A dtype for the result if the value can have it.
+      dtype: The dtype that the result must have.
+      dtype_hint: A preferred dtype, used if the value can be converted to it.
 
     >>> import gradtape as tf
     >>> x = tf.constant(2.0)
@@ -65,14 +65,14 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     array([2., 3.], dtype=float32)
     """
     target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
-    if type(value) in convert.readable:  # each reading of a variable is a source of gradients of its own
+    if type(value) in convert.readable:  # each read of a variable is a separate source of gradients
         value = value.value()
     tensor = convert.to_tensor(value, target, hint)
     return tensor if isinstance(value, Tensor) or hasattr(value, "_as_tensor") else dispatch.made_of_nothing(tensor)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, sparse or ragged too, or a variable, rather than a value to be converted.
+    """Returns whether `x` is a tensor (also sparse or ragged) or a variable, as opposed to a value to convert.
 
     >>> import gradtape as tf
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
@@ -82,11 +82,11 @@ def is_tensor(x: Any) -> bool:
         return True
     if isinstance(x, CompositeTensor):
         return x._is_native
-    return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras
+    return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras'
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as a NumPy array, or None if it is not known now.
+    """Returns the value of a tensor as a NumPy array, or None if it is not known during tracing.
 
     >>> import gradtape as tf
     >>> tf.get_static_value(tf.constant([1, 2]))
@@ -100,10 +100,10 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 def register_tensor_conversion_function(
     base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
-    """Makes `conversion_func(value, dtype=None, name=None, as_ref=False)` convert values of `base_type`.
+    """Registers `conversion_func(value, dtype=None, name=None, as_ref=False)` for values of `base_type`.
 
     Args:
-      conversion_func: Returns a tensor, or NotImplemented to leave the value to the next function.
+      conversion_func: Returns a tensor, or NotImplemented to defer to the next function.
       priority: Functions with a lower number are tried first.
 
     >>> import gradtape as tf

@@ -1,4 +1,4 @@
-"""Tensors from nothing but a shape, a range or a value."""
+"""Creation of tensors from a shape, a range or a value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dt
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of zeros (of empty strings, of False).
+    """Creates a tensor of zeros (empty strings for string, False for bool).
 
     >>> import gradtape as tf
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
@@ -32,7 +32,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of ones (of True).
+    """Creates a tensor of ones (True for bool).
 
     >>> import gradtape as tf
     >>> tf.ones([2]).numpy()
@@ -52,7 +52,7 @@ def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of shape `dims`, every element of which is `value`, a scalar.
+    """Creates a tensor of shape `dims` filled with the scalar `value`.
 
     >>> import gradtape as tf
     >>> tf.fill([2, 2], 9).numpy().tolist()
@@ -68,7 +68,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
-    """Zeros of the shape of `input`, and of its dtype unless another is given.
+    """Creates zeros with the shape of `input`, and with its dtype unless another is given.
 
     >>> import gradtape as tf
     >>> tf.zeros_like([[1.0, 2.0]]).numpy()
@@ -81,7 +81,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
-    """Ones of the shape of `input`, and of its dtype unless another is given.
+    """Creates ones with the shape of `input`, and with its dtype unless another is given.
 
     >>> import gradtape as tf
     >>> tf.ones_like([5, 6]).numpy()
@@ -98,7 +98,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """The numbers from `start` up to but without `limit`, in steps of `delta`; from 0 if only one bound is given.
+    """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`; from 0 if one bound is given.
 
     >>> import gradtape as tf
     >>> tf.range(3, 18, 5).numpy()
@@ -132,13 +132,13 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         )
     if target.is_integer:
         return constant(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
-    # The dtype's own arithmetic says how many there are: 3 / 0.00375 is 800 in float32, and a little more in float64.
+    # The count is computed in the arithmetic of the dtype: 3 / 0.00375 is 800 in float32, and slightly more in float64.
     count = math.ceil(abs((last - first) / step))
     return made_of_nothing(constant(np.arange(count).astype(target.numpy) * step + first, target))
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
-    """`num` numbers at equal distances from `start` to `stop`, both included; tensors give a new axis at `axis`.
+    """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive; tensors get a new axis at `axis`.
 
     >>> import gradtape as tf
     >>> tf.linspace(10.0, 12.0, 3).numpy()
@@ -180,7 +180,7 @@ def eye(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of identity matrices.
+    """Returns the identity matrix, or a batch of identity matrices.
 
     >>> import gradtape as tf
     >>> tf.eye(2, 3).numpy().tolist()
@@ -206,10 +206,10 @@ def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int | None = None, dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A new axis of size `depth`: `on_value` at the place each index names, `off_value` elsewhere.
+    """Adds an axis of size `depth` with `on_value` at the position of each index and `off_value` elsewhere.
 
     Args:
-      axis: Where the new axis goes; last by default.
+      axis: Position of the new axis; last by default.
 
     >>> import gradtape as tf
     >>> tf.one_hot([0, 2, -1], 3).numpy().tolist()

@@ -1,4 +1,4 @@
-"""Gather and scatter: looking up and writing at indices."""
+"""Gather and scatter ops."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def gather(
     batch_dims: int | None = 0,
     name: str | None = None,
 ) -> Tensor:
-    """The slices of `params` at `indices` along `axis`; its gradient along the first axis is an IndexedSlices.
+    """Gathers slices of `params` at `indices` along `axis`; the gradient along the first axis is an IndexedSlices.
 
     Args:
-      axis: The axis that is looked up in; `batch_dims` by default.
-      batch_dims: So many leading axes of `params` and `indices` belong together.
+      axis: The axis to gather along; `batch_dims` by default.
+      batch_dims: The number of leading axes that `params` and `indices` share.
 
     >>> import gradtape as tf
     >>> tf.gather([10, 20, 30], [2, 0, 2]).numpy()
@@ -93,10 +93,10 @@ def _coordinates(x: Tensor, batch: int, title: str) -> int:
 def gather_nd(
     params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Tensor:
-    """The elements or slices of `params` at the coordinates along the last axis of `indices`.
+    """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`.
 
     Args:
-      bad_indices_policy: 'IGNORE' gives zeros for coordinates out of range, which are otherwise an error.
+      bad_indices_policy: 'IGNORE' returns zeros for coordinates out of range, which otherwise raise an error.
 
     >>> import gradtape as tf
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 0], [1, 1]]).numpy()
@@ -139,7 +139,7 @@ def _expanded(x: Tensor, count: int) -> Tensor:
 
 
 def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, policy: str) -> tuple[Any, Tensor, Any]:
-    """For writing into a tensor of shape `dims`: the row numbers, the updates as rows, and the shape in rows."""
+    """Returns row numbers, updates as rows, and the shape in rows, for scattering into a tensor of shape `dims`."""
     at = _indices(indices, title)
     if not at.dims or not updates.dims:
         raise errors.InvalidArgumentError(
@@ -163,7 +163,7 @@ def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, poli
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
-    """Zeros of `shape` with `updates` added at the coordinates along the last axis of `indices`; strings are joined.
+    """Adds `updates` to zeros of `shape` at the coordinates in the last axis of `indices`; strings are concatenated.
 
     >>> import gradtape as tf
     >>> tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [4]).numpy()
@@ -180,7 +180,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
     rows, values, flat = _rows(at, u, dims, "ScatterNd", bad_indices_policy)
     if u.dtype.kind & dtypes.NUMERIC:
         return ops.reshape(ops.scatter_add(values, rows, shape=flat), shape=dims)
-    if u.dtype is dtypes.string:  # those that meet at a place are joined
+    if u.dtype is dtypes.string:  # strings with the same index are concatenated
         return ops.reshape(resolve("strings.unsorted_segment_join")(values, rows, flat[0]), shape=dims)
     found = ops.scatter_add(ops.cast(values, dtype=dtypes.int32), rows, shape=flat)
     return ops.reshape(ops.cast(found, dtype=dtypes.bool), shape=dims)
@@ -202,7 +202,7 @@ def _added(tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> 
 def tensor_scatter_nd_add(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with `updates` added at `indices`.
+    """Returns `tensor` with `updates` added at `indices`.
 
     >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [0]], [5, 6, 7]).numpy()
@@ -215,7 +215,7 @@ def tensor_scatter_nd_add(
 def tensor_scatter_nd_sub(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with `updates` subtracted at `indices`.
+    """Returns `tensor` with `updates` subtracted at `indices`.
 
     >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_sub([1, 1, 1], [[0], [2]], [5, 6]).numpy()
@@ -228,7 +228,7 @@ def tensor_scatter_nd_sub(
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with the larger of its value and the update at `indices`.
+    """Returns `tensor` with the elementwise maximum of its values and `updates` at `indices`.
 
     >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_max([1, 8, 1], [[0], [1]], [5, 6]).numpy()
@@ -240,7 +240,7 @@ def tensor_scatter_nd_max(
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with the smaller of its value and the update at `indices`.
+    """Returns `tensor` with the elementwise minimum of its values and `updates` at `indices`.
 
     >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_min([1, 8, 1], [[0], [1]], [5, 6]).numpy()
@@ -250,7 +250,7 @@ def tensor_scatter_nd_min(
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` written at `indices`.
+    """Returns `tensor` with `updates` written at `indices`.
 
     >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6]).numpy()
@@ -260,7 +260,7 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
-    """The elements or slices of `tensor`, from `axis` on, where `mask` is true.
+    """Selects the elements or slices of `tensor`, from `axis` on, for which `mask` is true.
 
     >>> import gradtape as tf
     >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]).numpy().tolist()
@@ -274,7 +274,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
-    """True in the first `lengths[i]` of `maxlen` places, by default as many as the longest needs.
+    """Returns a mask that is True in the first `lengths[i]` of `maxlen` positions; by default the longest length.
 
     >>> import gradtape as tf
     >>> tf.sequence_mask([1, 3], dtype=tf.int32).numpy().tolist()
@@ -293,14 +293,14 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
 
 
 def _longest(lengths: Tensor) -> Tensor:
-    """The largest of the lengths, 0 if there are none."""
+    """Returns the largest of the lengths, or 0 if there are none."""
     flat = ops.reshape(lengths, shape=(math.prod(lengths.dims),))
     with_zero = ops.concat(flat, Tensor(np.zeros(1, flat.dtype.numpy), flat.dtype), axis=0)
     return ops.max(with_zero, axis=(0,), keepdims=False)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """The coordinates, in an array of shape `dims`, of positions counted in row-major order.
+    """Converts flat row-major indices into coordinates of an array of shape `dims`.
 
     >>> import gradtape as tf
     >>> tf.unravel_index([2, 5], [2, 3]).numpy().tolist()

@@ -1,4 +1,4 @@
-"""Values repeated along axes: stretched to a shape, tiled, or laid out as a grid."""
+"""Repetition along axes: broadcasting, tiling and grids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", 
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`input` repeated along axes of size 1, and along new leading axes, up to `shape`.
+    """Broadcasts `input` along axes of size 1 and new leading axes to `shape`.
 
     >>> import gradtape as tf
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()
@@ -42,7 +42,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
-    """The shape of the result of broadcasting tensors of these shapes, as a tensor.
+    """Returns the broadcast shape of two shapes, as a tensor.
 
     >>> import gradtape as tf
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
@@ -59,7 +59,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape of the result of broadcasting tensors of these shapes, some sizes of which may be unknown.
+    """Returns the broadcast shape of two shapes, in which some sizes may be unknown.
 
     >>> import gradtape as tf
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([None, 3]))
@@ -84,7 +84,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` as a whole repeated `multiples[i]` times along axis i.
+    """Repeats `input` as a whole `multiples[i]` times along axis i.
 
     >>> import gradtape as tf
     >>> tf.tile([1, 2], [2]).numpy()
@@ -102,14 +102,15 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     for i, count in enumerate(times):
         if count < 0:
             raise errors.InvalidArgumentError(f"Expected multiples[{i}] >= 0, but got {count} [Op:Tile]")
-    # Axes of size 1 before each axis, stretched to the multiples, make the copies; joining the pairs lines them up.
+    # Axes of size 1 inserted before each axis and broadcast to the multiples create the copies; a reshape merges the
+    # pairs.
     apart = ops.reshape(x, shape=tuple(n for d in x.dims for n in (1, d)))
     copies = ops.broadcast_to(apart, shape=tuple(n for m, d in zip(times, x.dims, strict=True) for n in (m, d)))
     return ops.reshape(copies, shape=tuple(m * d for m, d in zip(times, x.dims, strict=True)))
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each element repeated along `axis`, so many times; without an axis the input is flattened first.
+    """Repeats each element along `axis`; without an axis, the input is flattened first.
 
     >>> import gradtape as tf
     >>> tf.repeat([1, 2], repeats=[3, 1]).numpy()
@@ -144,7 +145,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
-    """The coordinates of a grid, one tensor for each axis.
+    """Returns the coordinates of a grid, one tensor per axis.
 
     Args:
       indexing: 'xy' (the default) puts the first coordinate along the second axis, 'ij' along the first.

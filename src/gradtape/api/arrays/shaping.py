@@ -1,4 +1,4 @@
-"""The shape of tensors: asking for it, and changing it."""
+"""The shape of tensors: reading and changing it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The shape of `input` as an integer tensor.
+    """Returns the shape of `input` as an integer tensor.
 
     >>> import gradtape as tf
     >>> tf.shape([[1, 2, 3]]).numpy()
@@ -35,7 +35,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
-    """The shapes of several tensors.
+    """Returns the shapes of several tensors.
 
     >>> import gradtape as tf
     >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], 3.0])]
@@ -45,7 +45,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
 
 
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The number of elements of `input`.
+    """Returns the number of elements of `input`.
 
     >>> import gradtape as tf
     >>> print(tf.size([[1, 2, 3]]))
@@ -56,7 +56,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions of `input`.
+    """Returns the number of dimensions of `input`.
 
     >>> import gradtape as tf
     >>> print(tf.rank([[1, 2, 3]]))
@@ -79,7 +79,7 @@ def _count_dtype(out_type: Any) -> dtypes.DType:
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x`, checked to have `shape`, in which None stands for any size.
+    """Returns `x` after checking that it has `shape`, in which None matches any size.
 
     >>> import gradtape as tf
     >>> tf.ensure_shape([1, 2], [None]).numpy()
@@ -96,7 +96,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """A new tensor of the same value.
+    """Returns a new tensor with the same value.
 
     >>> import gradtape as tf
     >>> print(tf.identity(1.0))
@@ -112,7 +112,7 @@ def identity(input: Any, name: str | None = None) -> Any:
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
-    """New tensors of the same values, made by one op: an unused one has gradient zero, not None.
+    """Returns copies of the tensors from one op: the gradient of an unused copy is zero, not None.
 
     >>> import gradtape as tf
     >>> [t.numpy().tolist() for t in tf.identity_n([[1, 2], 3.0])]
@@ -125,7 +125,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The same elements, in the same order, in another shape; one size may be -1 and is then found.
+    """Reshapes a tensor, keeping the order of its elements; one size may be -1 and is then inferred.
 
     >>> import gradtape as tf
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy().tolist()
@@ -152,7 +152,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         else:
             raise errors.InvalidArgumentError(f"Size {i} must be non-negative, not {n} [Op:Reshape]")
     if found >= 0:
-        if not known and not count:  # the sizes that are not 0 say what is left
+        if not known and not count:  # the sizes that are not 0 determine the remaining one
             known, count = (math.prod(n for n in sizes if n > 0) for sizes in (target, dims))
         if not known or count % known:
             raise errors.InvalidArgumentError(
@@ -169,7 +169,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
-    """The axes in the order `perm`, by default reversed; `conjugate` also conjugates complex values.
+    """Permutes the axes by `perm`, reversed by default; `conjugate` also conjugates complex values.
 
     >>> import gradtape as tf
     >>> tf.transpose([[1, 2, 3]]).numpy().tolist()
@@ -197,7 +197,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
-    """A new axis of size 1 at `axis`.
+    """Inserts an axis of size 1 at `axis`.
 
     >>> import gradtape as tf
     >>> tf.expand_dims([1, 2], -1).numpy().tolist()
@@ -217,7 +217,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Without the axes of size 1: all of them, or those in `axis`.
+    """Removes axes of size 1: all of them, or those in `axis`.
 
     >>> import gradtape as tf
     >>> tf.squeeze([[[1], [2]]], axis=[0]).numpy().tolist()

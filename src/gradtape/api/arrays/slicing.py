@@ -1,4 +1,4 @@
-"""Parts of tensors, cut out, padded, rolled or turned round."""
+"""Slicing, padding, rolling, reversing and block rearrangement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _slice = slice
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The part of `input_` that starts at `begin` and has `size`; a size of -1 is all the rest.
+    """Returns the slice of `input_` that starts at `begin` and has `size`; a size of -1 extends to the end.
 
     >>> import gradtape as tf
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy().tolist()
@@ -45,7 +45,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     key = []
     for axis, (start, count, length) in enumerate(zip(starts, sizes.tolist(), x.dims, strict=True)):
         if isinstance(start, Tensor) and type(start) is not Tensor and count >= 0:
-            # Where it starts is not known now, but how much is taken: positions, which must be there in every run.
+            # The start is not known during tracing, but the size is: gather positions, which are checked in every run.
             x = ops.gather(x, start + to_tensor(np.arange(count), start.dtype), axis=axis, batch=0)
             key.append(_slice(None))
         else:
@@ -54,7 +54,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
 
 def _taken(axis: int, start: int, count: int, length: int) -> Any:
-    """`count` entries of an axis from `start` on, or all that are left if it is -1; they must be there."""
+    """Takes `count` entries of an axis from `start` on, or all remaining ones if it is -1; checks that they exist."""
     if not 0 <= start <= length:
         raise errors.InvalidArgumentError(f"Expected begin[{axis}] in [0, {length}], but got {start} [Op:Slice]")
     count = length - start if count == -1 else count
@@ -69,14 +69,14 @@ def strided_slice(
     input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`input_[begin[0]:end[0]:strides[0], ...]`; the bits of the masks say what an entry means instead.
+    """Computes `input_[begin[0]:end[0]:strides[0], ...]`; the bits of the masks change the meaning of an entry.
 
     Args:
-      begin_mask: `begin[i]` is ignored: from the first.
-      end_mask: `end[i]` is ignored: to the last.
-      ellipsis_mask: The entry stands for `...`.
-      new_axis_mask: The entry stands for `tf.newaxis`.
-      shrink_axis_mask: The entry is the index `begin[i]`, and its axis goes.
+      begin_mask: Ignore `begin[i]`: start at the first element.
+      end_mask: Ignore `end[i]`: end at the last element.
+      ellipsis_mask: The entry is `...`.
+      new_axis_mask: The entry is `tf.newaxis`.
+      shrink_axis_mask: The entry is the index `begin[i]`, and its axis is removed.
 
     >>> import gradtape as tf
     >>> tf.strided_slice([10, 20, 30, 40], [3], [0], [-2]).numpy()
@@ -109,10 +109,10 @@ def strided_slice(
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Tensor:
-    """`tensor` with `paddings[i][0]` elements before and `paddings[i][1]` after it along axis i.
+    """Pads `tensor` with `paddings[i][0]` elements before and `paddings[i][1]` elements after it along axis i.
 
     Args:
-      mode: 'CONSTANT' pads with `constant_values`, 'REFLECT' mirrors without and 'SYMMETRIC' with the edge.
+      mode: 'CONSTANT' pads with `constant_values`, 'REFLECT' mirrors without the edge, 'SYMMETRIC' with the edge.
 
     >>> import gradtape as tf
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
@@ -147,7 +147,7 @@ def pad(
 
 
 def _mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -> Tensor:
-    """`x` continued on both sides by its mirror image: a gather along each axis."""
+    """Extends `x` on both sides by its mirror image: a gather along each axis."""
     edge = mode == "REFLECT"
     for axis, (before, after) in enumerate(paddings):
         size = x.dims[axis]
@@ -163,7 +163,7 @@ def _mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -> Te
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The elements in reverse order along the axes in the list `axis`.
+    """Reverses the elements along the axes in the list `axis`.
 
     >>> import gradtape as tf
     >>> tf.reverse([[1, 2], [3, 4]], [1]).numpy().tolist()
@@ -187,7 +187,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 def reverse_sequence(
     input: Any, seq_lengths: Any, seq_axis: int | None = None, batch_axis: int | None = None, name: str | None = None
 ) -> Tensor:
-    """The first `seq_lengths[b]` elements along `seq_axis` in reverse order, for each b along `batch_axis`.
+    """Reverses the first `seq_lengths[b]` elements along `seq_axis`, for each b along `batch_axis`.
 
     >>> import gradtape as tf
     >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist()
@@ -223,7 +223,7 @@ def reverse_sequence(
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The elements moved by `shift` places along `axis`, those that fall off coming in on the other side.
+    """Shifts the elements circularly by `shift` positions along `axis`.
 
     >>> import gradtape as tf
     >>> tf.roll([0, 1, 2, 3, 4], shift=2, axis=0).numpy()
@@ -245,7 +245,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 def required_space_to_batch_paddings(
     input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The paddings that make `block_shape` divide `input_shape`, and the crops that undo what they add.
+    """Returns the paddings that make `block_shape` divide `input_shape`, and the crops that undo them.
 
     >>> import gradtape as tf
     >>> paddings, crops = tf.required_space_to_batch_paddings([5], [2])
@@ -261,7 +261,7 @@ def required_space_to_batch_paddings(
 
 
 def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """Blocks of the spatial axes, after padding, taken apart: each place in a block becomes a batch of its own.
+    """Pads the spatial axes and splits them into blocks: each position in a block becomes a separate batch.
 
     >>> import gradtape as tf
     >>> tf.space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]]).numpy().tolist()
@@ -285,7 +285,7 @@ def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | N
 
 
 def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """The same as `space_to_batch_nd`; one number is the block's size along both spatial axes.
+    """Like `space_to_batch_nd`; an integer is the block size along both spatial axes.
 
     >>> import gradtape as tf
     >>> tf.space_to_batch([[[[1], [2]], [[3], [4]]]], [2, 2], [[0, 0], [0, 0]]).numpy().ravel()
@@ -295,7 +295,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 
 
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """The opposite of `space_to_batch`: blocks are put together again, then `crops` are cut off.
+    """The inverse of `space_to_batch`: reassembles blocks, then removes `crops`.
 
     >>> import gradtape as tf
     >>> tf.batch_to_space([[1, 3], [2, 4]], [2], [[0, 0]]).numpy().tolist()
@@ -344,7 +344,7 @@ def _blocks(block_shape: Any, edges: Any, what: str, title: str, x: Tensor) -> t
 
 
 def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
-    """Square blocks of pixels become the channels of one pixel.
+    """Rearranges square blocks of pixels into the channels of one pixel.
 
     >>> import gradtape as tf
     >>> tf.nn.space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy().tolist()
@@ -363,7 +363,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name:
 
 
 def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
-    """The opposite of `space_to_depth`: the channels of a pixel become a square block of pixels.
+    """The inverse of `space_to_depth`: rearranges the channels of a pixel into a square block of pixels.
 
     >>> import gradtape as tf
     >>> tf.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy().tolist()
@@ -399,7 +399,7 @@ def _as_format(x: Tensor, data_format: str) -> Tensor:
 
 
 def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
-    """The patches of `ksizes` that a window meets on its way over a volume, each laid out along the last axis.
+    """Extracts sliding patches of `ksizes` from a volume, each flattened along the last axis.
 
     >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1])

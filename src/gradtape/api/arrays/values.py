@@ -1,4 +1,4 @@
-"""TensorFlow's classes of values: tensors, variables, their shapes and specs, and what holds them."""
+"""TensorFlow's value classes: tensors, variables, shapes, specs and containers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ newaxis = None
 
 
 class AggregationMethod:
-    """How `tf.gradients` adds up the gradients of a value used several times; all ways give the same sum.
+    """How `tf.gradients` sums the gradients of a value used several times; all methods give the same sum.
 
     >>> import gradtape as tf
     >>> tf.AggregationMethod.DEFAULT
@@ -56,7 +56,7 @@ class AggregationMethod:
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a tensor, of slices, or of anything that converts to a tensor.
+    """Returns the spec of a tensor, of slices, or of any value that converts to a tensor.
 
     >>> import gradtape as tf
     >>> tf.type_spec_from_value([1.0, 2.0])

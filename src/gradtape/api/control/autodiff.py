@@ -1,4 +1,4 @@
-"""`tf.autodiff`: the two ways to differentiate, reverse and forward."""
+"""`tf.autodiff`: reverse and forward mode."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> Any:
-    """Inside a `tf.function`: the gradients of the sum of `ys` with respect to each of `xs`, as a list.
+    """In a `tf.function`: returns the gradients of the sum of `ys` with respect to each of `xs`, as a list.
 
-    Eagerly, where nothing is remembered without a tape, it is a `RuntimeError`.
+    Eager execution records nothing without a tape, so it raises a `RuntimeError` there.
 
     Args:
-      grad_ys: a weight for each entry of each of `ys`; None stands for ones.
-      stop_gradients: tensors that count as constants on the way from `ys` to `xs`.
+      grad_ys: weights for the entries of each of `ys`; None means ones.
+      stop_gradients: tensors to treat as constants on the path from `ys` to `xs`.
 
     >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.gradients(x * x, [x]))
@@ -56,9 +56,9 @@ def _check_method(aggregation_method: Any) -> None:
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str | None = "hessians"
 ) -> Any:
-    """Inside a `tf.function`: the second derivatives of the sum of `ys` with respect to each of `xs`, as a list.
+    """In a `tf.function`: returns the second derivatives of the sum of `ys` with respect to each of `xs`, as a list.
 
-    Eagerly it is a `RuntimeError`: use nested tapes and `jacobian`.
+    Raises a `RuntimeError` in eager execution: use nested tapes and `jacobian`.
 
     >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.hessians(x[0] * x[0] * x[1], x))

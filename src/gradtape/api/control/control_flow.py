@@ -1,7 +1,7 @@
-"""Choices and loops as functions.
+"""Conditionals and loops as functions.
 
-Eagerly, the branch is taken and the loop is run; what runs is what is recorded. In a function that is being traced,
-they become part of its graph.
+In eager execution, the branch or loop runs directly, and its ops are recorded. In a traced function, it becomes part of
+the graph.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """`true_fn()` if `pred` is true, `false_fn()` otherwise.
+    """Calls `true_fn` if `pred` is true, `false_fn` otherwise.
 
     >>> import gradtape as tf
     >>> x = tf.constant(3.0)
@@ -56,7 +56,7 @@ def cond(
 
 
 def _truth(pred: Tensor) -> Tensor:
-    """Which of two branches a predicate stands for: 0 or 1."""
+    """Returns the branch index of a predicate: 0 or 1."""
     if pred.dims:
         raise InvalidArgumentError(f"the predicate of tf.cond must be a scalar, but it has shape {list(pred.dims)}")
     return ops.cast(pred if pred.dtype is dtypes.bool else pred != 0, dtype=dtypes.int32)
@@ -76,7 +76,7 @@ def case(
     strict: bool = False,
     name: str | None = "case",
 ) -> Any:
-    """What the function of the first pair `(predicate, function)` whose predicate is true returns.
+    """Calls the function of the first pair `(predicate, function)` whose predicate is true.
 
     >>> import gradtape as tf
     >>> x = tf.constant(5.0)
@@ -104,7 +104,7 @@ def case(
 
 
 def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
-    """`case` as choices of a function that is being traced, each inside the one before."""
+    """Traces `case` as nested conditionals."""
     holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
     if exclusive:
         count: Any = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
@@ -137,7 +137,7 @@ def _pairs(given: Any, exclusive: bool) -> list[Any]:
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
 ) -> Any:
-    """What the branch number `branch_index` returns; out of range, `default` or else the last branch.
+    """Calls branch number `branch_index`; out of range, `default` or else the last branch.
 
     >>> import gradtape as tf
     >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
@@ -195,11 +195,11 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; returns the last ones.
+    """Repeats `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; returns the final loop variables.
 
-    Eagerly every iteration is recorded as it runs: `shape_invariants`, `parallel_iterations`, `back_prop` and
-    `swap_memory` change nothing. In a function, a loop variable keeps its shape unless `shape_invariants` are given,
-    and no gradient flows through a loop with `back_prop=False`.
+    In eager execution, every iteration is recorded as it runs, and `shape_invariants`, `parallel_iterations`,
+    `back_prop` and `swap_memory` have no effect. In a function, a loop variable keeps its shape unless
+    `shape_invariants` are given, and no gradient flows through a loop with `back_prop=False`.
 
     >>> import gradtape as tf
     >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))
@@ -235,7 +235,7 @@ def while_loop(
 
 
 def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any:
-    """What one round makes of the loop variables."""
+    """Returns the loop variables after one iteration."""
     found = body(*loop_vars)
     if not isinstance(found, list | tuple):
         if len(structure) > 1 or dispatch.thread.trace is None:

@@ -1,4 +1,4 @@
-"""Gradients of one's own: rules written by the user, gradients cut or passed through, values computed twice."""
+"""User-defined gradient rules, stopped and passed-through gradients, and recomputation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradi
 
 
 class _WithGradient:
-    """A callable, bound to its object where it is used as a method, whose calls are recorded with their own rule.
+    """A callable, also usable as a method, whose calls are recorded with a custom rule.
 
     `pairing(f)` is the function that returns the result and the rule.
     """
@@ -42,11 +42,11 @@ class _WithGradient:
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """A decorator for a function that returns `(result, grad_fn)`: the gradient of its calls is `grad_fn`.
+    """Decorates a function that returns `(result, grad_fn)`: `grad_fn` is the gradient of its calls.
 
-    `grad_fn(*dys)` is given the gradient of each result and returns one for each argument, None where there is none. It
-    is ordinary code: it can be differentiated again. Arguments may be passed by keyword. If the function reads
-    variables, `grad_fn` must take `variables` and return `(gradients, variable_gradients)`.
+    `grad_fn(*dys)` receives the gradient of each result and returns one for each argument, or None. It is ordinary code
+    and can itself be differentiated. Arguments may be passed by keyword. If the function reads variables, `grad_fn`
+    must accept `variables` and return `(gradients, variable_gradients)`.
 
     >>> import gradtape as tf
     >>> @tf.custom_gradient
@@ -66,7 +66,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Any:
-    """`f`, keeping only its inputs: for the gradient it is run once more, with the same random numbers.
+    """Wraps `f` to save only its inputs: the backward pass runs it again, with the same random numbers.
 
     >>> import gradtape as tf
     >>> x = tf.constant(3.0)
@@ -80,7 +80,7 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Any:
-    """`f` with the gradient of the identity: what comes in from behind goes straight through.
+    """Wraps `f` with the gradient of the identity: incoming gradients pass through unchanged.
 
     >>> import gradtape as tf
     >>> x = tf.constant(1.4)
@@ -104,7 +104,7 @@ def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:
-    """The value of `input`, as a constant: no gradient flows back, and no tangent forward.
+    """Returns the value of `input` as a constant: no gradient flows backward, and no tangent forward.
 
     >>> import gradtape as tf
     >>> x = tf.constant(2.0)
@@ -122,10 +122,10 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 
 
 class RegisterGradient:
-    """A decorator that registers the gradient function of a type of op, which must not have one yet.
+    """Decorator that registers the gradient function of an op type without a registered gradient.
 
-    Ops of gradtape carry their rules themselves (see `gradtape.extend`), those of `tf.raw_ops` too: the registry is
-    there for code that fills it.
+    gradtape's ops, including those of `tf.raw_ops`, define their own rules (see `gradtape.extend`): the registry exists
+    for code that fills it.
 
     >>> import gradtape as tf
     >>> @tf.RegisterGradient("DoublingOp")
@@ -146,7 +146,7 @@ class RegisterGradient:
 
 
 def no_gradient(op_type: str) -> None:
-    """Registers that a type of op has no gradient.
+    """Registers that an op type has no gradient.
 
     >>> import gradtape as tf
     >>> tf.no_gradient("CountingOp")

@@ -18,11 +18,11 @@ __all__ = ["function", "memory_budget"]
 
 @contextmanager
 def memory_budget(budget: int | float | str | None) -> Iterator[None]:
-    """Inside the block, functions, Keras' `fit` and tapes of this thread keep to a memory budget.
+    """Context manager: functions, Keras' `fit` and tapes of this thread respect a memory budget.
 
-    A function that is called there is traced for it, and keeps to the budget in every run, as with
-    `function(memory_budget=...)`; a tape as with `GradientTape(memory_budget=...)`. Those that have a budget of their
-    own keep it. None ends the budget of a block around. The numbers are the same as without.
+    A function called inside the block is traced for the budget and respects it in every run, as with
+    `function(memory_budget=...)`; a tape as with `GradientTape(memory_budget=...)`. Functions and tapes with their own
+    budget keep it. None cancels the budget of an enclosing block. Results are the same as without a budget.
 
     Args:
       budget: bytes, a string such as "2GB", or a fraction of what a run would take.
@@ -57,21 +57,21 @@ def function(
     *,
     memory_budget: int | float | str | None = None,
 ) -> Any:
-    """Makes a Python function run as a graph: traced once for each signature of its arguments, then run as one piece.
+    """Turns a Python function into a graph: traced once per signature of its arguments, then executed as one unit.
 
-    The Python code runs while it is traced, and not again: what it does beside tensor operations (a Python `print`, an
-    append to a list) happens then only. Tensors count by shape and dtype, Python values by what they are.
+    The Python code runs only during tracing, and so do its side effects (a Python `print`, an append to a list). Tensor
+    arguments are distinguished by shape and dtype, Python arguments by value.
 
     Args:
-      input_signature: `TensorSpec`s of the arguments; calls that do not fit are refused.
+      input_signature: `TensorSpec`s of the arguments; calls that do not match raise an error.
       autograph: whether Python's `if`, `while` and `for` over tensors become part of the graph.
-      jit_compile: whether the graph is compiled by XLA, which needs JAX.
-      reduce_retracing: whether a second shape of an argument makes a function for all sizes.
-      experimental_attributes: TensorFlow's. Of functions with the same `api_implements`, the one whose
-        `api_preferred_device` is in use runs in a graph; other attributes change nothing here.
-      memory_budget: how much memory a run may take at a time, beside its arguments, the variables and the largest op:
-        bytes, a string such as "2GB", or a fraction of what it would take. What does not fit is computed again when it
-        is needed; the results are the same. Not TensorFlow's.
+      jit_compile: whether XLA compiles the graph, which requires JAX.
+      reduce_retracing: whether a second shape of an argument generalizes the function to all sizes.
+      experimental_attributes: as in TensorFlow. Of functions with the same `api_implements`, a graph runs the one whose
+        `api_preferred_device` is in use; other attributes have no effect.
+      memory_budget: the memory that a run may take, in addition to its arguments, the variables and the largest op:
+        bytes, a string such as "2GB", or a fraction of what it would take. Values that do not fit are recomputed when
+        needed; the results are the same. Not in TensorFlow.
 
     >>> import gradtape as tf
     >>> @tf.function

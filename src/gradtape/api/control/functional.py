@@ -1,4 +1,4 @@
-"""Functions over the first axis of tensors: maps, folds and scans, and the vectorised map."""
+"""Functions over the first axis of tensors: maps, folds, scans and the vectorized map."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """`fn` on each element along the first axis of `elems`, one after the other, stacked.
+    """Applies `fn` to each element along the first axis of `elems` in sequence, and stacks the results.
 
     Args:
-      elems: a tensor or a nest of them with the same first axis; `fn` gets an element in the same structure.
-        Sparse tensors are taken apart as well.
-      fn_output_signature: the dtypes or `TypeSpec`s that `fn` returns, where they are not those of `elems`.
+      elems: a tensor or a nested structure of tensors with the same first axis; `fn` receives an element with the same
+        structure. Sparse tensors are split as well.
+      fn_output_signature: the dtypes or `TypeSpec`s of the results of `fn`, if they differ from those of `elems`.
 
     >>> import gradtape as tf
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
@@ -79,7 +79,7 @@ def map_fn(
 
 
 def _kind_of_element(x: Any) -> Any:
-    """What an element of `x` is, for a function that returns the same."""
+    """Returns the spec of an element of `x`, for a function that returns the same kind."""
     if not nest.is_composite(x):
         return to_tensor(x).dtype
     spec = _batchable(spec_of(x))
@@ -101,7 +101,7 @@ def _check_composite(y: Any, spec: Any) -> None:
 
 
 def _stacked(column: list[Any], spec: Any) -> Any:
-    """The results for all elements as one."""
+    """Stacks the results for all elements."""
     if isinstance(spec, SparseTensorSpec):
         if column:
             return concat(0, column, expand_nonconcat_dims=True)
@@ -116,7 +116,7 @@ def _stacked_composites(column: list[Any], spec: Any) -> Any:
     if not column:
         batch = spec.__batch_encoder__.batch(spec, 0)
         return decoded(batch, iter([_empty(part) for part in encoded_specs(spec)]))
-    if isinstance(spec, RaggedTensorSpec):  # whose values may be plain tensors
+    if isinstance(spec, RaggedTensorSpec):  # the values may be plain tensors
         return spec._stacked(column, lambda parts: ops.stack(*parts, axis=0))
     specs = [spec_of(y) for y in column]
     both = specs[0].most_specific_common_supertype(specs[1:])
@@ -124,7 +124,7 @@ def _stacked_composites(column: list[Any], spec: Any) -> Any:
 
 
 def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], declared: Any, specs: list[Any]) -> Any:
-    """`map_fn` as one node of the function that is being traced."""
+    """Traces `map_fn` as one node."""
 
     def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
         result = fn(nest.pack_sequence_as(elems, rows))
@@ -141,7 +141,7 @@ def _check_callable(fn: Any) -> None:
 
 
 def _elements(elems: Any, composites: bool = False) -> list[Any]:
-    """The leaves of `elems` as tensors of rank 1 or more."""
+    """Returns the leaves of `elems` as tensors of rank 1 or more."""
     flat = [x if composites and nest.is_composite(x) else to_tensor(x) for x in nest.flatten(elems)]
     if not flat:
         raise ValueError(
@@ -167,7 +167,7 @@ def _same_size(flat: list[Any]) -> int:
 
 
 def _rows(elems: Any, flat: list[Any], size: int) -> list[Any]:
-    """The elements along the first axis, each in the structure of `elems`."""
+    """Yields the elements along the first axis, each with the structure of `elems`."""
     columns = list(map(_rows_of, flat)) if size else []
     return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
@@ -193,7 +193,7 @@ def _shape_of(spec: Any) -> Any:
 
 
 def _declared(y: Any, dtype: DType, shape: Any) -> Tensor:
-    """`y` if it has the dtype declared and a shape that fits."""
+    """Returns `y` after checking it against the declared dtype and shape."""
     y = to_tensor(y, hint=dtype)
     if y.dtype is not dtype:
         raise InvalidArgumentError(
@@ -220,7 +220,7 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """`fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; without one, `elems[0]` is the start.
+    """Computes `fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; the default start is `elems[0]`.
 
     >>> import gradtape as tf
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
@@ -248,7 +248,7 @@ def foldr(
 
 
 def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
-    """The value a fold ends with."""
+    """Returns the final value of a fold."""
     if dispatch.thread.trace is not None:
         try:
             return _fold_in_graph(fn, elems, initializer, reverse, emits=False)[0]
@@ -260,7 +260,7 @@ def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
 def _fold_in_graph(
     fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool, emits: bool
 ) -> tuple[Any, Any]:
-    """A fold as one node of the function that is being traced: its last value and, if asked for, all, stacked."""
+    """Traces a fold as one node: returns its final value or, if requested, all values, stacked."""
     _check_callable(fn)
     flat = _elements(elems)
     size = _same_size(flat)
@@ -289,7 +289,7 @@ def _fold_in_graph(
 
 
 def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
-    """The accumulated values, the start included, in the order in which they are made."""
+    """Yields the accumulated values, including the initial one."""
     _check_callable(fn)
     flat = _elements(elems)
     rows = _rows(elems, flat, _same_size(flat))
@@ -321,7 +321,7 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The values a fold goes through, stacked; with `reverse`, from the last element to the first.
+    """Returns the accumulated values of a fold, stacked; with `reverse`, from the last element to the first.
 
     >>> import gradtape as tf
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
@@ -354,11 +354,11 @@ def scan(
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """`fn` on every element along the first axis of `elems`, computed together, stacked.
+    """Applies `fn` to all elements along the first axis of `elems` at once, and stacks the results.
 
-    `fn` runs once, on tensors that stand for all elements. Where it needs the value of one (in a Python `if`, or for
-    `.numpy()`), it is run for each element instead, unless `fallback_to_while_loop` is false. A first axis of size 1
-    serves all elements.
+    `fn` runs once, on tensors that represent all elements. If it needs the value of one (in a Python `if`, or for
+    `.numpy()`), it runs for each element instead, unless `fallback_to_while_loop` is false. A first axis of size 1 is
+    broadcast to all elements.
 
     >>> import gradtape as tf
     >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -382,7 +382,7 @@ def vectorized_map(
 
 
 class _TakenApart:
-    """A function whose results have lists of tensors in place of composites, and the composites made again."""
+    """A function whose results contain lists of tensors in place of composites; reassembles the composites."""
 
     def __init__(self, fn: Callable[[Any], Any]) -> None:
         self._fn = fn
@@ -390,7 +390,7 @@ class _TakenApart:
         self._specs: list[Any] = []
 
     def of(self, element: Any) -> Any:
-        """What the function gives for an element."""
+        """Returns the result of the function for an element."""
         result = self._fn(element)
         leaves = nest.flatten(result)
         if not any(map(nest.is_composite, leaves)):
@@ -401,7 +401,7 @@ class _TakenApart:
         return [[y] if spec is None else encoded(spec, y) for spec, y in pairs]
 
     def together(self, results: Any, size: int) -> Any:
-        """The results for all elements."""
+        """Returns the results for all elements."""
         if not self._specs:
             return results
         leaves = [
@@ -412,7 +412,7 @@ class _TakenApart:
 
 
 def _vectorized_composites(fn: Callable[[Any], Any], elems: Any, fallback: bool, warn: bool) -> Any:
-    """`vectorized_map` of the tensors that composites are made of."""
+    """Applies `vectorized_map` to the component tensors of composites."""
     leaves = nest.flatten(elems)
     specs = [_batchable(spec_of(x)) if nest.is_composite(x) else None for x in leaves]
     apart = [[x] if spec is None else encoded(spec, x, 1) for spec, x in zip(specs, leaves, strict=True)]

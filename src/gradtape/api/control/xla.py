@@ -1,4 +1,4 @@
-"""`tf.xla.experimental`: a computation that is run compiled, as `tf.function(jit_compile=True)` runs it."""
+"""`tf.xla.experimental`: runs a computation compiled, as `tf.function(jit_compile=True)` does."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["compile", "jit_scope"]
 
 
 def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
-    """What `computation(*inputs)` gives, compiled by XLA; a single value comes in a list.
+    """Returns the result of `computation(*inputs)`, compiled by XLA; a single value is returned in a list.
 
-    It is compiled at every call: a `tf.function(jit_compile=True)` that is kept is compiled once.
+    It is compiled in every call; a `tf.function(jit_compile=True)` is compiled once.
 
     >>> import gradtape as tf
     >>> tf.xla.experimental.compile(lambda x: x + 1.0, [2.0])
@@ -41,7 +41,7 @@ def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
 
 @contextmanager
 def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
-    """In a function, a hint that the ops of the block may be compiled together; here the function is, or is not.
+    """In TensorFlow, a hint to compile the ops of the block together; in gradtape it has no effect.
 
     >>> import gradtape as tf
     >>> @tf.function

@@ -1,4 +1,4 @@
-"""`tf.debugging`: checks of values, shapes and dtypes that raise where something does not hold."""
+"""`tf.debugging`: checks of values, shapes and dtypes that raise an error on failure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 
 def _compare(sign: str, holds: Any, x: Any, y: Any, message: Any, summarize: int | None) -> None:
-    """Raises InvalidArgumentError where `holds(x, y)` is not true of all elements."""
+    """Raises InvalidArgumentError unless `holds(x, y)` is true for all elements."""
     x, y = _tensors(x, y)
 
     def test(satisfied: Any, a: Any, b: Any) -> None:
@@ -69,7 +69,7 @@ def _compare(sign: str, holds: Any, x: Any, y: Any, message: Any, summarize: int
 
 
 def _comparison(sign: str, satisfied: Any, x: Any, y: Any, message: Any, summarize: int | None) -> str:
-    """What is said of arrays that do not compare as they should."""
+    """Returns the message for arrays that fail a comparison."""
     count = 3 if summarize is None else summarize if summarize >= 0 else np.size(satisfied)
     lines = [] if message is None else [str(message)]
     lines.append(f"Condition x {sign} y did not hold.")
@@ -160,7 +160,7 @@ def assert_near(
     """Raises InvalidArgumentError unless `|x - y| <= atol + rtol * |y|` for all elements.
 
     Args:
-      rtol: ten times the spacing of numbers at 1, unless given; so is `atol`.
+      rtol: ten times the machine epsilon by default; `atol` likewise.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_near(tf.constant(1.0), 1.0000001)
@@ -262,7 +262,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raises TypeError unless `values` is a collection, rather than a tensor, an array or a string.
+    """Raises TypeError unless `values` is a collection, as opposed to a tensor, an array or a string.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_proper_iterable([1, 2])
@@ -274,7 +274,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
-    """The floating dtype all of `tensors` have, which must be `dtype` if that is given; ValueError if they differ.
+    """Returns the common floating dtype of `tensors`, which must be `dtype` if given; raises ValueError if they differ.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
@@ -297,7 +297,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """`x`, if it has neither infinities nor NaNs; InvalidArgumentError otherwise.
+    """Returns `x` if it has no infinities or NaNs; raises InvalidArgumentError otherwise.
 
     >>> import gradtape as tf
     >>> float(tf.debugging.assert_all_finite(tf.constant(1.0), "the loss"))
@@ -307,7 +307,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """`tensor`, if it has neither infinities nor NaNs; InvalidArgumentError otherwise. Its gradient is checked too.
+    """Returns `tensor` if it and its gradient have no infinities or NaNs; raises InvalidArgumentError otherwise.
 
     >>> import gradtape as tf
     >>> tf.debugging.check_numerics(tf.math.log(tf.constant(0.0)), "the log")
@@ -318,7 +318,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """From here on every op, and every gradient, that has infinities or NaNs raises InvalidArgumentError.
+    """Makes every op and every gradient with infinities or NaNs raise InvalidArgumentError.
 
     >>> import gradtape as tf
     >>> tf.debugging.enable_check_numerics()
@@ -336,7 +336,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
 
 def disable_check_numerics() -> None:
-    """Ends what `enable_check_numerics` began.
+    """Disables the checks of `enable_check_numerics`.
 
     >>> import gradtape as tf
     >>> tf.debugging.disable_check_numerics()
@@ -347,7 +347,7 @@ def disable_check_numerics() -> None:
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether `tensor` is a tensor of numbers.
+    """Returns whether `tensor` is a numeric tensor.
 
     >>> import gradtape as tf
     >>> tf.debugging.is_numeric_tensor(tf.constant(1.0)), tf.debugging.is_numeric_tensor(1.0)
@@ -357,7 +357,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
 
 
 def enable_traceback_filtering() -> None:
-    """Part of TensorFlow's interface: gradtape's tracebacks are short, and always whole.
+    """Accepted for compatibility: gradtape's tracebacks are short and always complete.
 
     >>> import gradtape as tf
     >>> tf.debugging.enable_traceback_filtering()
@@ -366,7 +366,7 @@ def enable_traceback_filtering() -> None:
 
 
 def disable_traceback_filtering() -> None:
-    """Part of TensorFlow's interface: gradtape's tracebacks are short, and always whole.
+    """Accepted for compatibility: gradtape's tracebacks are short and always complete.
 
     >>> import gradtape as tf
     >>> tf.debugging.disable_traceback_filtering()
@@ -375,7 +375,7 @@ def disable_traceback_filtering() -> None:
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """What the last call of `enable_traceback_filtering` or `disable_traceback_filtering` said.
+    """Returns the setting of `enable_traceback_filtering` and `disable_traceback_filtering`.
 
     >>> import gradtape as tf
     >>> tf.debugging.enable_traceback_filtering()
@@ -386,7 +386,7 @@ def is_traceback_filtering_enabled() -> bool:
 
 
 def get_log_device_placement() -> bool:
-    """What the last call of `set_log_device_placement` said.
+    """Returns the setting of `set_log_device_placement`.
 
     >>> import gradtape as tf
     >>> tf.debugging.get_log_device_placement()
@@ -396,7 +396,7 @@ def get_log_device_placement() -> bool:
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Whether each op that runs eagerly is logged, with the device it runs on: to `tf.get_logger()`, as INFO.
+    """Sets whether each eager op is logged with its device to `tf.get_logger()`, at level INFO.
 
     >>> import gradtape as tf
     >>> tf.debugging.set_log_device_placement(False)

@@ -1,4 +1,4 @@
-"""`load_tape`: a step that `tape.save` has written."""
+"""`load_tape`: loads a step written by `tape.save`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.debugging`'s checks of ranks and shapes: ValueError says which tensor does not have the shape asked for."""
+"""`tf.debugging`'s checks of ranks and shapes: a ValueError names the tensor that fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _prefix(message: Any) -> str:
 
 
 def with_shape(x: Any) -> Any:
-    """`x` as what has a shape and a dtype: a tensor, or a sparse one."""
+    """Returns `x` as an object with a shape and a dtype: a tensor, or a sparse tensor."""
     x = made_sparse(x)
     return x if isinstance(x, SparseTensor) else to_tensor(x)
 
@@ -49,7 +49,7 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
-    """Raises ValueError unless `x` has `rank` dimensions or more.
+    """Raises ValueError unless `x` has at least `rank` dimensions.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_at_least(tf.constant([[1.0]]), 1)
@@ -59,7 +59,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | Non
 
 
 def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
-    """Raises ValueError unless the number of `x`'s dimensions is one of `ranks`.
+    """Raises ValueError unless the rank of `x` is one of `ranks`.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_in(tf.constant([1.0]), (1, 2))
@@ -69,7 +69,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
 
 
 def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
-    """Raises ValueError unless `tensor` has no dimensions.
+    """Raises ValueError unless `tensor` is a scalar.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_scalar(tf.constant(1.0))
@@ -82,12 +82,12 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
 def assert_shapes(
     shapes: Any, data: Any = None, summarize: int | None = None, message: Any = None, name: str | None = None
 ) -> None:
-    """Raises ValueError unless tensors have the shapes given, with letters for sizes that must agree.
+    """Raises ValueError unless tensors have the given shapes, in which letters are sizes that must agree.
 
     Args:
-      shapes: pairs `(tensor, shape)`, or a dict. An entry of a shape is an integer, a name that stands for the same
-        size everywhere, or None or "." for any size; `...` or "*" in front stands for any number of dimensions. The
-        shape None is any shape; `()` and `(1,)` are the same.
+      shapes: pairs `(tensor, shape)`, or a dict. An entry of a shape is an integer, a name for a size that must be the
+        same everywhere, or None or "." for any size; a leading `...` or "*" matches any number of dimensions. The shape
+        None matches any shape; `()` and `(1,)` are equivalent.
 
     >>> import gradtape as tf
     >>> x, w = tf.ones([5, 3]), tf.ones([3, 2])
@@ -99,7 +99,7 @@ def assert_shapes(
             continue
         x = with_shape(tensor)
         for axis, symbol in _axes(x, wanted, message):
-            size = x.dims[axis] if x.dims else 1  # a scalar passes for a vector of one
+            size = x.dims[axis] if x.dims else 1  # a scalar is accepted as a vector of size 1
             where = f"tensor {_described(x)} dimension {axis}"
             if isinstance(symbol, int):
                 expected, origin = symbol, "Specified explicitly"
@@ -113,7 +113,7 @@ def assert_shapes(
 
 
 def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
-    """The axes of `x` whose size is asked for, with what is asked."""
+    """Yields the axes of `x` with a required size, and that size."""
     if not hasattr(wanted, "__iter__"):
         raise ValueError(
             f"{_prefix(message)}Tensor {_described(x)}.  Specified shape must be an iterable.  Received specified "
