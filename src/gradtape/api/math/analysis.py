@@ -1,4 +1,4 @@
-"""TensorFlow's functions of analysis: powers, exponentials, trigonometry and the squashing functions."""
+"""Powers, exponentials, logarithms, trigonometric, hyperbolic and sigmoid functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x ** y`, element by element.
+    """Computes `x ** y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.pow([2.0, 3.0], [3.0, 2.0]).numpy()
@@ -227,7 +227,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """`1 / (1 + exp(-x))`, for all `x` without overflow.
+    """`1 / (1 + exp(-x))`, without overflow for any `x`.
 
     >>> import gradtape as tf
     >>> tf.sigmoid([0.0, 2.0]).numpy()
@@ -237,7 +237,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """`log(sigmoid(x))`, for all `x` without overflow.
+    """`log(sigmoid(x))`, without overflow for any `x`.
 
     >>> import gradtape as tf
     >>> tf.math.log_sigmoid([0.0, -200.0]).numpy()
@@ -247,7 +247,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
-    """`log(1 + exp(x))`, for all `x` without overflow.
+    """`log(1 + exp(x))`, without overflow for any `x`.
 
     >>> import gradtape as tf
     >>> tf.math.softplus([0.0, 200.0]).numpy()

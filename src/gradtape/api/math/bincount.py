@@ -36,7 +36,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
-    """The distinct values of `x` in order of appearance, and where each element of `x` is among them.
+    """Returns the distinct values of `x` in order of appearance, and the index of each element of `x` among them.
 
     >>> import gradtape as tf
     >>> y, idx = tf.unique([4, 2, 4])
@@ -47,7 +47,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Uniq
 
 
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
-    """Like `unique`, and how often each distinct value occurs.
+    """Like `unique`, and also returns the count of each distinct value.
 
     >>> import gradtape as tf
     >>> tf.unique_with_counts([4, 2, 4]).count.numpy()
@@ -66,13 +66,13 @@ def bincount(
     axis: int | None = None,
     binary_output: bool = False,
 ) -> Tensor:
-    """How often each of 0, 1, 2, ... occurs in `arr`, or the sum of the weights of those that do.
+    """Counts the occurrences of 0, 1, 2, ... in `arr`, or sums the weights of each.
 
     Args:
       minlength, maxlength: bounds of the result's length; larger values are not counted.
-      dtype: the result's dtype when there are no weights.
-      axis: None or 0 counts everything together, -1 each row; rows may be ragged or sparse.
-      binary_output: only whether a number occurs: 0 or 1.
+      dtype: the result's dtype if there are no weights.
+      axis: None or 0 counts all values together, -1 counts each row; rows may be ragged or sparse.
+      binary_output: return only whether a number occurs: 0 or 1.
 
     >>> import gradtape as tf
     >>> tf.math.bincount([1, 1, 3]).numpy()
@@ -105,7 +105,7 @@ def bincount(
                 f"Shape must be at most rank 2 but is rank {len(arr.dims)} [Op:SparseBincount]"
             )
         return by_rows(arr.indices[:, 0], x, given[0] if given else None, size, arr.dims[0], counted, binary_output)
-    if axis == -1 and isinstance(arr, RaggedTensor):  # what is filled in is too large to be counted
+    if axis == -1 and isinstance(arr, RaggedTensor):  # the fill value is too large to be counted
         x = arr.with_flat_values(x).to_tensor(default_value=np.asarray(size, x.dtype.numpy)[()])
         given = tuple(arr.with_flat_values(weight).to_tensor() for weight in given)
     elif axis != -1:
@@ -115,18 +115,18 @@ def bincount(
 
 
 def _numbers(x: Any) -> Tensor:
-    """The values of a tensor that may be ragged or sparse."""
+    """Returns the values of a tensor that may be ragged or sparse."""
     return to_tensor(x.values if isinstance(x, SparseTensor) else getattr(x, "flat_values", x))
 
 
 def by_rows(
     rows: Tensor, values: Tensor, weights: Tensor | None, size: int, count: int, dtype: Any, binary: bool
 ) -> Tensor:
-    """How often each number below `size` stands in each of `count` rows, given the row of each value."""
+    """Counts each number below `size` in each of `count` rows, given the row of each value."""
     values = ops.cast(values, dtype=dtypes.int64)
     end = to_tensor(np.int64(size))
     places = ops.add(ops.mul(ops.cast(rows, dtype=dtypes.int64), end), values)
-    places = ops.where(ops.less(values, end), places, to_tensor(np.int64(-1)))  # what is too large belongs nowhere
+    places = ops.where(ops.less(values, end), places, to_tensor(np.int64(-1)))  # values that are too large are dropped
     ones = ops.cast(ops.ones_like(values), dtype=dtype) if weights is None else weights
     found = ops.reshape(ops.segment_sum(ones, places, count=count * size), shape=(count, size))
     return ops.minimum(found, to_tensor(1, found.dtype)) if binary else found
@@ -140,7 +140,7 @@ def confusion_matrix(
     dtype: Any = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How often each label (row) was predicted as each class (column), or the sum of the weights of those.
+    """Counts how often each label (row) was predicted as each class (column), or sums the weights of these cases.
 
     >>> import gradtape as tf
     >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy()
@@ -204,7 +204,7 @@ def _bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> tuple[Tensor
 def histogram_fixed_width(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
-    """How many values fall into each of `nbins` equal parts of `value_range`; those outside go to the ends.
+    """Counts the values in each of `nbins` equal bins of `value_range`; values outside go to the first or last bin.
 
     >>> import gradtape as tf
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
@@ -218,7 +218,7 @@ def histogram_fixed_width(
 def histogram_fixed_width_bins(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
-    """Into which of `nbins` equal parts of `value_range` each value falls; those outside go to the ends.
+    """Returns the bin of each value among `nbins` equal bins of `value_range`; values outside go to the end bins.
 
     >>> import gradtape as tf
     >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()

@@ -1,4 +1,4 @@
-"""TensorFlow's operations on the bits of integers."""
+"""Bitwise operations on integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = [
 
 
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that both have.
+    """Bitwise AND.
 
     >>> import gradtape as tf
     >>> tf.bitwise.bitwise_and([12, 10], 6).numpy()
@@ -24,7 +24,7 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that one or both have.
+    """Bitwise OR.
 
     >>> import gradtape as tf
     >>> tf.bitwise.bitwise_or([12, 10], 6).numpy()
@@ -34,7 +34,7 @@ def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that just one has.
+    """Bitwise exclusive OR.
 
     >>> import gradtape as tf
     >>> tf.bitwise.bitwise_xor([12, 10], 6).numpy()
@@ -44,7 +44,7 @@ def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def invert(x: Any, name: str | None = None) -> Tensor:
-    """The bits it does not have.
+    """Bitwise complement.
 
     >>> import gradtape as tf
     >>> tf.bitwise.invert([0, 5]).numpy()
@@ -54,7 +54,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
 
 
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of `x` moved up by `y`, at most the width of the dtype less 1.
+    """Shifts the bits of `x` left by `y`, at most the width of the dtype minus 1.
 
     >>> import gradtape as tf
     >>> tf.bitwise.left_shift([1, 3], 2).numpy()
@@ -64,7 +64,7 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of `x` moved down by `y`, at most the width of the dtype less 1; a negative number stays one.
+    """Shifts the bits of `x` right by `y`, at most the width of the dtype minus 1; the sign is preserved.
 
     >>> import gradtape as tf
     >>> tf.bitwise.right_shift([8, -8], 2).numpy()

@@ -1,4 +1,4 @@
-"""TensorFlow's ways to keep values, and the norms of gradients, within limits."""
+"""Clipping of values and of the norms of gradients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """`t` with what is below `clip_value_min` or above `clip_value_max` replaced by it.
+    """Clips the values of `t` to the range from `clip_value_min` to `clip_value_max`.
 
     >>> import gradtape as tf
     >>> tf.clip_by_value([-1.0, 0.5, 9.0], 0.0, 1.0).numpy()
@@ -37,7 +37,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """`t` scaled down, if it must be, to an L2 norm of `clip_norm` along `axes` (all, unless told).
+    """Scales `t` down, if necessary, to an L2 norm of `clip_norm` along `axes` (all by default).
 
     >>> import gradtape as tf
     >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy()
@@ -60,7 +60,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """A list of tensors scaled down together to a common norm of `clip_norm`, and the norm they had.
+    """Scales a list of tensors down to a joint norm of at most `clip_norm`; also returns their original norm.
 
     >>> import gradtape as tf
     >>> tf.clip_by_global_norm([tf.constant([3.0, 4.0]), None], 1.0)[0][0].numpy()
@@ -82,7 +82,7 @@ def clip_by_global_norm(
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
-    """The L2 norm of all elements of all tensors of a list, in which None counts as nothing.
+    """Returns the L2 norm of all elements of a list of tensors, in which None is ignored.
 
     >>> import gradtape as tf
     >>> tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant(4.0)]).numpy()
@@ -105,7 +105,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 
 def _like(t: Any, values: Tensor) -> Any:
-    """The values in the form that `t` has."""
+    """Returns the values in the form of `t`, a tensor or slices."""
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 

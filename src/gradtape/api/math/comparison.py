@@ -1,4 +1,4 @@
-"""TensorFlow's comparisons, logic and selection."""
+"""Comparisons, logic and selection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x == y`.
+    """Returns `x == y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.equal([1, 2], [1, 3]).numpy()
@@ -29,7 +29,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x != y`.
+    """Returns `x != y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.not_equal([1, 2], [1, 3]).numpy()
@@ -39,7 +39,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x < y`.
+    """Returns `x < y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.less([1, 2], 2).numpy()
@@ -49,7 +49,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x <= y`.
+    """Returns `x <= y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.less_equal([1, 2], 1).numpy()
@@ -59,7 +59,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x > y`.
+    """Returns `x > y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.greater([1, 2], 1).numpy()
@@ -69,7 +69,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where `x >= y`.
+    """Returns `x >= y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.greater_equal([1, 2], 2).numpy()
@@ -79,7 +79,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
-    """Where `x` is neither infinite nor NaN.
+    """Returns elementwise whether `x` is neither infinite nor NaN.
 
     >>> import gradtape as tf
     >>> tf.math.is_finite([1.0, float("nan")]).numpy()
@@ -89,7 +89,7 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
 
 
 def is_inf(x: Any, name: str | None = None) -> Tensor:
-    """Where `x` is infinite.
+    """Returns elementwise whether `x` is infinite.
 
     >>> import gradtape as tf
     >>> tf.math.is_inf([1.0, float("inf")]).numpy()
@@ -99,7 +99,7 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
 
 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """Where `x` is NaN, not a number.
+    """Returns elementwise whether `x` is NaN.
 
     >>> import gradtape as tf
     >>> tf.math.is_nan([1.0, float("nan")]).numpy()
@@ -109,7 +109,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where both are true.
+    """Logical AND.
 
     >>> import gradtape as tf
     >>> tf.logical_and([True, False], True).numpy()
@@ -119,7 +119,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where one or both are true.
+    """Logical OR.
 
     >>> import gradtape as tf
     >>> tf.logical_or([True, False], False).numpy()
@@ -129,7 +129,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """Where it is false.
+    """Logical NOT.
 
     >>> import gradtape as tf
     >>> tf.logical_not([True, False]).numpy()
@@ -139,7 +139,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """Where just one is true.
+    """Logical exclusive OR.
 
     >>> import gradtape as tf
     >>> tf.math.logical_xor([True, False], True).numpy()
@@ -149,7 +149,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """`x` where `condition` is true and `y` elsewhere; without them, the coordinates of what is true.
+    """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
 
     >>> import gradtape as tf
     >>> tf.where([True, False], [1.0, 2.0], 0.0).numpy()
@@ -175,5 +175,5 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 def _truths(*values: Any) -> list[Any]:
-    """Python values are bools, not numbers that count as bools; in NumPy's arrays they do."""
+    """Python values must be bools; numbers in NumPy arrays are converted."""
     return [x if is_tensor_like(x) else to_tensor(x, dtype=dtypes.bool) for x in values]

@@ -1,4 +1,4 @@
-"""TensorFlow's functions of complex values."""
+"""Functions of complex values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """The complex numbers with these real and imaginary parts, both float32 or both float64.
+    """Creates complex numbers from real and imaginary parts, both float32 or both float64.
 
     >>> import gradtape as tf
     >>> tf.complex([1.0, 2.0], [3.0, 4.0]).numpy()
@@ -36,7 +36,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; real values are left alone.
+    """Returns the complex conjugate; real values are unchanged.
 
     >>> import gradtape as tf
     >>> tf.math.conj([1 + 2j]).numpy()
@@ -47,7 +47,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
 
 def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part; real values are left alone.
+    """Returns the real part; real values are unchanged.
 
     >>> import gradtape as tf
     >>> tf.math.real([1 + 2j]).numpy()
@@ -58,7 +58,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
 
 
 def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part, 0 for real values.
+    """Returns the imaginary part, 0 for real values.
 
     >>> import gradtape as tf
     >>> tf.math.imag([1 + 2j]).numpy()
@@ -69,7 +69,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The angle of a complex number in the plane, between -π and π; 0 or π for a real one.
+    """Returns the argument of a complex number, between -π and π; 0 or π for a real one.
 
     >>> import gradtape as tf
     >>> tf.math.angle([1j, -1j]).numpy()

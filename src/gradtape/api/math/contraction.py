@@ -1,4 +1,4 @@
-"""Sums of products: matmul, matvec, tensordot and einsum."""
+"""Contractions: matmul, matvec, tensordot and einsum."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def matmul(
     grad_b: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of the innermost matrices of `a` and `b`; the axes before them are broadcast.
+    """Multiplies the innermost matrices of `a` and `b`; leading axes are broadcast.
 
     Args:
-      a_is_sparse, b_is_sparse, grad_a, grad_b: accepted and of no effect: the result is the same.
-      output_type: the dtype to compute in and to return, such as int32 for int8 matrices.
+      a_is_sparse, b_is_sparse, grad_a, grad_b: accepted without effect.
+      output_type: the dtype of the computation and the result, such as int32 for int8 matrices.
 
     >>> import gradtape as tf
     >>> tf.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).numpy()
@@ -79,7 +79,7 @@ def matvec(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The products of the innermost matrices of `a` and the innermost vectors of `b`.
+    """Multiplies the innermost matrices of `a` by the innermost vectors of `b`.
 
     >>> import gradtape as tf
     >>> tf.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy()
@@ -123,7 +123,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
 
 def _paired_axes(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]:
-    """The axes of `a` and those of `b` that `axes` pairs, non-negative."""
+    """Returns the axes of `a` and of `b` that `axes` pairs, non-negative."""
     if isinstance(axes, Tensor):
         axes = to_array(axes).tolist()
     if isinstance(axes, Integral):
@@ -148,11 +148,11 @@ def _paired_axes(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]
 
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
-    """Einstein's summation: `"ij,jk->ik"` sums the products of its inputs over the letters the output lacks.
+    """Einstein summation: `"ij,jk->ik"` sums the products of its inputs over the indices that the output lacks.
 
-    An ellipsis stands for axes that are broadcast; without `->` the output has the letters that stand once, in order
-    of the alphabet; a letter twice in one input is a diagonal. More than two inputs are contracted pairwise, in a
-    cheap order; `optimize` is accepted and has no effect.
+    An ellipsis represents broadcast axes; without `->`, the output has the indices that occur once, in alphabetical
+    order; an index that occurs twice in one input selects its diagonal. More than two inputs are contracted pairwise,
+    in a cheap order; `optimize` is accepted and has no effect.
 
     >>> import gradtape as tf
     >>> tf.einsum("ij,j->i", tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([1.0, 10.0])).numpy()
@@ -188,7 +188,7 @@ def _prepare(x: Tensor, steps: Sequence[tuple[str, tuple[int, ...]]]) -> Tensor:
 
 @lru_cache(maxsize=1024)
 def _plan(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[Any, Any, tuple[int, ...] | None]:
-    """What einsum does to each input, which pairs it then contracts, and how it turns the result."""
+    """Returns the preparation of each input, the pairs to contract, and the final transposition."""
     terms, output = _letters(equation, shapes)
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
@@ -218,7 +218,7 @@ def _plan(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[Any, Any,
 
 
 def _letters(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
-    """The letters of each input and of the output; axes under an ellipsis get letters that are not ASCII."""
+    """Returns the indices of each input and of the output; axes under an ellipsis get non-ASCII letters."""
     text = equation.replace(" ", "")
     if not re.fullmatch(r"[a-zA-Z,.]*(->[a-zA-Z.]*)?", text) or "." in text.replace("...", ""):
         raise ValueError(f"Subscripts have incorrect format: {equation}")
@@ -262,14 +262,15 @@ def _letters(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[s
 
 
 def _hidden(count: int) -> str:
-    """Letters for `count` axes under an ellipsis, the last axis always the same one."""
+    """Returns indices for `count` axes under an ellipsis; the last axis always has the same one."""
     return "".join(chr(0x100 + i) for i in range(count - 1, -1, -1))
 
 
 def _prepared(
     term: str, shape: tuple[int, ...], sizes: dict[str, int], others: set[str]
 ) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
-    """Steps that leave each letter once, no axis to broadcast, and no letter that only this input has."""
+    """Returns steps that leave each index once, no axis to broadcast, and no index that only this input has.
+    """
     steps: list[tuple[str, tuple[int, ...]]] = []
     dims = list(shape)
     for letter in dict.fromkeys(term):
@@ -291,7 +292,7 @@ def _prepared(
 
 
 def _order(terms: tuple[str, ...], output: str, sizes: tuple[tuple[str, int], ...]) -> list[tuple[int, int]]:
-    """The pairs to contract, the result of each put at the end: the cheapest way, or for many inputs a greedy one."""
+    """Returns the pairs to contract, appending each result: the cheapest order, or for many inputs a greedy one."""
     size = dict(sizes)
 
     def pair(names: tuple[str, ...], i: int, j: int) -> tuple[int, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""TensorFlow's elementwise arithmetic: sums, products, quotients, remainders, extremes, rounding."""
+"""Elementwise arithmetic: sums, products, quotients, remainders, extrema, rounding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value of each element; for complex values the modulus, a real number.
+    """Returns the absolute value of each element; for complex values the modulus, a real number.
 
     >>> import gradtape as tf
     >>> tf.abs([-1.5, 2.0]).numpy()
@@ -34,7 +34,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x + y`, element by element.
+    """Computes `x + y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.add([1.0, 2.0], 0.5).numpy()
@@ -44,7 +44,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x - y`, element by element.
+    """Computes `x - y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.subtract([1.0, 2.0], 0.5).numpy()
@@ -54,7 +54,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x * y`, element by element.
+    """Computes `x * y` elementwise.
 
     >>> import gradtape as tf
     >>> tf.multiply([1.0, 2.0], 3.0).numpy()
@@ -64,7 +64,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x / y`, element by element; integers are divided as floats.
+    """Computes `x / y` elementwise; integers are divided as floats.
 
     >>> import gradtape as tf
     >>> tf.divide([7, 8], 2).numpy()
@@ -74,7 +74,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x / y`, element by element; integers are divided as floats.
+    """Computes `x / y` elementwise; integers are divided as floats.
 
     >>> import gradtape as tf
     >>> tf.truediv(7, 2).numpy()
@@ -94,7 +94,7 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x // y`: the quotient rounded towards minus infinity.
+    """`x // y`: the quotient rounded toward minus infinity.
 
     >>> import gradtape as tf
     >>> tf.math.floordiv([7, -7], 2).numpy()
@@ -114,7 +114,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The quotient rounded towards 0.
+    """The quotient rounded toward 0.
 
     >>> import gradtape as tf
     >>> tf.truncatediv([7, -7], 2).numpy()
@@ -154,7 +154,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
-    """`1 / x`, element by element.
+    """Computes `1 / x` elementwise.
 
     >>> import gradtape as tf
     >>> tf.math.reciprocal([2.0, 4.0]).numpy()
@@ -175,7 +175,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
-    """`-x`, element by element.
+    """Computes `-x` elementwise.
 
     >>> import gradtape as tf
     >>> tf.negative([1.0, -2.0]).numpy()
@@ -195,7 +195,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def refuse_unsigned(x: Tensor, title: str) -> Tensor:
-    """`x`, unless it holds unsigned integers: their differences and negatives wrap around."""
+    """Returns `x` unless it holds unsigned integers, whose differences and negatives wrap around."""
     if x.dtype.is_unsigned:
         raise InvalidArgumentError(
             f"Value for attr 'T' of {x.dtype.kernel_name()} is not in the list of allowed values of [Op:{title}]. Use "
@@ -235,7 +235,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
 
 def floor(x: Any, name: str | None = None) -> Tensor:
-    """The largest whole number that is not larger. It has no gradient.
+    """Rounds down to an integer. It has no gradient.
 
     >>> import gradtape as tf
     >>> tf.floor([1.7, -1.2]).numpy()
@@ -245,7 +245,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 
 
 def ceil(x: Any, name: str | None = None) -> Tensor:
-    """The smallest whole number that is not smaller. It has no gradient.
+    """Rounds up to an integer. It has no gradient.
 
     >>> import gradtape as tf
     >>> tf.math.ceil([1.2, -1.7]).numpy()
@@ -255,7 +255,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 
 
 def rint(x: Any, name: str | None = None) -> Tensor:
-    """The nearest whole number, the even one of two equally near. It has no gradient.
+    """Rounds to the nearest integer, and to the even one at a tie. It has no gradient.
 
     >>> import gradtape as tf
     >>> tf.math.rint([0.5, 1.5, 2.2]).numpy()
@@ -265,7 +265,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest whole number, the even one of two equally near; integers are left alone. It has no gradient.
+    """Rounds to the nearest integer, and to the even one at a tie; integers are unchanged. It has no gradient.
 
     >>> import gradtape as tf
     >>> tf.round([0.5, 1.5, 2.2]).numpy()
@@ -276,7 +276,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
 
 
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
-    """The next number that can be represented after `x1` in the direction of `x2`.
+    """Returns the next representable number after `x1` in the direction of `x2`.
 
     >>> import gradtape as tf
     >>> (tf.math.nextafter(tf.constant(1.0, tf.float64), 2.0) - 1.0).numpy()
@@ -288,7 +288,7 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """`scalar * x`, where `scalar` has no dimensions. `x` may be IndexedSlices.
+    """Multiplies `x`, which may be IndexedSlices, by a scalar tensor.
 
     >>> import gradtape as tf
     >>> tf.scalar_mul(2.0, tf.constant([1.0, 2.0])).numpy()
@@ -303,7 +303,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors of the same shape and dtype.
+    """Sums a list of tensors of the same shape and dtype.
 
     >>> import gradtape as tf
     >>> tf.add_n([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy()
@@ -324,7 +324,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
 
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors; `shape` and `tensor_dtype`, if given, are checked.
+    """Sums a list of tensors; checks `shape` and `tensor_dtype` if given.
 
     >>> import gradtape as tf
     >>> tf.math.accumulate_n([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy()
@@ -346,7 +346,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
 
 
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
-    """The polynomial whose coefficients, a list, the highest power first, are `coeffs`.
+    """Evaluates the polynomial with the coefficients `coeffs`, highest power first.
 
     >>> import gradtape as tf
     >>> tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
-    """The axes of `x` that `axis` (None, an integer, a list or a tensor of them) names, non-negative and in order."""
+    """Returns the axes of `x` given by `axis` (None, an integer, a list or a tensor), non-negative and sorted."""
     rank = len(x.dims)
     if axis is None:
         return tuple(range(rank))
@@ -44,7 +44,7 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
 
 
 def single_axis(rank: int, axis: int) -> int:
-    """`axis`, which may count from the end, as a number from 0."""
+    """Returns `axis`, which may count from the end, as a number from 0."""
     if not -rank <= axis < rank:
         raise errors.InvalidArgumentError(
             f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)): expected a dimension in the "
@@ -54,7 +54,7 @@ def single_axis(rank: int, axis: int) -> int:
 
 
 def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The sum of the elements along `axis`, all of them if it is None.
+    """Sums the elements along `axis`; None means all axes.
 
     >>> import gradtape as tf
     >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
@@ -65,7 +65,7 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The mean of the elements along `axis`; of integers, rounded towards zero.
+    """Returns the mean of the elements along `axis`; for integers, rounded toward zero.
 
     >>> import gradtape as tf
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
@@ -76,7 +76,7 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The largest of the elements along `axis`. Those that tie share the gradient evenly.
+    """Returns the maximum along `axis`. Elements that tie share the gradient equally.
 
     >>> import gradtape as tf
     >>> tf.reduce_max([[1, 5], [3, 4]], axis=1).numpy()
@@ -87,7 +87,7 @@ def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The smallest of the elements along `axis`. Those that tie share the gradient evenly.
+    """Returns the minimum along `axis`. Elements that tie share the gradient equally.
 
     >>> import gradtape as tf
     >>> tf.reduce_min([[1, 5], [3, 4]], axis=1).numpy()
@@ -98,7 +98,7 @@ def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The product of the elements along `axis`; its gradient is right with zeros among them.
+    """Returns the product of the elements along `axis`; its gradient is correct if some are zero.
 
     >>> import gradtape as tf
     >>> tf.reduce_prod([[1, 5], [3, 4]], axis=1).numpy()
@@ -119,7 +119,7 @@ def _truth(input_tensor: Any, op: str) -> Tensor:
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Whether all elements along `axis` are true.
+    """Returns whether all elements along `axis` are true.
 
     >>> import gradtape as tf
     >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
@@ -130,7 +130,7 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Whether any element along `axis` is true.
+    """Returns whether any element along `axis` is true.
 
     >>> import gradtape as tf
     >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
@@ -154,7 +154,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The square root of the sum of the squares along `axis`; of integers, rounded towards zero.
+    """Returns the square root of the sum of squares along `axis`; for integers, rounded toward zero.
 
     >>> import gradtape as tf
     >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy()
@@ -168,7 +168,7 @@ def reduce_euclidean_norm(
 
 
 def _in_single(x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
-    """`f(x)`; of float16 in float32, since the squares of numbers from 256 on overflow, which their root does not."""
+    """Computes `f(x)`, for float16 in float32, because squares of numbers from 256 on overflow float16."""
     if x.dtype is not dtypes.float16:
         return f(x)
     return ops.cast(f(ops.cast(x, dtype=dtypes.float32)), dtype=dtypes.float16)
@@ -197,7 +197,7 @@ def _variance(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The standard deviation of the elements along `axis`: the square root of `reduce_variance`.
+    """Returns the standard deviation along `axis`: the square root of `reduce_variance`.
 
     >>> import gradtape as tf
     >>> tf.math.reduce_std([1.0, 2.0, 3.0, 4.0]).numpy()
@@ -209,7 +209,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
-    """How many elements along `axis` are not zero (or not empty, of strings).
+    """Counts the elements along `axis` that are not zero (for strings, not empty).
 
     >>> import gradtape as tf
     >>> tf.math.count_nonzero([[0, 1, 2], [0, 0, 3]], axis=1).numpy()
@@ -223,7 +223,7 @@ def count_nonzero(
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """Which part of the elements is zero.
+    """Returns the fraction of elements that are zero.
 
     >>> import gradtape as tf
     >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()
@@ -250,7 +250,7 @@ def _weighed_axis(x: Tensor, axis: Any) -> int:
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """exp(x) / Σ exp(x) along `axis`, the last if it is None.
+    """exp(x) / Σ exp(x) along `axis`, by default the last.
 
     >>> import gradtape as tf
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
@@ -261,7 +261,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """x - log Σ exp(x) along `axis`, the last if it is None.
+    """x - log Σ exp(x) along `axis`, by default the last.
 
     >>> import gradtape as tf
     >>> tf.nn.log_softmax([0.0, 0.0]).numpy()
@@ -272,7 +272,7 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
-    """`x / sqrt(max(Σ x², epsilon))`, the sum along `axis`; `dim` is an old name for `axis`.
+    """`x / sqrt(max(Σ x², epsilon))` with the sum along `axis`; `dim` is an old name of `axis`.
 
     >>> import gradtape as tf
     >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
@@ -296,7 +296,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 def norm(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None, name: str | None = None
 ) -> Tensor:
-    """The norm of vectors (one `axis`, or None: all elements) or of matrices (a pair of axes).
+    """Returns the norm of vectors (one `axis`, or None: all elements) or of matrices (a pair of axes).
 
     Args:
       ord: for vectors "euclidean", any positive number or inf; for matrices "euclidean", "fro", 1, 2 (the largest
@@ -353,7 +353,7 @@ def _spectral_norm(x: Tensor, axis: tuple[int, ...], axes: tuple[int, ...], keep
 
 
 def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """`(tensor / norm, norm)`, the norm as `tf.norm` has it with its dimensions kept.
+    """Returns `(tensor / norm, norm)` with the norm of `tf.norm`, whose dimensions are kept.
 
     >>> import gradtape as tf
     >>> unit, length = tf.linalg.normalize([3.0, 4.0])

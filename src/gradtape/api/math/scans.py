@@ -1,4 +1,4 @@
-"""Running sums, products and logsumexps along an axis."""
+"""Cumulative sums, products and logsumexps along an axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _scanned_axis(x: Tensor, axis: Any) -> int:
 
 
 def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first: Any) -> Tensor:
-    """`scan` with TensorFlow's options: `exclusive` puts what `first` makes of a slice before the values."""
+    """Applies `scan` with TensorFlow's options: `exclusive` prepends the value that `first` returns for a slice."""
     if reverse:
         x = ops.reverse(x, axis=(axis,))
     if exclusive:
@@ -39,7 +39,7 @@ def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """The running sum along `axis`; `exclusive` leaves each element out of its own sum, `reverse` runs from the end.
+    """Cumulative sum along `axis`; `exclusive` excludes each element from its own sum, `reverse` starts at the end.
 
     >>> import gradtape as tf
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
@@ -50,7 +50,7 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
 
 
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """The running product along `axis`, with the options of `cumsum`; its gradient is right with zeros too.
+    """Cumulative product along `axis`, with the options of `cumsum`; its gradient is correct at zeros.
 
     >>> import gradtape as tf
     >>> tf.math.cumprod([2, 3, 4]).numpy()
@@ -63,7 +63,7 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
 def cumulative_logsumexp(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """The running logsumexp along `axis`, with the options of `cumsum`.
+    """Cumulative logsumexp along `axis`, with the options of `cumsum`.
 
     >>> import gradtape as tf
     >>> tf.math.cumulative_logsumexp([0.0, 0.0]).numpy()

@@ -1,4 +1,4 @@
-"""Segments: rows that share a number are reduced to one; rows dealt out to parts, and put together again."""
+"""Segment reductions over rows with equal ids; dynamic partition and stitch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _numbers(segment_ids: Any, title: str) -> Tensor:
 
 
 def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, int]:
-    """The data, the numbers, and how many segments there are; the numbers must not decrease."""
+    """Returns the data, the ids and the number of segments, after checking that the ids do not decrease."""
     x, ids = to_tensor(data), _numbers(segment_ids, title)
     if len(ids.dims) != 1 or not x.dims or ids.dims[0] != x.dims[0]:
         raise errors.InvalidArgumentError(
@@ -57,7 +57,7 @@ def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, in
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tuple[Tensor, Tensor, int]:
-    """The data with one axis of rows, their numbers, and how many segments there are."""
+    """Returns the data with one axis of rows, their ids, and the number of segments."""
     x, ids = to_tensor(data), _numbers(segment_ids, title)
     count = integer(num_segments, "num_segments")
     rank = len(ids.dims)
@@ -75,7 +75,7 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tup
 
 
 def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
-    """How many rows each segment has, at least 1, shaped to divide the segments of `x`."""
+    """Returns the number of rows in each segment, at least 1, shaped to divide the segments of `x`."""
     ones = to_tensor(np.ones(ids.dims, dtype.real_dtype.numpy))
     found = ops.segment_sum(ones, ids, count=count)
     counts = ops.reshape(ops.maximum(found, ops.ones_like(found)), shape=(count, *(1,) * (len(x.dims) - 1)))
@@ -83,7 +83,7 @@ def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
 
 
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """The sums of the rows of `data` whose numbers are equal; `segment_ids` does not decrease.
+    """Sums the rows of `data` with equal ids; `segment_ids` must not decrease.
 
     >>> import gradtape as tf
     >>> tf.math.segment_sum([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
@@ -94,7 +94,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """The means of the rows of `data` whose numbers are equal; 0 for a number that is not there.
+    """Returns the mean of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.segment_mean([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
@@ -109,7 +109,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
 
 
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """The largest of the rows of `data` whose numbers are equal; 0 for a number that is not there.
+    """Returns the maximum of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.segment_max([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
@@ -120,7 +120,7 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """The smallest of the rows of `data` whose numbers are equal; 0 for a number that is not there.
+    """Returns the minimum of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.segment_min([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
@@ -131,7 +131,7 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """The products of the rows of `data` whose numbers are equal; 1 for a number that is not there.
+    """Returns the product of the rows of `data` with equal ids; 1 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.segment_prod([3.0, 2.0, 10.0], [0, 0, 1]).numpy()
@@ -142,7 +142,7 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
 
 
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The sums of the parts of `data` whose numbers are equal; a negative number leaves its part out.
+    """Sums the slices of `data` with equal ids; slices with a negative id are dropped.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_sum([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
@@ -153,7 +153,7 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: s
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The means of the parts of `data` whose numbers are equal; 0 for a number that is not there.
+    """Returns the mean of the slices of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
@@ -166,7 +166,7 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The sums of the parts of `data` whose numbers are equal, each over the square root of how many there are.
+    """Sums the slices of `data` with equal ids, divided by the square root of their number.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [0, 0, 0, 0], 1).numpy()
@@ -177,7 +177,7 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
 
 
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The largest of the parts of `data` whose numbers are equal; the dtype's lowest for a number that is not there.
+    """Returns the maximum of the slices of `data` with equal ids; the dtype's minimum for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_max([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
@@ -188,7 +188,7 @@ def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: s
 
 
 def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The smallest of the parts of `data` whose numbers are equal; the dtype's highest for a number that is not there.
+    """Returns the minimum of the slices of `data` with equal ids; the dtype's maximum for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_min([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
@@ -199,7 +199,7 @@ def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: s
 
 
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The products of the parts of `data` whose numbers are equal; 1 for a number that is not there.
+    """Returns the product of the slices of `data` with equal ids; 1 for an unused id.
 
     >>> import gradtape as tf
     >>> tf.math.unsorted_segment_prod([3.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
@@ -210,7 +210,7 @@ def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
-    """The parts of `data` dealt out to `num_partitions` tensors, each to the one that its number says.
+    """Partitions the slices of `data` into `num_partitions` tensors by their partition number.
 
     >>> import gradtape as tf
     >>> odd, even = tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)
@@ -244,7 +244,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 
 
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
-    """One tensor put together from parts: `merged[indices[m][i]] = data[m][i]`, where the last one written stays.
+    """Merges tensors: `merged[indices[m][i]] = data[m][i]`; the last value written to an index wins.
 
     >>> import gradtape as tf
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()

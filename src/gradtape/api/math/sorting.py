@@ -1,4 +1,4 @@
-"""Orders: argmax, sort, top_k and their like."""
+"""Sorting and searching: argmax, sort, top_k and similar functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _axis_of(x: Tensor, axis: Any, title: str) -> int:
 
 
 def position_type(dtype: Any, allowed: tuple[DType, ...], title: str, attribute: str = "output_type") -> DType:
-    """The dtype of positions, if the op called `title` allows it."""
+    """Returns the dtype of positions, after checking that the op `title` allows it."""
     wanted = dtypes.as_dtype(dtype)
     if wanted not in allowed:
         raise errors.InvalidArgumentError(
@@ -54,7 +54,7 @@ def _ordered(x: Any, title: str) -> Tensor:
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
-    """Where the largest value along `axis` is (the first axis if it is None); of equal ones, the first.
+    """Returns the index of the largest value along `axis` (by default the first axis); the first one at a tie.
 
     >>> import gradtape as tf
     >>> tf.argmax([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
@@ -66,7 +66,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
-    """Where the smallest value along `axis` is (the first axis if it is None); of equal ones, the first.
+    """Returns the index of the smallest value along `axis` (by default the first axis); the first one at a tie.
 
     >>> import gradtape as tf
     >>> tf.argmin([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
@@ -88,7 +88,7 @@ def _descending(direction: str) -> bool:
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
-    """The positions that sort `values` along `axis`; equal values always keep their order.
+    """Returns the indices that sort `values` along `axis`; the sort is always stable.
 
     >>> import gradtape as tf
     >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
@@ -100,7 +100,7 @@ def argsort(
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """`values` in order along `axis`; each keeps its gradient.
+    """Sorts `values` along `axis`; each value keeps its gradient.
 
     >>> import gradtape as tf
     >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
@@ -114,7 +114,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
 ) -> TopKV2:
-    """The `k` largest values along the last axis, in order, and where they are; of equal ones the first come first.
+    """Returns the `k` largest values along the last axis in descending order, and their indices.
 
     >>> import gradtape as tf
     >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0], k=2)
@@ -137,7 +137,7 @@ def top_k(
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    """Whether each row's target class is among its `k` largest predictions; one that ties with the last of them is.
+    """Returns whether each row's target class is among its `k` largest predictions, including ties.
 
     >>> import gradtape as tf
     >>> tf.math.in_top_k([1, 2], [[0.1, 0.8, 0.1], [0.5, 0.3, 0.2]], k=1).numpy()
@@ -177,7 +177,7 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
     name: str | None = None,
 ) -> ApproxTopK:
-    """The `k` largest values along an axis and where they are; here they are exact, whatever recall is asked for.
+    """Returns the `k` largest values along an axis and their indices; exact, whatever the recall target.
 
     >>> import gradtape as tf
     >>> tf.math.approx_max_k([1.0, 5.0, 3.0], k=2)[0].numpy()
@@ -195,7 +195,7 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
     name: str | None = None,
 ) -> ApproxTopK:
-    """The `k` smallest values along an axis and where they are; here they are exact, whatever recall is asked for.
+    """Returns the `k` smallest values along an axis and their indices; exact, whatever the recall target.
 
     >>> import gradtape as tf
     >>> tf.math.approx_min_k([1.0, 5.0, 3.0], k=2)[0].numpy()
@@ -207,7 +207,7 @@ def approx_min_k(
 def searchsorted(
     sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
-    """Where each of `values` belongs in the sorted last axis of `sorted_sequence`: before its equals, or after them.
+    """Returns the insertion index of each of `values` in the sorted last axis of `sorted_sequence`.
 
     >>> import gradtape as tf
     >>> tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 9.0]).numpy()
@@ -237,7 +237,7 @@ def searchsorted(
 
 
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    """`y` with `y[x[i]] = i`.
+    """Returns `y` with `y[x[i]] = i`.
 
     >>> import gradtape as tf
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
@@ -261,7 +261,7 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
 
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether no element is smaller than the one before it.
+    """Returns whether no element is smaller than its predecessor.
 
     >>> import gradtape as tf
     >>> tf.math.is_non_decreasing([1.0, 1.0, 3.0]).numpy()
@@ -272,7 +272,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether every element is larger than the one before it.
+    """Returns whether every element is larger than its predecessor.
 
     >>> import gradtape as tf
     >>> tf.math.is_strictly_increasing([1.0, 1.0, 3.0]).numpy()

@@ -1,4 +1,4 @@
-"""TensorFlow's special functions."""
+"""Special functions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
 
 
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The derivative of order `a`, a whole number, of `digamma` at `x`.
+    """The derivative of order `a`, an integer, of `digamma` at `x`.
 
     >>> import gradtape as tf
     >>> tf.math.polygamma([0.0, 1.0], [2.0, 2.0]).numpy()
@@ -111,7 +111,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the beta function of the numbers along the last axis.
+    """The logarithm of the beta function of the values along the last axis.
 
     >>> import gradtape as tf
     >>> tf.math.lbeta([[1.0, 2.0], [3.0, 4.0]]).numpy()
@@ -125,7 +125,7 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 
 
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The lower regularised incomplete gamma function.
+    """The lower regularized incomplete gamma function.
 
     >>> import gradtape as tf
     >>> tf.math.igamma([1.0, 2.0], [1.0, 1.0]).numpy()
@@ -135,7 +135,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The upper regularised incomplete gamma function: `1 - igamma(a, x)`.
+    """The upper regularized incomplete gamma function: `1 - igamma(a, x)`.
 
     >>> import gradtape as tf
     >>> tf.math.igammac([1.0, 2.0], [1.0, 1.0]).numpy()
@@ -145,7 +145,7 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
-    """The regularised incomplete beta function. It has a gradient with respect to `x` only.
+    """The regularized incomplete beta function. It has a gradient with respect to `x` only.
 
     >>> import gradtape as tf
     >>> tf.math.betainc([1.0, 2.0], [1.0, 2.0], 0.25).numpy()
@@ -157,7 +157,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 def sobol_sample(
     dim: Any, num_results: Any, skip: Any = 0, dtype: Any = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """Points of the Sobol sequence in `dim` dimensions, one a row, the first `skip` left out.
+    """Returns points of the Sobol sequence in `dim` dimensions, one per row, after skipping the first `skip`.
 
     >>> import gradtape as tf
     >>> tf.math.sobol_sample(2, 3).numpy()
@@ -173,7 +173,7 @@ def sobol_sample(
     for what, size in (("num_results*dim", num_results * dim), ("num_results+skip", num_results + skip)):
         if size >= 2147483647:
             raise InvalidArgumentError(f"{what} must be less than 2147483647, got {size} [Op:SobolSample]")
-    sequence = qmc.Sobol(dim, scramble=False).fast_forward(skip + 1)  # the first point of all is the origin
+    sequence = qmc.Sobol(dim, scramble=False).fast_forward(skip + 1)  # the first point of the sequence is the origin
     return Tensor(sequence.random(num_results).astype(dtypes.as_dtype(dtype).numpy))
 
 
@@ -308,7 +308,7 @@ def dawsn(x: Any, name: str | None = None) -> Tensor:
 
 
 def expint(x: Any, name: str | None = None) -> Tensor:
-    """The exponential integral: that of `exp(t) / t` up to `x`.
+    """The exponential integral: the integral of `exp(t) / t` up to `x`.
 
     >>> import gradtape as tf
     >>> tf.math.special.expint([0.5, 1.0]).numpy()

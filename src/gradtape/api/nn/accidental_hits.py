@@ -1,4 +1,4 @@
-"""Which of the sampled classes are true ones, and which labels of a batch are the same."""
+"""Accidental hits of sampled classes, and unique labels of a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["compute_accidental_hits", "ctc_unique_labels"]
 
 
 class ComputeAccidentalHits(NamedTuple):
-    """What `compute_accidental_hits` returns."""
+    """The result of `compute_accidental_hits`."""
 
     indices: Tensor
     ids: Tensor
@@ -26,9 +26,9 @@ class ComputeAccidentalHits(NamedTuple):
 def compute_accidental_hits(
     true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
 ) -> ComputeAccidentalHits:
-    """The rows of `true_classes` and the places of candidates that are among them, with the least weight there is.
+    """Returns the rows of `true_classes` and the positions of candidates that occur in them, with the lowest weight.
 
-    Where a class is drawn twice, its last place counts.
+    If a class is sampled twice, its last position counts.
 
     >>> import gradtape as tf
     >>> hits = tf.nn.compute_accidental_hits([[1, 3]], [2, 3], 2)
@@ -53,7 +53,7 @@ def compute_accidental_hits(
 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
-    """The different labels of each row, filled up with zeros, and where in that list each label is.
+    """Returns the distinct labels of each row, padded with zeros, and the index of each label among them.
 
     >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.nn.ctc_unique_labels([[3, 4, 4]])]

@@ -1,4 +1,4 @@
-"""The activation functions of neural networks, and dropout."""
+"""Activation functions and dropout."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    """`x` times the probability that a standard normal number is below it; `approximate` uses tanh.
+    """`x` times the probability that a standard normal variable is below it; `approximate` uses tanh.
 
     >>> import gradtape as tf
     >>> tf.nn.gelu(tf.constant([0.0, 1.0])).numpy()
@@ -114,7 +114,7 @@ swish = silu
 
 
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Each element set to 0 with probability `rate`, the others scaled by `1 / (1 - rate)`.
+    """Sets each element to 0 with probability `rate`, and scales the others by `1 / (1 - rate)`.
 
     Args:
       noise_shape: the shape of the mask, which is broadcast to that of `x`.
@@ -131,7 +131,7 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
 def stateless_dropout(
     x: Any, rate: Any, seed: Any, rng_alg: Any = None, noise_shape: Any = None, name: str | None = None
 ) -> Tensor:
-    """`dropout` with the mask that `seed`, two integers, stands for: the same at every call.
+    """`dropout` with the mask determined by `seed`, two integers: the same in every call.
 
     >>> import gradtape as tf
     >>> tf.nn.experimental.stateless_dropout(tf.ones([4]), rate=0.5, seed=[1, 2]).numpy()
@@ -148,7 +148,7 @@ def stateless_dropout(
 def general_dropout(
     x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None
 ) -> Tensor:
-    """`dropout` where `uniform_sampler(shape=..., dtype=...)`, numbers in [0, 1), is at least `rate`.
+    """`dropout` that keeps elements where `uniform_sampler(shape=..., dtype=...)`, in [0, 1), is at least `rate`.
 
     >>> import gradtape as tf
     >>> tf.nn.experimental.general_dropout(

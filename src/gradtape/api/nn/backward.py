@@ -1,4 +1,4 @@
-"""Convolutions backwards, as functions of their own, and the one for any number of axes."""
+"""Backward convolutions as functions, and the convolution for any number of axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def depthwise_conv2d_backprop_input(
     dilations: Any = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `depthwise_conv2d` by its input, of the shape `input_sizes`.
+    """Returns the gradient of `depthwise_conv2d` with respect to its input, of shape `input_sizes`.
 
     >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d_backprop_input(
@@ -35,7 +35,7 @@ def depthwise_conv2d_backprop_filter(
     dilations: Any = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `depthwise_conv2d` by its filter, of the shape `filter_sizes`.
+    """Returns the gradient of `depthwise_conv2d` with respect to its filter, of shape `filter_sizes`.
 
     >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d_backprop_filter(
@@ -61,7 +61,7 @@ def conv(
     dilations: Any = [],  # noqa: B006
     batch_dims: int = 1, groups: int = 1, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The convolution of two or three axes: `nn.conv2d` or `nn.conv3d`.
+    """Convolves over two or three axes: `nn.conv2d` or `nn.conv3d`.
 
     >>> import gradtape as tf
     >>> tf.conv(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), [1, 1, 1, 1], "VALID").shape

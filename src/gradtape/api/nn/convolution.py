@@ -1,4 +1,4 @@
-"""Convolutions, in every layout and dimension, made of `ops.conv` and its transposes."""
+"""Convolutions in every layout and dimension, based on `ops.conv` and its transposes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAYOUTS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
 
 def channels_first(data_format: str | None, n: int) -> bool:
-    """Whether `data_format`, for `n` axes of space, has the channels before them."""
+    """Returns whether `data_format`, for `n` spatial axes, has the channels first."""
     last, first = _LAYOUTS[n]
     if data_format is None or data_format == last:
         return False
@@ -33,7 +33,7 @@ def channels_first(data_format: str | None, n: int) -> bool:
 
 
 def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
-    """A stride, dilation or window for each of `n` axes of space, from one number, `n` of them or `n + 2`."""
+    """Returns a stride, dilation or window for each of `n` spatial axes, from 1, `n` or `n + 2` numbers."""
     if value is None:
         return (1,) * n
     given = [int(k) for k in to_array(value).ravel()]
@@ -57,7 +57,7 @@ def paddings_of(
     padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
-    """The zeros before and after each axis of space: from "SAME", "VALID", or a list of pairs for all axes."""
+    """Returns the padding before and after each spatial axis: from "SAME", "VALID", or a list of pairs for all axes."""
     n = len(space)
     if not isinstance(padding, str):
         pairs = [(int(a), int(b)) for a, b in to_array(padding).tolist()]
@@ -88,7 +88,7 @@ def checked_paddings(
     padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
-    """`paddings_of` a window that fits into the padded space. An output of size 0 is an error in a function only."""
+    """`paddings_of`, after checking that the window fits. An output of size 0 is an error in functions only."""
     pairs = paddings_of(padding, space, window, strides, dilations, first)
     if padding == "SAME":
         return pairs
@@ -105,13 +105,13 @@ def checked_paddings(
 
 
 def to_channels_last(x: Tensor, first: bool) -> Tensor:
-    """`x` with its channels, the second axis, at the end."""
+    """Moves the channels of `x`, the second axis, to the end."""
     rank = len(x.dims)
     return ops.transpose(x, perm=(0, *range(2, rank), 1)) if first else x
 
 
 def to_channels_first(x: Tensor, first: bool) -> Tensor:
-    """Undoes `to_channels_last`."""
+    """The inverse of `to_channels_last`."""
     rank = len(x.dims)
     return ops.transpose(x, perm=(0, rank - 1, *range(1, rank - 1))) if first else x
 
@@ -126,7 +126,7 @@ def _operands(x: Any, filters: Any) -> tuple[Tensor, Tensor]:
 
 
 def _wide(op: Any, x: Tensor, w: Tensor, **attrs: Any) -> Tensor:
-    """`op` in float32 for half precision, where NumPy computes it, which has no fast matrix product for it."""
+    """Runs `op` in float32 for half precision on NumPy, which has no fast matrix product for it."""
     if x.dtype is dtypes.float16 and w.dtype is dtypes.float16 and dispatch.numpy_computes():
         y = op(ops.cast(x, dtype=dtypes.float32), ops.cast(w, dtype=dtypes.float32), **attrs)
         return ops.cast(y, dtype=dtypes.float16)
@@ -225,7 +225,7 @@ def convolution(
     input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A convolution over as many axes of space, 1 to 3, as `filters` has.
+    """A convolution over 1 to 3 spatial axes, as many as `filters` has.
 
     >>> import gradtape as tf
     >>> tf.nn.convolution(tf.ones((2, 5, 3)), tf.ones((2, 3, 4)), padding="SAME").shape
@@ -333,7 +333,7 @@ def conv_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose of `convolution`, over as many axes of space as `output_shape` has.
+    """The transpose of `convolution`, over as many spatial axes as `output_shape` has.
 
     >>> import gradtape as tf
     >>> tf.nn.conv_transpose(tf.ones((1, 4, 3)), tf.ones((2, 5, 3)), [1, 8, 5], 2).shape
@@ -352,7 +352,7 @@ def depthwise_conv2d(
     input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Each channel convolved with filters of its own; `filter` is `(height, width, channels, multiplier)`.
+    """Convolves each channel with its own filters; `filter` is `(height, width, channels, multiplier)`.
 
     >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d(tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 3, 2)), [1, 1, 1, 1], "VALID").shape
@@ -380,7 +380,7 @@ def separable_conv2d(
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Tensor:
-    """`conv2d` whose filters have holes: they see every `rate`-th value.
+    """`conv2d` with dilated filters, which read every `rate`-th value.
 
     >>> import gradtape as tf
     >>> tf.nn.atrous_conv2d(tf.ones((1, 5, 5, 1)), tf.ones((2, 2, 1, 1)), 2, "VALID").shape

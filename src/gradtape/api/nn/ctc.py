@@ -20,9 +20,9 @@ from ..math.segments import unsorted_segment_sum
 NAMESPACES = ("nn",)
 __all__ = ["collapse_repeated", "ctc_loss"]
 
-# TensorFlow's probability of ending in the wrong state, 1e-307, is what remains for labels that no alignment has.
+# TensorFlow's probability of ending in the wrong state, 1e-307, is the result for labels without an alignment.
 _LOG_WRONG_END = math.log(1e-307)
-_LOG_ZERO = -1e30  # finite, so that the derivative of an impossible path is 0 and not nan
+_LOG_ZERO = -1e30  # finite, so that the derivative of an impossible path is 0 and not NaN
 
 
 def _log_add(*terms: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def _log_add(*terms: Tensor) -> Tensor:
 
 
 def _rows_of(labels: SparseTensor, batch: int) -> tuple[Tensor, Tensor]:
-    """The labels of each row side by side, from the first column on, and how many they are."""
+    """Returns the labels of each row, left-aligned, and their number."""
     rows = ops.slice(labels.indices, key=(slice(None), 0))
     lengths = unsorted_segment_sum(ops.ones_like(rows), rows, batch)
     columns = cumsum(ops.ones_like(rows), exclusive=True) - gather(cumsum(lengths, exclusive=True), rows)
@@ -44,12 +44,13 @@ def _states(x: Tensor, part: slice) -> Tensor:
 
 
 def _if(condition: Tensor, dtype: Any, otherwise: float) -> Tensor:
-    """0 where `condition` is true, `otherwise` elsewhere."""
+    """Returns 0 where `condition` is true, `otherwise` elsewhere."""
     return (1 - ops.cast(condition, dtype=dtype)) * otherwise
 
 
 def _infinite_loss(x: Tensor, ends: Tensor) -> Tensor:
-    """inf for each row, with the derivative of TensorFlow's kernel for sparse labels: the softmax of each frame."""
+    """Returns inf for each row, with the derivative of TensorFlow's kernel for sparse labels.
+    """
     steps = ops.reshape(ops.constant(np.arange(x.dims[0])), shape=(x.dims[0], 1))
     running = ops.cast(ops.less(steps, ends), dtype=x.dtype)
     total = ops.sum(ops.logsumexp(x, axis=(2,), keepdims=False) * running, axis=(0,), keepdims=False)
@@ -63,10 +64,10 @@ def ctc_loss(
     """`-log` of the probability of each row of `labels` under `logits`, of shape `(frames, batch, classes)`.
 
     Args:
-      labels: dense, of shape `(batch, most labels)`; or sparse, then each row's labels are its values in their order,
+      labels: dense, of shape `(batch, max_labels)`; or sparse: each row's labels are its values in their order,
         `label_length` is not used, and `blank_index` must be given.
-      logits_time_major: False if the shape of the logits is `(batch, frames, classes)`.
-      blank_index: the class that stands for no label, 0 unless told; negative numbers count from the end.
+      logits_time_major: False if the logits have shape `(batch, frames, classes)`.
+      blank_index: the blank class, 0 by default; negative numbers count from the end.
 
     >>> import gradtape as tf
     >>> tf.nn.ctc_loss([[1, 2]], tf.zeros((3, 1, 3)), label_length=[2], logit_length=[3]).numpy()
@@ -134,7 +135,7 @@ def ctc_loss(
 
 
 def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Each row of `labels` with runs of the same label merged into one, and the rows' new lengths.
+    """Merges runs of the same label in each row of `labels`; also returns the new lengths of the rows.
 
     >>> import gradtape as tf
     >>> rows, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 0, 0]], [5, 3])

@@ -1,4 +1,4 @@
-"""Decoders of connectionist temporal classification: the label sequences that logits over frames speak for."""
+"""Decoders of connectionist temporal classification: the label sequences that logits over frames predict."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["ctc_beam_search_decoder", "ctc_greedy_decoder"]
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The most probable class of each frame, without blanks, and minus the sum of their logits.
+    """Returns the most probable class of each frame, without blanks, and minus the sum of their logits.
 
     Args:
       inputs: logits of shape `(frames, batch, classes)`.
-      merge_repeated: whether a class that is the most probable in successive frames is one label.
-      blank_index: the class that stands for no label, the last unless told.
+      merge_repeated: whether to merge a class that is the most probable one in successive frames into one label.
+      blank_index: the blank class, the last by default.
 
     >>> import gradtape as tf
     >>> logits = tf.math.log([[[0.6, 0.1, 0.3]], [[0.6, 0.1, 0.3]], [[0.1, 0.2, 0.7]], [[0.1, 0.8, 0.1]]])
@@ -52,11 +52,11 @@ def ctc_greedy_decoder(
 def ctc_beam_search_decoder(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The `top_paths` most probable label sequences, each summed over its alignments, and their log-probabilities.
+    """Returns the `top_paths` most probable label sequences, summed over alignments, and their log probabilities.
 
     Args:
-      inputs: logits of shape `(frames, batch, classes)`; the last class stands for no label.
-      beam_width: how many beginnings of sequences are kept from frame to frame.
+      inputs: logits of shape `(frames, batch, classes)`; the last class is the blank.
+      beam_width: the number of prefixes kept from frame to frame.
 
     >>> import gradtape as tf
     >>> logits = tf.math.log([[[0.4, 0.6]], [[0.4, 0.6]]])
@@ -88,10 +88,10 @@ def ctc_beam_search_decoder(
 
 
 def _beam(logs: Any, width: int) -> tuple[list[tuple[int, ...]], Any]:
-    """The `width` most probable label sequences and their log-probabilities, the most probable first.
+    """Returns the `width` most probable label sequences and their log probabilities, in descending order.
 
-    The probability of a beginning is kept in two parts: alignments that end with a blank and with its last label.
-    A label follows itself only after a blank; without one it is the same label going on.
+    The probability of a prefix has two parts: alignments that end with a blank, and those that end with its last label.
+    A label can repeat only after a blank; without one, it is a continuation of the same label.
     """
     paths: list[tuple[int, ...]] = [()]
     blank, label = np.zeros(1, logs.dtype), np.full(1, -np.inf, logs.dtype)
@@ -102,7 +102,7 @@ def _beam(logs: Any, width: int) -> tuple[list[tuple[int, ...]], Any]:
         longer = np.where(np.arange(len(classes)) == last[:, None], blank[:, None], total[:, None]) + classes
         stays = label + np.where(last < 0, 0, frame[last])
         rows = {path: row for row, path in enumerate(paths)}
-        children: list[dict[int, int]] = [{} for _ in paths]  # those that are in the beam themselves
+        children: list[dict[int, int]] = [{} for _ in paths]  # prefixes that are in the beam themselves
         for row, path in enumerate(paths):
             parent = rows.get(path[:-1]) if path else None
             if parent is not None:
@@ -118,9 +118,9 @@ def _beam(logs: Any, width: int) -> tuple[list[tuple[int, ...]], Any]:
 
 
 def _survivors(sums: Any, total: Any, longer: Any, children: list[dict[int, int]], width: int) -> list[int]:
-    """The numbers of the `width` best beginnings: those in the beam come first, then each with one label more.
+    """Returns the indices of the `width` best prefixes: those in the beam first, then their extensions by one label.
 
-    Like TensorFlow, a beginning that has lost its place before its parent asks for it is not made longer.
+    As in TensorFlow, a prefix that was dropped before its parent is processed is not extended.
     """
     old, classes = longer.shape
     beam = [(value, -row) for row, value in enumerate(sums.tolist())]
@@ -145,7 +145,7 @@ def _survivors(sums: Any, total: Any, longer: Any, children: list[dict[int, int]
 
 
 def _logits(inputs: Any, sequence_length: Any, title: str) -> tuple[Any, Any]:
-    """The logits and the number of frames of each member of the batch, checked."""
+    """Returns the logits and the number of frames of each batch member, after checking them."""
     given = to_tensor(inputs)
     if given.dtype not in (dtypes.float32, dtypes.float64):
         if isinstance(inputs, Tensor):
@@ -181,7 +181,7 @@ def _logits(inputs: Any, sequence_length: Any, title: str) -> tuple[Any, Any]:
 
 
 def _labels(sequences: list[Any]) -> SparseTensor:
-    """One sequence of labels a row."""
+    """Returns one sequence of labels per row."""
     sizes = [len(sequence) for sequence in sequences]
     rows = np.repeat(np.arange(len(sizes)), sizes)
     columns = np.concatenate([np.arange(n) for n in sizes])

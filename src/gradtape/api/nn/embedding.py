@@ -1,4 +1,4 @@
-"""Looking rows of tables up: the gradient of a lookup is sparse."""
+"""Embedding lookups, whose gradients are sparse."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Tensor:
-    """The rows of `params` that `ids` names; a list of tables is one table, cut between rows.
+    """Looks up the rows of `params` at `ids`; a list of tables is one table, split by rows.
 
     Args:
-      max_norm: rows whose norm is larger are scaled down to it.
+      max_norm: rows with a larger norm are scaled down to it.
 
     >>> import gradtape as tf
     >>> tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0, 1]).numpy()
@@ -48,13 +48,13 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 
 
 def _rows(tables: list[Tensor], index: Tensor) -> Tensor:
-    """The rows that `index` names; the gradient of each table is sparse."""
-    if len(tables) == 1 or type(index) is not Tensor:  # of a batch the values are not known here
+    """Returns the rows at `index`; the gradient of each table is sparse."""
+    if len(tables) == 1 or type(index) is not Tensor:  # the values of a batched tensor are not known here
         table = tables[0] if len(tables) == 1 else ops.concat(*tables, axis=0)
         _check_range(index, table.dims[0])
         return ops.gather_rows(table, index)
     ids = np.asarray(index.array).reshape(-1)
-    # Rows are dealt out evenly, the first tables getting one more if the division leaves a remainder.
+    # Rows are distributed evenly; the first tables get one more if there is a remainder.
     each, more = divmod(sum(table.dims[0] for table in tables), len(tables))
     owner = np.clip(np.maximum(ids // (each + 1), (ids - more) // max(each, 1)), 0, len(tables) - 1)
     own = ids - (owner * each + np.minimum(owner, more))
@@ -70,7 +70,7 @@ def _rows(tables: list[Tensor], index: Tensor) -> Tensor:
 
 def _check_range(index: Tensor, count: int) -> None:
     if type(index) is not Tensor:
-        return  # one of a batch, whose values are not known here
+        return  # an element of a batch, whose values are not known here
     values = np.asarray(index.array)
     wrong = (values < 0) | (values >= count)
     if wrong.any():
@@ -82,7 +82,7 @@ def _check_range(index: Tensor, count: int) -> None:
 
 
 def _clipped(rows: Tensor, lead: int, max_norm: Any) -> Tensor:
-    """`rows` scaled down to norm `max_norm` where theirs is larger."""
+    """Scales `rows` down to norm `max_norm` if theirs is larger."""
     max_norm = cast(max_norm, rows.dtype)
     axes = tuple(range(lead, len(rows.dims)))
     squares = ops.sum(ops.square(rows), axis=axes, keepdims=True)
@@ -95,12 +95,13 @@ def embedding_lookup_sparse(
     params: Any, sp_ids: Any, sp_weights: Any, combiner: str | None = None, max_norm: Any = None,
     name: str | None = None, allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """For each row of ids in `sp_ids`, the rows of `params` they name, weighted and combined into one.
+    """Looks up the rows of `params` for each row of ids in `sp_ids`, weights them, and combines them into one.
 
     Args:
       sp_weights: a weight for each id; None for ones.
-      combiner: "mean" (of the weights; the default), "sum", or "sqrtn": over the square root of the sum of squares.
-      max_norm: rows whose norm is larger are scaled down to it first.
+      combiner: "mean" (weighted; the default), "sum", or "sqrtn": divided by the square root of the sum of squared
+        weights.
+      max_norm: rows with a larger norm are first scaled down to it.
       allow_fast_lookup: whether the gradient of a tensor may be dense.
 
     >>> import gradtape as tf
@@ -143,7 +144,8 @@ def _is_single_tensor(params: Any) -> bool:
 
 
 def _rows_once(tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast: bool, weighted: bool) -> Tensor:
-    """The rows that `ids` name. Each is looked up once, so that the sparse gradient names it once, unless `fast`."""
+    """Returns the rows at `ids`. Unless `fast`, each is looked up once and occurs once in the sparse gradient.
+    """
     values = to_array(ids)
     if values.dtype.kind not in "iu":
         raise errors.InvalidArgumentError(
@@ -162,7 +164,7 @@ def _rows_once(tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast:
 
 
 def _combined(rows: Tensor, segments: Tensor, sp_weights: SparseTensor | None, combiner: str) -> Tensor:
-    """The rows of each segment, weighted, and divided as `combiner` says; 0 where the weights add up to 0."""
+    """Combines the weighted rows of each segment according to `combiner`; 0 if the weights sum to 0."""
     count = rows.dims[0]
     column = (count, *(1,) * (len(rows.dims) - 1))
     if sp_weights is None:
@@ -185,13 +187,13 @@ def safe_embedding_lookup_sparse(
     embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean",
     default_id: int | None = None, max_norm: Any = None, name: str | None = None, allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Like `embedding_lookup_sparse`, where ids may be negative, weights not positive, and rows empty.
+    """Like `embedding_lookup_sparse`, but accepts negative ids, nonpositive weights and empty rows.
 
-    Negative ids are left out, and so are weights that are not positive unless `combiner` is "sum".
+    Negative ids are dropped, and so are nonpositive weights unless `combiner` is "sum".
 
     Args:
       sparse_ids: ids along the last axis; the axes before it are those of the result.
-      default_id: the id that an empty row stands for; None for zeros.
+      default_id: the id for empty rows; None for zeros.
 
     >>> import gradtape as tf
     >>> ids = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [-1, 1, 2], [3, 2])
@@ -223,7 +225,7 @@ def safe_embedding_lookup_sparse(
 
 
 def _as_matrix(s: SparseTensor, shape: tuple[int, ...]) -> SparseTensor:
-    """`s` with all axes but the last made one."""
+    """Merges all axes of `s` except the last into one."""
     places = to_array(s.indices)
     strides = np.array([math.prod(shape[i + 1 : -1]) for i in range(len(shape) - 1)], np.int64)
     rows = places[:, :-1] @ strides

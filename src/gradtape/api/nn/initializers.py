@@ -1,4 +1,4 @@
-"""Initializers: objects that make the first value of a variable, given its shape."""
+"""Initializers: objects that create the initial value of a variable, given its shape."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = [
 
 
 class _Initializer:
-    """What all initializers share: a configuration to be made again from."""
+    """The base class of initializers, with a configuration to recreate them from."""
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments this initializer was made with."""
+        """Returns the arguments of this initializer."""
         return {}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """An initializer made with the arguments in `config`."""
+        """Creates an initializer from the arguments in `config`."""
         return cls(**{name: value for name, value in config.items() if name != "dtype"})
 
 
@@ -53,7 +53,7 @@ def _numeric(dtype: Any) -> DType:
 
 
 class zeros_initializer(_Initializer):
-    """Makes zeros.
+    """Creates zeros.
 
     >>> import gradtape as tf
     >>> tf.zeros_initializer()([2]).numpy()
@@ -61,12 +61,12 @@ class zeros_initializer(_Initializer):
     """
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """Zeros of this shape."""
+        """Returns zeros of this shape."""
         return zeros(_part(shape, kwargs), _numeric(dtype))
 
 
 class ones_initializer(_Initializer):
-    """Makes ones.
+    """Creates ones.
 
     >>> import gradtape as tf
     >>> tf.ones_initializer()([2]).numpy()
@@ -74,12 +74,12 @@ class ones_initializer(_Initializer):
     """
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """Ones of this shape."""
+        """Returns ones of this shape."""
         return ones(_part(shape, kwargs), _numeric(dtype))
 
 
 class constant_initializer(_Initializer):
-    """Makes tensors of one value, or of the values of a list as long as needed.
+    """Creates tensors with one value, or with the values of a list of matching length.
 
     >>> import gradtape as tf
     >>> tf.constant_initializer(3)([2], tf.float32).numpy()
@@ -96,7 +96,7 @@ class constant_initializer(_Initializer):
         self.support_partition = support_partition
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
-        """The value in this shape."""
+        """Returns the value in this shape."""
         return constant(self.value, dtype=dtype, shape=_part(shape, kwargs))
 
     def get_config(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class constant_initializer(_Initializer):
 
 
 def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
-    """A random tensor: a fresh one, or the one that belongs to the seed."""
+    """Returns a random tensor: a new one, or the one determined by the seed."""
     from ..namespace import resolve
 
     if seed is None:
@@ -114,7 +114,7 @@ def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
 
 
 class random_uniform_initializer(_Initializer):
-    """Makes tensors of numbers drawn evenly from `minval` to `maxval`.
+    """Draws from a uniform distribution between `minval` and `maxval`.
 
     >>> import gradtape as tf
     >>> tf.random_uniform_initializer(seed=1)([2, 3]).shape
@@ -127,7 +127,7 @@ class random_uniform_initializer(_Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """A draw of this shape: with a seed, the same one at every call."""
+        """Returns a draw of this shape; with a seed, the same one in every call."""
         target = as_dtype(dtype)
         if not target.is_floating and not target.is_integer:
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {target}.")
@@ -138,7 +138,7 @@ class random_uniform_initializer(_Initializer):
 
 
 class random_normal_initializer(_Initializer):
-    """Makes tensors of numbers drawn from a normal distribution.
+    """Draws from a normal distribution.
 
     >>> import gradtape as tf
     >>> tf.random_normal_initializer(stddev=1.0, seed=1)([2, 3]).shape
@@ -151,7 +151,7 @@ class random_normal_initializer(_Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """A draw of this shape: with a seed, the same one at every call."""
+        """Returns a draw of this shape; with a seed, the same one in every call."""
         target = as_dtype(dtype)
         if not target.is_floating:
             raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {target}.")

@@ -1,4 +1,4 @@
-"""Losses: cross entropies from logits, regularisation, averages over examples."""
+"""Losses: cross entropies from logits, regularization, averages over examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[Tensor, Tensor]:
-    """Two tensors of the same shape, the first in the dtype of the second unless it has its own."""
+    """Returns two tensors of the same shape, the first converted to the dtype of the second unless it has its own."""
     b = to_tensor(second)
     has_dtype = is_tensor_like(first)
     a = to_tensor(first, dtype=None if has_dtype else b.dtype)
@@ -81,13 +81,13 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
         perm = (*(i for i in range(rank) if i != axis), axis)
         p, z = ops.transpose(p, perm=perm), ops.transpose(z, perm=perm)
     y = ops.softmax_cross_entropy(p, z)
-    if z.dims[:-1] != given[:-1] and p.dims != given:  # labels have made more of them
+    if z.dims[:-1] != given[:-1] and p.dims != given:  # broadcasting the labels added losses
         y = _as_many(y, tuple(n for i, n in enumerate(given) if i != axis - rank + len(given)))
     return y if narrow is None else ops.cast(y, dtype=narrow)
 
 
 def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """The losses in the shape of the logits without their axis of classes."""
+    """Returns the losses in the shape of the logits without the class axis."""
     if math.prod(losses.dims) != math.prod(dims):
         raise errors.InvalidArgumentError(
             f"Input to reshape is a tensor with {math.prod(losses.dims)} values, but the requested shape has "
@@ -146,7 +146,7 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """`exp(log_input) - log_input * targets`, and with `compute_full_loss` Stirling's approximation of `log(targets!)`.
+    """`exp(log_input) - log_input * targets`; `compute_full_loss` adds Stirling's approximation of `log(targets!)`.
 
     >>> import gradtape as tf
     >>> tf.nn.log_poisson_loss([1.0], [0.0]).numpy()
@@ -174,7 +174,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """The sum of the losses, weighted, divided by the size of the global batch: by the losses given, unless told.
+    """Divides the weighted sum of the losses by the global batch size, by default the number of losses.
 
     >>> import gradtape as tf
     >>> float(tf.nn.compute_average_loss([1.0, 2.0], sample_weight=[1.0, 0.5], global_batch_size=4))
@@ -208,7 +208,7 @@ def compute_average_loss(
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
-    """The sum of the losses; a regularisation loss counts once, however many replicas compute it.
+    """Sums the losses and divides by the number of replicas, so that a regularization loss counts once.
 
     >>> import gradtape as tf
     >>> float(tf.nn.scale_regularization_loss([1.0, 2.0]))
@@ -216,4 +216,4 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """
     loss = to_tensor(regularization_loss)
     total = ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False)
-    return total / 1  # one replica; the division makes floats of integers
+    return total / 1  # one replica; the division converts integers to floats

@@ -1,4 +1,4 @@
-"""`tf.dtypes.experimental`: element types of eight bits and fewer, to store values in; arithmetic is in float32."""
+"""`tf.dtypes.experimental`: dtypes of eight bits and fewer for storage; arithmetic is in float32."""
 
 from __future__ import annotations
 

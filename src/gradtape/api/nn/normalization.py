@@ -1,4 +1,4 @@
-"""Means, variances and what is normalised with them."""
+"""Means, variances and normalization."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """`value + bias`, with one bias for each channel.
+    """Adds one bias per channel to `value`.
 
     >>> import gradtape as tf
     >>> tf.nn.bias_add(tf.zeros((1, 3)), tf.constant([1.0, 2.0, 3.0])).numpy()
@@ -47,7 +47,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance of `x` along `axes`; `shift` is ignored.
+    """Returns the mean and the variance of `x` along `axes`; `shift` is ignored.
 
     >>> import gradtape as tf
     >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
@@ -71,7 +71,7 @@ def moments(
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance of `x` along `axes`, each element counted `frequency_weights` times; 0 where none is.
+    """Returns the mean and variance of `x` along `axes`, weighted by `frequency_weights`; 0 if all weights are zero.
 
     >>> import gradtape as tf
     >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 4.0]), [0], tf.constant([2.0, 1.0]))
@@ -97,7 +97,7 @@ def weighted_moments(
 def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """The count, the sum and the sum of squares of `x - shift` along `axes`, and the shift.
+    """Returns the count, the sum and the sum of squares of `x - shift` along `axes`, and the shift.
 
     >>> import gradtape as tf
     >>> count, total, squares, _ = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
@@ -119,7 +119,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance from what `sufficient_statistics` gives.
+    """Computes the mean and the variance from the results of `sufficient_statistics`.
 
     >>> import gradtape as tf
     >>> mean, variance = tf.nn.normalize_moments(2.0, tf.constant(4.0), tf.constant(10.0), None)
@@ -165,7 +165,7 @@ def batch_normalization(
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
 ) -> Tensor:
-    """Each value divided by `(bias + alpha * sum of squares of the nearby channels) ** beta`.
+    """Divides each value by `(bias + alpha * sum of squares of the nearby channels) ** beta`.
 
     >>> import gradtape as tf
     >>> x = tf.reshape(tf.constant([3.0, 4.0]), (1, 1, 1, 2))

@@ -1,4 +1,4 @@
-"""Pooling over windows: maxima, means, and their fractional and morphological relatives."""
+"""Pooling over windows: maximum, average, fractional and morphological."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def _depth_only(value: Any, n: int, first: bool) -> int | None:
-    """The size of a window over nothing but channels, `[1, 1, 1, k]`, or None."""
+    """Returns the size of a window over channels only, `[1, 1, 1, k]`, or None."""
     given = [int(k) for k in to_array(value).ravel()]
     if len(given) != n + 2:
         return None
@@ -87,7 +87,7 @@ def _space(x: Tensor, data_format: str | None) -> tuple[int, bool]:
 
 
 def _values(images: Any) -> Tensor:
-    """What `max_pool` looks at: images in NumPy's arrays, whatever they hold, become float32."""
+    """Returns the input of `max_pool`: images in NumPy arrays of any dtype become float32."""
     is_image = isinstance(images, np.ndarray) and images.ndim == 4
     return with_default(images, dtypes.float32, dtypes.ANY) if is_image else to_tensor(images)
 
@@ -95,7 +95,7 @@ def _values(images: Any) -> Tensor:
 def max_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The largest value under a window of `ksize`, over 1 to 3 axes of space.
+    """Returns the maximum in windows of `ksize`, over 1 to 3 spatial axes.
 
     >>> import gradtape as tf
     >>> tf.nn.max_pool(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID").numpy()[0, :, :, 0]
@@ -146,7 +146,7 @@ def max_pool3d(
 def avg_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The mean of the values under a window of `ksize`, padding left out, over 1 to 3 axes of space.
+    """Returns the mean in windows of `ksize`, without padding, over 1 to 3 spatial axes.
 
     >>> import gradtape as tf
     >>> tf.nn.avg_pool(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID").numpy()[0, :, :, 0]
@@ -202,7 +202,7 @@ def pool(
     input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
     data_format: str | None = None, dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`max_pool` or `avg_pool`, as `pooling_type` ("MAX" or "AVG") says, with dilated windows too.
+    """`max_pool` or `avg_pool`, as selected by `pooling_type` ("MAX" or "AVG"); supports dilated windows.
 
     >>> import gradtape as tf
     >>> tf.nn.pool(tf.constant([[[1.0], [3.0], [2.0], [5.0]]]), [2], "MAX", dilations=[2]).numpy().ravel()
@@ -227,7 +227,7 @@ def pool(
 
 
 class MaxPoolWithArgmax(NamedTuple):
-    """The maxima, and where they were found."""
+    """The maxima and their positions."""
 
     output: Tensor
     argmax: Tensor
@@ -237,7 +237,7 @@ def max_pool_with_argmax(
     input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", output_dtype: DType = dtypes.int64,
     include_batch_in_index: bool = False, name: str | None = None,
 ) -> MaxPoolWithArgmax:  # fmt: skip
-    """`max_pool2d`, and where in the flattened image (or batch) each maximum was found.
+    """`max_pool2d`, and the index of each maximum in the flattened image (or batch).
 
     >>> import gradtape as tf
     >>> y, where = tf.nn.max_pool_with_argmax(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID")
@@ -259,12 +259,12 @@ def max_pool_with_argmax(
 
 
 def _sequence(size: int, ratio: float, pseudo_random: bool, rng: np.random.Generator) -> Any:
-    """Where the regions along an axis begin, and the end: steps of `floor(ratio)` and one more, on average `ratio`."""
+    """Returns the boundaries of the regions along an axis: steps of `floor(ratio)` or one more, on average `ratio`."""
     count = int(size / ratio)
     if pseudo_random:
         alpha = size / count
         highest = min(1.0, (size - 1) / (alpha * max(count - 1, 1)) if count > 1 else 1.0)
-        # ceil(alpha * (i + u)) with u such that the first step is positive and the last region not empty
+        # ceil(alpha * (i + u)), with u such that the first step is positive and the last region is not empty
         low = max(0.0, size / alpha - count)
         u = rng.uniform(low, max(highest, low + 1e-9)) if count > 1 else 0.0
         points = np.ceil(alpha * (np.arange(count + 1) + u)).astype(np.int64) - int(np.ceil(alpha * u))
@@ -276,7 +276,7 @@ def _sequence(size: int, ratio: float, pseudo_random: bool, rng: np.random.Gener
 
 
 def _regions(x: Tensor, axis: int, points: Any, overlapping: bool, largest: bool) -> Tensor:
-    """The maximum or the sum over each region of one axis."""
+    """Returns the maximum or the sum over each region of one axis."""
     starts, stops = points[:-1], points[1:] + (1 if overlapping else 0)
     stops = np.minimum(stops, x.dims[axis])
     order = (axis, *(i for i in range(len(x.dims)) if i != axis))
@@ -329,7 +329,7 @@ def fractional_max_pool(
     value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """`max_pool` over random regions that shrink the image by `pooling_ratio`, and the regions' row and column bounds.
+    """`max_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
 
     >>> import gradtape as tf
     >>> y, rows, columns = tf.nn.fractional_max_pool(tf.ones((1, 6, 6, 1)), 1.5, seed=1)
@@ -343,7 +343,7 @@ def fractional_avg_pool(
     value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """`avg_pool` over random regions that shrink the image by `pooling_ratio`, and the regions' row and column bounds.
+    """`avg_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
 
     >>> import gradtape as tf
     >>> y, rows, columns = tf.nn.fractional_avg_pool(tf.ones((1, 6, 6, 1)), 1.5, seed=1)
@@ -356,7 +356,7 @@ def fractional_avg_pool(
 def dilation2d(
     input: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
 ) -> Tensor:
-    """Grayscale dilation: the maximum of image plus filter under the window; `filters` is `(height, width, channels)`.
+    """Grayscale dilation: the maximum of image plus filter in the window; `filters` is `(height, width, channels)`.
 
     >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(9.0), (1, 3, 3, 1))
@@ -387,7 +387,7 @@ def dilation2d(
 def erosion2d(
     value: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
 ) -> Tensor:
-    """Grayscale erosion: the minimum of image minus mirrored filter under the window.
+    """Grayscale erosion: the minimum of image minus mirrored filter in the window.
 
     >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(1.0, 10.0), (1, 3, 3, 1))

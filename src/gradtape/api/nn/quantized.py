@@ -1,4 +1,4 @@
-"""`tf.quantization`: values rounded as in a quantized model; the gradient goes straight through the rounding."""
+"""`tf.quantization`: values rounded as in a quantized model, with a straight-through gradient."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 def fake_quant_with_min_max_args(
     inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
-    """`inputs` rounded to the `2 ** num_bits` steps between `min` and `max`, of which one is moved to 0.
+    """Rounds `inputs` to `2 ** num_bits` steps between `min` and `max`, shifted so that 0 is one of them.
 
     >>> import gradtape as tf
     >>> x = tf.Variable([-2.0, 0.3, 0.7])
@@ -41,7 +41,7 @@ def fake_quant_with_min_max_args(
 def fake_quant_with_min_max_vars(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
-    """`fake_quant_with_min_max_args` with limits that are tensors, and have gradients.
+    """`fake_quant_with_min_max_args` with limits that are tensors and have gradients.
 
     >>> import gradtape as tf
     >>> limit = tf.Variable(2.0)
@@ -83,11 +83,11 @@ def _quantized(inputs: Any, low: Any, high: Any, bits: int, narrow: bool, dims: 
                 f"{what} has incorrect size, expected {dims[0]} was {limit.dims[0]} [Op:{title}]"
             )
     first, last = float(narrow), float(2**bits - 1)
-    over = tuple(range(len(x.dims) - len(dims)))  # the axes that share their limits
+    over = tuple(range(len(x.dims) - len(dims)))  # the axes that share limits
 
     @custom_gradient
     def rounded(x: Any, low: Any, high: Any) -> Any:
-        nothing = ops.logical_and(low == 0.0, high == 0.0)  # no range at all: everything is 0
+        nothing = ops.logical_and(low == 0.0, high == 0.0)  # an empty range: everything is 0
         step = ops.where(nothing, 1.0, (high - low) / (last - first))
         zero = ops.floor(ops.minimum(ops.maximum(first - low / step, first), last) + 0.5)
         least, most = (first - zero) * step, (last - zero) * step
@@ -105,7 +105,7 @@ def _quantized(inputs: Any, low: Any, high: Any, bits: int, narrow: bool, dims: 
 
 
 class FakeQuantWithMinMaxVarsGradient(NamedTuple):
-    """What `fake_quant_with_min_max_vars_gradient` returns."""
+    """The result of `fake_quant_with_min_max_vars_gradient`."""
 
     backprops_wrt_input: Tensor
     backprop_wrt_min: Tensor
@@ -113,7 +113,7 @@ class FakeQuantWithMinMaxVarsGradient(NamedTuple):
 
 
 class FakeQuantWithMinMaxVarsPerChannelGradient(FakeQuantWithMinMaxVarsGradient):
-    """What `fake_quant_with_min_max_vars_per_channel_gradient` returns."""
+    """The result of `fake_quant_with_min_max_vars_per_channel_gradient`."""
 
 
 def _backward(function: Any, gradients: Any, *inputs: Any) -> list[Tensor]:
@@ -128,7 +128,7 @@ def fake_quant_with_min_max_args_gradient(
     gradients: Any, inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `fake_quant_with_min_max_args`: what comes from behind, where an input is between the bounds.
+    """Returns the gradient of `fake_quant_with_min_max_args`: the incoming one where the input is within the limits.
 
     >>> import gradtape as tf
     >>> tf.quantization.fake_quant_with_min_max_args_gradient([1.0, 2.0], [-9.0, 1.0]).numpy().tolist()
@@ -142,7 +142,7 @@ def fake_quant_with_min_max_vars_gradient(
     gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> FakeQuantWithMinMaxVarsGradient:  # fmt: skip
-    """The gradients of `fake_quant_with_min_max_vars`, by the inputs and by the bounds.
+    """Returns the gradients of `fake_quant_with_min_max_vars` with respect to the inputs and the limits.
 
     >>> import gradtape as tf
     >>> back = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [-9.0, 0.5], -1.0, 1.0)
@@ -161,7 +161,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> FakeQuantWithMinMaxVarsPerChannelGradient:  # fmt: skip
-    """The gradients of `fake_quant_with_min_max_vars_per_channel`, by the inputs and by the bounds.
+    """Returns the gradients of `fake_quant_with_min_max_vars_per_channel` with respect to the inputs and the limits.
 
     >>> import gradtape as tf
     >>> back = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient([[2.0]], [[9.0]], [-1.0], [1.0])
@@ -180,7 +180,7 @@ def quantize_and_dequantize(
     input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
     round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """`input` rounded to steps around 0 that reach the larger of two bounds, or its own; the gradient passes through.
+    """Rounds `input` to steps around 0 up to the larger of two bounds, or its own; the gradient passes through.
 
     >>> import gradtape as tf
     >>> tf.quantization.quantize_and_dequantize([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
@@ -195,7 +195,7 @@ def quantize_and_dequantize_v2(
     input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
     round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """`quantize_and_dequantize` whose gradient is that of clipping: there is none outside of the bounds.
+    """`quantize_and_dequantize` with the gradient of clipping: none outside the bounds.
 
     >>> import gradtape as tf
     >>> tf.quantization.quantize_and_dequantize_v2([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
@@ -212,7 +212,7 @@ def quantize_and_dequantize_v2(
 def _stepped(
     x: Tensor, low: Any, high: Any, signed: bool, bits: int, given: bool, mode: str, narrow: bool, axis: int | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The values rounded to their steps, and the bounds, shaped to go with them."""
+    """Returns the rounded values, and the bounds in a broadcastable shape."""
     if mode not in ("HALF_TO_EVEN", "HALF_UP"):
         raise errors.InvalidArgumentError(f"Round mode string must be one of HALF_TO_EVEN and HALF_UP, got {mode}")
     if axis is not None and not 0 <= axis < len(x.dims):

@@ -1,4 +1,4 @@
-"""Losses over many classes that look at a sample of them, and isotonic regression."""
+"""Sampled losses over many classes, and isotonic regression."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _logits(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
     sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Logits of the true and of the sampled classes, less the logarithms of their chances, and the labels."""
+    """Returns logits of true and sampled classes minus the logs of their probabilities, and the labels."""
     x = to_tensor(inputs)
     true = ops.cast(to_tensor(labels), dtype=dtypes.int64)
     batch = x.dims[0]
@@ -44,7 +44,7 @@ def _logits(
     of_sampled = ops.matmul(x, ops.slice(w, key=there), transpose_b=True) + ops.slice(b, key=there)
     if remove_accidental_hits:
         if dispatch.thread.trace is None:
-            seeds_of_op(None)  # nothing is drawn, but TensorFlow's op that finds the hits uses up a seed
+            seeds_of_op(None)  # nothing is drawn, but TensorFlow's op that finds the hits consumes a seed
         same = ops.equal(ops.reshape(true, shape=(batch, num_true, 1)), ids)
         hits = ops.sum(ops.cast(same, dtype=x.dtype), axis=(1,), keepdims=False)
         of_sampled = of_sampled + hits * _NEVER
@@ -59,7 +59,7 @@ def nce_loss(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
     sampled_values: Any = None, remove_accidental_hits: bool = False, name: str = "nce_loss",
 ) -> Tensor:  # fmt: skip
-    """Noise-contrastive estimation: the true classes told from `num_sampled` drawn ones by logistic regression.
+    """Noise-contrastive estimation: logistic regression of the true classes against `num_sampled` sampled ones.
 
     >>> import gradtape as tf
     >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
@@ -79,7 +79,7 @@ def sampled_softmax_loss(
     sampled_values: Any = None, remove_accidental_hits: bool = True, seed: int | None = None,
     name: str = "sampled_softmax_loss",
 ) -> Tensor:  # fmt: skip
-    """The softmax cross entropy over the true classes and `num_sampled` drawn ones.
+    """The softmax cross entropy over the true classes and `num_sampled` sampled ones.
 
     >>> import gradtape as tf
     >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
@@ -95,14 +95,14 @@ def sampled_softmax_loss(
 
 
 class IsotonicRegression(NamedTuple):
-    """What `isotonic_regression` gives: the sequence, and the number of the run each element belongs to."""
+    """The result of `isotonic_regression`: the sequence, and the segment of each element."""
 
     output: Tensor
     segments: Tensor
 
 
 def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
-    """The sequence nearest to `inputs` along `axis` that never increases, or never decreases.
+    """Returns the nonincreasing (or nondecreasing) sequence closest to `inputs` along `axis`.
 
     >>> import gradtape as tf
     >>> tf.nn.isotonic_regression(tf.constant([3.0, 1.0, 2.0])).output.numpy()

@@ -1,4 +1,4 @@
-"""Cosine transforms, the modified one of overlapping frames, and mel-frequency cepstra."""
+"""Cosine transforms, the modified cosine transform of overlapping frames, and mel-frequency cepstra."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def dct(
 
     Args:
       input: float32 or float64 values.
-      type: which transform.
-      n: length, to which the values are cut off or continued with zeros.
+      type: the type of the transform.
+      n: length to which the values are truncated or zero-padded.
       axis: -1.
       norm: `"ortho"` makes types 2, 3 and 4 orthonormal.
 
@@ -64,7 +64,7 @@ def dct(
 def idct(
     input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The transform that undoes `tf.signal.dct` of that type, up to a factor of twice the length unless normalised.
+    """The inverse of `tf.signal.dct` of that type, up to a factor of twice the length unless normalized.
 
     >>> import gradtape as tf
     >>> tf.signal.idct([4.0, 0.0]).numpy().tolist()
@@ -74,7 +74,7 @@ def idct(
 
 
 def _quarters(x: Tensor, count: int) -> list[Tensor]:
-    """The last axis cut into `count` equal parts."""
+    """Splits the last axis into `count` equal parts."""
     n = x.dims[-1] // count
     return [ops.slice(x, key=(..., slice(i * n, (i + 1) * n))) for i in range(count)]
 
@@ -91,13 +91,13 @@ def mdct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The modified cosine transform: half as many coefficients as samples of each frame, frames overlapping by half.
+    """The modified discrete cosine transform: half as many coefficients as samples per frame; frames overlap by half.
 
     Args:
-      signals: real values, the last axis is time.
+      signals: real values; the last axis is time.
       frame_length: a multiple of 4.
-      window_fn: `window_fn(frame_length, dtype=...)` gives the weights of a frame; None for 1 / sqrt(2).
-      pad_end: whether to fill up the last frame with zeros.
+      window_fn: `window_fn(frame_length, dtype=...)` returns the window; None means 1 / sqrt(2).
+      pad_end: whether to zero-pad the last frame.
       norm: None or `"ortho"`.
 
     >>> import gradtape as tf
@@ -121,7 +121,7 @@ def inverse_mdct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The signal of a modified cosine transform; its first and last half frames are not recovered.
+    """Reconstructs a signal from its modified cosine transform, except for its first and last half frames.
 
     >>> import gradtape as tf
     >>> tf.signal.inverse_mdct(tf.signal.mdct(tf.ones((16,)), 8)).numpy()[4:12].round(4).tolist()
@@ -140,7 +140,7 @@ def inverse_mdct(
 
 
 def _mel(frequency: Any) -> Any:
-    """The height of a tone as it is heard, from its frequency."""
+    """Converts a frequency to the mel scale."""
     return 1127.0 * np.log1p(frequency / 700.0)
 
 
@@ -153,14 +153,14 @@ def linear_to_mel_weight_matrix(
     dtype: DType = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix that turns spectra into mel spectra: triangles, equally wide on the mel scale.
+    """Returns the matrix that maps spectra to mel spectra: triangles of equal width on the mel scale.
 
     Args:
-      num_mel_bins: how many triangles.
-      num_spectrogram_bins: how many frequencies, from 0 to half the sample rate, a spectrum has.
-      sample_rate: samples a second.
-      lower_edge_hertz: where the first triangle begins.
-      upper_edge_hertz: where the last one ends.
+      num_mel_bins: number of triangles.
+      num_spectrogram_bins: number of frequencies of a spectrum, from 0 to half the sample rate.
+      sample_rate: samples per second.
+      lower_edge_hertz: start of the first triangle.
+      upper_edge_hertz: end of the last triangle.
 
     >>> import gradtape as tf
     >>> tf.signal.linear_to_mel_weight_matrix(3, 9).shape
@@ -183,7 +183,7 @@ def linear_to_mel_weight_matrix(
         )
     if not found.is_floating:
         raise ValueError(f"dtype must be a floating point type. Got: {found}")
-    # The frequency 0 has no place on a logarithmic scale and no weight.
+    # Frequency 0 does not exist on a logarithmic scale and has no weight.
     tones = _mel(np.linspace(0.0, rate / 2, max(int(num_spectrogram_bins), 1))[1:])[:, None]
     edges = np.linspace(_mel(low), _mel(high), num_mel_bins + 2)
     left, centre, right = edges[:-2], edges[1:-1], edges[2:]
@@ -192,7 +192,7 @@ def linear_to_mel_weight_matrix(
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
-    """Mel-frequency cepstral coefficients, scaled as HTK does, of logarithms of mel spectra.
+    """Returns mel-frequency cepstral coefficients, scaled as in HTK, of log mel spectra.
 
     >>> import gradtape as tf
     >>> tf.signal.mfccs_from_log_mel_spectrograms(tf.ones((2, 8))).numpy()[0, 0].item()

@@ -1,4 +1,4 @@
-"""Fourier transforms, along the last axes or along those named."""
+"""Fourier transforms along the last axes or given axes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _last_axes_of_real(x: Tensor, count: int) -> tuple[int, ...]:
 
 
 def _complex_values(value: Any) -> Tensor:
-    """`value` as complex numbers: its own, or complex64, as of any array of NumPy's."""
+    """Returns `value` as complex numbers: in its own dtype, or as complex64 for real NumPy arrays."""
     return with_default(value, dtypes.complex64, dtypes.COMPLEX)
 
 
@@ -63,7 +63,7 @@ def _lengths(fft_length: Any, count: int) -> list[int]:
 
 
 def resized(x: Tensor, axes: tuple[int, ...], sizes: list[int]) -> Tensor:
-    """`x` cut off, or continued with zeros, to `sizes` along `axes`."""
+    """Truncates or zero-pads `x` to `sizes` along `axes`."""
     wanted = dict(zip(axes, sizes, strict=True))
     if any(x.dims[i] > n for i, n in wanted.items()):
         x = ops.slice(x, key=tuple(slice(0, wanted.get(i, n)) for i, n in enumerate(x.dims)))
@@ -158,11 +158,11 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
 
 
 def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The Fourier transform of real values along the last axis: the frequencies from 0 to half the length.
+    """The Fourier transform of real values along the last axis: frequencies from 0 to half the length.
 
     Args:
       input_tensor: float32 or float64 values.
-      fft_length: a list of one number, to which the values are cut off or continued with zeros.
+      fft_length: a list with the length to which the values are truncated or zero-padded.
 
     >>> import gradtape as tf
     >>> tf.signal.rfft([1.0, 1.0, 1.0]).numpy().tolist()
@@ -172,7 +172,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.rfft`; without `fft_length` the result has an even length.
+    """The inverse of `tf.signal.rfft`; by default the result has an even length.
 
     >>> import gradtape as tf
     >>> tf.signal.irfft(tf.constant([3.0, 0.0], tf.complex64), [3]).numpy().tolist()
@@ -240,12 +240,12 @@ def _named_axes(x: Tensor, fft_length: Any, axes: Any, norm: str | None) -> tupl
 def fftnd(
     input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The discrete Fourier transform along `axes`, all of them unless told.
+    """The discrete Fourier transform along `axes`, by default all.
 
     Args:
       input_tensor: complex values.
-      fft_length: for each axis, to which length the values are cut off or continued with zeros.
-      axes: the axes to transform along.
+      fft_length: for each axis, the length to which the values are truncated or zero-padded.
+      axes: the axes to transform.
       norm: `"backward"` divides the inverse by the number of values, `"forward"` the transform, `"ortho"` both by its
         square root.
 
@@ -275,7 +275,7 @@ def ifftnd(
 def rfftnd(
     input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The Fourier transform of real values along `axes`, of which the last keeps half of the frequencies.
+    """The Fourier transform of real values along `axes`; the last axis keeps half of the frequencies.
 
     >>> import gradtape as tf
     >>> tf.signal.rfftnd(tf.ones((1, 2))).numpy().tolist()
@@ -304,7 +304,7 @@ def irfftnd(
 
 
 def _rolled(value: Any, axes: Any, half: Any) -> Tensor:
-    """The value with `half(n)` positions taken from the beginning of each axis to its end."""
+    """Moves the first `half(n)` positions of each axis to its end."""
     x = to_tensor(value)
     rank = len(x.dims)
     for axis in range(rank) if axes is None else to_array(axes).ravel().tolist():
@@ -319,7 +319,7 @@ def _rolled(value: Any, axes: Any, half: Any) -> Tensor:
 
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """The value with the frequency 0 moved to the middle of each of `axes`.
+    """Moves frequency 0 to the center of each of `axes`.
 
     >>> import gradtape as tf
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy().tolist()

@@ -1,4 +1,4 @@
-"""Signals as overlapping frames, and back: short-time Fourier transforms."""
+"""Overlapping frames of signals, and short-time Fourier transforms."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def frame(
     axis: int = -1,
     name: str | None = None,
 ) -> Tensor:
-    """The overlapping pieces of a signal: `axis` becomes two, the number of the frame and the position in it.
+    """Splits a signal into overlapping frames: `axis` becomes two axes, frame and position.
 
     Args:
       signal: values.
-      frame_length: how long a frame is.
-      frame_step: how far after one frame the next begins.
-      pad_end: whether frames begin wherever the signal goes on, and are filled up with `pad_value`.
+      frame_length: length of a frame.
+      frame_step: distance between the starts of frames.
+      pad_end: whether to pad the end of the signal with `pad_value` for incomplete frames.
       pad_value: see `pad_end`.
-      axis: the axis of time.
+      axis: the time axis.
 
     >>> import gradtape as tf
     >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy().tolist()
@@ -82,7 +82,7 @@ def _continued(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
-    """The sum of frames, each beginning `frame_step` after the one before it.
+    """Sums frames that start `frame_step` apart.
 
     >>> import gradtape as tf
     >>> tf.signal.overlap_and_add([[1, 1, 1], [1, 1, 1]], 2).numpy().tolist()
@@ -117,12 +117,12 @@ def stft(
     """The short-time Fourier transform: the spectrum of each windowed frame.
 
     Args:
-      signals: real values, the last axis is time.
-      frame_length: how long a frame is.
-      frame_step: how far after one frame the next begins.
-      fft_length: length of the transform; the least power of two that holds a frame, if None.
-      window_fn: `window_fn(frame_length, dtype=...)` gives the weights of a frame; None for none.
-      pad_end: whether to fill up the last frames with zeros.
+      signals: real values; the last axis is time.
+      frame_length: length of a frame.
+      frame_step: distance between the starts of frames.
+      fft_length: length of the transform; by default the smallest power of two that holds a frame.
+      window_fn: `window_fn(frame_length, dtype=...)` returns the window; None for none.
+      pad_end: whether to zero-pad the last frames.
 
     >>> import gradtape as tf
     >>> tf.signal.stft(tf.ones((8,)), 4, 2).shape
@@ -139,7 +139,7 @@ def stft(
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
-    """The window for `tf.signal.inverse_stft` that undoes `forward_window_fn` in `tf.signal.stft`.
+    """Returns the window for `tf.signal.inverse_stft` that inverts `forward_window_fn` in `tf.signal.stft`.
 
     >>> import gradtape as tf
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().tolist()
@@ -168,7 +168,7 @@ def inverse_stft(
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
-    """A signal from its short-time Fourier transform; see `tf.signal.inverse_stft_window_fn` for the window.
+    """Reconstructs a signal from its short-time Fourier transform; see `tf.signal.inverse_stft_window_fn`.
 
     >>> import gradtape as tf
     >>> x = tf.ones((8,))

@@ -1,4 +1,4 @@
-"""Fourier transforms along named axes, as TensorFlow has them at its root: lengths and axes must be given."""
+"""Fourier transforms along given axes, as in TensorFlow's root namespace: lengths and axes are required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows: the weights a frame of a signal is multiplied with."""
+"""Window functions of signal frames."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _raised_cosine(window_length: Any, periodic: Any, dtype: Any, a: float, b: f
 def hann_window(
     window_length: Any, periodic: Any = True, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """The Hann window, one half minus half a cosine; `periodic` fits the next window, for frames in a row.
+    """The Hann window, one half minus half a cosine; `periodic` matches the next window of successive frames.
 
     >>> import gradtape as tf
     >>> tf.signal.hann_window(4).numpy().tolist()
@@ -71,7 +71,7 @@ def hamming_window(
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """The Kaiser window, whose larger `beta` makes it narrower.
+    """The Kaiser window; a larger `beta` makes it narrower.
 
     >>> import gradtape as tf
     >>> tf.signal.kaiser_window(3, beta=0.0).numpy().tolist()
@@ -94,7 +94,7 @@ def kaiser_window(
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """The window made of the running sum of a Kaiser window: its squares and those of the next one add up to 1.
+    """The Kaiser-Bessel-derived window: the squares of overlapping halves sum to 1.
 
     >>> import gradtape as tf
     >>> tf.signal.kaiser_bessel_derived_window(2, dtype=tf.float64).numpy().round(4).tolist()
@@ -108,7 +108,7 @@ def kaiser_bessel_derived_window(
 
 
 def vorbis_window(window_length: Any, dtype: DType = dtypes.float32, name: str | None = None) -> Tensor:
-    """The window of the Vorbis codec, sin(π/2 sin²): its squares and those of the next one add up to 1.
+    """The window of the Vorbis codec, sin(π/2 sin²): the squares of overlapping halves sum to 1.
 
     >>> import gradtape as tf
     >>> tf.signal.vorbis_window(1).numpy().tolist()
