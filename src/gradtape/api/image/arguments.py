@@ -1,4 +1,4 @@
-"""What an image is, and what the functions on images demand of one."""
+"""Validation of image arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...engine.run.namespace import ops
 
 
 def to_image(image: Any) -> Tensor:
-    """An image, or a batch of them, as a tensor; its last three axes must not be empty."""
+    """Converts an image or a batch of images to a tensor; its last three axes must not be empty."""
     tensor = to_tensor(image)
     if len(tensor.dims) < 3:
         raise ValueError(f"'image' (shape {tensor.shape}) must be at least three-dimensional.")
@@ -21,7 +21,7 @@ def to_image(image: Any) -> Tensor:
 
 
 def to_image_or_batch(image: Any) -> Tensor:
-    """An image of rank 3 or a batch of rank 4."""
+    """Returns an image of rank 3 or a batch of rank 4, after checking."""
     tensor = to_image(image)
     if len(tensor.dims) > 4:
         raise ValueError(f"'image' (shape {tensor.shape}) must have either 3 or 4 dimensions.")
@@ -29,7 +29,7 @@ def to_image_or_batch(image: Any) -> Tensor:
 
 
 def on_batch(image: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """`function`, which takes a batch, on a batch or on a single image."""
+    """Applies `function`, which takes a batch, to a batch or a single image."""
     if len(image.dims) == 4:
         return function(image)
     result = function(ops.reshape(image, shape=(1, *image.dims)))

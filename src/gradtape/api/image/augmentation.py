@@ -1,4 +1,4 @@
-"""Images changed at random: from the process's streams, or as a function of the seed given."""
+"""Random image augmentation: from the global random streams, or as a function of a given seed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _flip(image: Any, axis: int, draw: Draw) -> Tensor:
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
-    """The image, or each of a batch, mirrored along its width with probability one half.
+    """Flips the image, or each image of a batch, horizontally with probability one half.
 
     >>> import gradtape as tf
     >>> tf.image.random_flip_left_right(tf.zeros([2, 3, 1])).shape
@@ -72,7 +72,7 @@ def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
-    """The image, or each of a batch, mirrored along its height with probability one half.
+    """Flips the image, or each image of a batch, vertically with probability one half.
 
     >>> import gradtape as tf
     >>> tf.image.random_flip_up_down(tf.zeros([2, 3, 1])).shape
@@ -107,7 +107,7 @@ def _brightness(image: Any, most: Any, draw: Draw) -> Tensor:
 
 
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
-    """The image's brightness changed by up to `max_delta` either way.
+    """Changes the brightness of the image by a random delta of up to `max_delta`.
 
     >>> import gradtape as tf
     >>> tf.image.random_brightness(tf.zeros([2, 3, 1]), 0.2).shape
@@ -133,7 +133,7 @@ def _factor(lower: Any, upper: Any, draw: Draw) -> Tensor:
 
 
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """The image's contrast times a factor between `lower` and `upper`.
+    """Multiplies the contrast of the image by a random factor between `lower` and `upper`.
 
     >>> import gradtape as tf
     >>> tf.image.random_contrast(tf.zeros([2, 3, 1]), 0.2, 0.5).shape
@@ -153,7 +153,7 @@ def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> 
 
 
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """The image's saturation times a factor between `lower` and `upper`.
+    """Multiplies the saturation of the image by a random factor between `lower` and `upper`.
 
     >>> import gradtape as tf
     >>> tf.image.random_saturation(tf.zeros([2, 3, 3]), 0.2, 0.5).shape
@@ -179,7 +179,7 @@ def _hue(image: Any, most: Any, draw: Draw) -> Tensor:
 
 
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
-    """The image's hues turned by up to `max_delta` either way.
+    """Rotates the hue of the image by a random delta of up to `max_delta`.
 
     >>> import gradtape as tf
     >>> tf.image.random_hue(tf.zeros([2, 3, 3]), 0.2).shape
@@ -205,7 +205,7 @@ def _jpeg_quality(image: Any, low: Any, high: Any, draw: Draw) -> Tensor:
 
 
 def random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None) -> Tensor:
-    """The image as it looks after being stored as a JPEG of a quality in the range given.
+    """Encodes and decodes the image as a JPEG of random quality in the given range.
 
     >>> import gradtape as tf
     >>> tf.image.random_jpeg_quality(tf.zeros([8, 8, 3]), 75, 95).shape
@@ -235,7 +235,7 @@ def _crop(value: Any, size: Any, draw: Draw) -> Tensor:
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
-    """A part of `value` of shape `size`, from anywhere in it.
+    """Crops a random part of shape `size` from `value`.
 
     >>> import gradtape as tf
     >>> tf.image.random_crop(tf.zeros([5, 5, 3]), [2, 3, 3]).shape
@@ -255,7 +255,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
 
 
 class _Words:
-    """The words of a stream one after the other."""
+    """Yields the words of a random stream."""
 
     def __init__(self, state: Any) -> None:
         self.state, self.block, self.left = state, 0, [0][:0]
@@ -274,7 +274,8 @@ class _Words:
 
 
 def _random_box(width: int, height: int, areas: Any, aspect: Any, words: _Words) -> tuple[int, int, int, int] | None:
-    """A box [x, y, width, height] of this aspect ratio with an area in the range given, or None if none fits."""
+    """Returns a box [x, y, width, height] with this aspect ratio and an area in the given range, or None.
+    """
     f32 = np.float32
     least, most = (f32(a) * f32(width) * f32(height) for a in areas)
     rows, most_rows = (int(np.rint(np.sqrt(area / aspect))) for area in (least, most))
@@ -301,7 +302,7 @@ def _random_box(width: int, height: int, areas: Any, aspect: Any, words: _Words)
 
 
 def _covers(box: tuple[int, int, int, int], objects: Any, share: float) -> bool:
-    """Whether the box covers at least this share of one of the objects, [top, left, bottom, right] in pixels."""
+    """Returns whether the box covers at least this fraction of an object, [top, left, bottom, right] in pixels."""
     x, y, columns, rows = box
     for top, left, bottom, right in objects:
         area = (bottom - top) * (right - left)
@@ -312,7 +313,7 @@ def _covers(box: tuple[int, int, int, int], objects: Any, share: float) -> bool:
 
 
 class SampledBox(NamedTuple):
-    """What `stateless_sample_distorted_bounding_box` gives."""
+    """The result of `stateless_sample_distorted_bounding_box`."""
 
     begin: Tensor
     size: Tensor
@@ -330,15 +331,15 @@ def stateless_sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: Any = None,
     name: str | None = None,
 ) -> SampledBox:
-    """A random box in an image that covers enough of one of the objects: where it begins, its size, and as a box.
+    """Samples a box that covers enough of one of the objects: returns its start, its size, and the box.
 
     Args:
       image_size: [height, width, channels].
-      bounding_boxes: the objects, [batch, n, 4] with [y_min, x_min, y_max, x_max] in units of the image's size.
-      min_object_covered: the share of an object that must be inside.
-      aspect_ratio_range: width over height, [0.75, 1.33] unless told.
-      area_range: the share of the image the box may cover, [0.05, 1] unless told.
-      max_attempts: after so many boxes, 100 unless told, the whole image is the answer.
+      bounding_boxes: the objects, [batch, n, 4] with [y_min, x_min, y_max, x_max] relative to the image's size.
+      min_object_covered: the fraction of an object that must be inside.
+      aspect_ratio_range: width over height, [0.75, 1.33] by default.
+      area_range: the fraction of the image that the box may cover, [0.05, 1] by default.
+      max_attempts: the number of boxes to try, 100 by default; after that, the whole image is returned.
 
     >>> import gradtape as tf
     >>> begin, size, box = tf.image.stateless_sample_distorted_bounding_box(
@@ -356,7 +357,7 @@ def sampled_box(
     state: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any, aspect_ratio_range: Any,
     area_range: Any, max_attempts: Any, use_image_if_no_bounding_boxes: Any,
 ) -> SampledBox:  # fmt: skip
-    """The box that is drawn from a state of Philox."""
+    """Returns the box drawn from a state of Philox."""
     dims = to_tensor(image_size)
     height, width = (int(n) for n in to_array(dims)[:2])
     boxes = to_array(bounding_boxes, np.float32)

@@ -1,4 +1,4 @@
-"""Boxes in images: the best of many that overlap, drawn, and drawn by chance."""
+"""Bounding boxes: non-maximum suppression, drawing and random sampling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _as_many(boxes: Tensor, scores: Tensor, limit: float) -> Tensor:
         raise errors.InvalidArgumentError(
             f"scores has incompatible shape: one for each of {boxes.dims[0]} boxes, got {list(scores.dims)}"
         )
-    if scores.dtype.size < 4:  # the op gives the places beside the scores
+    if scores.dtype.size < 4:  # the op returns the indices next to the scores
         scores = ops.cast(scores, dtype=dtypes.float32)
     if not 0 <= limit <= 1:
         raise errors.InvalidArgumentError(f"iou_threshold must be in [0, 1], got {limit}")
@@ -62,7 +62,7 @@ def non_max_suppression(
     boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The places of the best boxes, of which no two share more than `iou_threshold` of what they cover together.
+    """Returns the indices of the best boxes, of which no two have an intersection over union above `iou_threshold`.
 
     Args:
       boxes: [n, 4], two opposite corners of each, as [y, x, y, x].
@@ -80,7 +80,8 @@ def non_max_suppression_with_scores(
     boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
     soft_nms_sigma: Any = 0.0, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`non_max_suppression` with the scores; with a `soft_nms_sigma` overlaps lower a score rather than drop a box.
+    """`non_max_suppression` with scores; `soft_nms_sigma` lowers the scores of overlapping boxes instead of dropping
+    them.
 
     >>> import gradtape as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
@@ -97,7 +98,7 @@ def non_max_suppression_overlaps(
     overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any = 0.5, score_threshold: Any = _NEVER,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`non_max_suppression` where a matrix says how much every two boxes overlap.
+    """`non_max_suppression` with a matrix of the overlaps between boxes.
 
     >>> import gradtape as tf
     >>> tf.image.non_max_suppression_overlaps([[1.0, 0.9], [0.9, 1.0]], [0.5, 0.8], 2).numpy().tolist()
@@ -118,7 +119,7 @@ def non_max_suppression_padded(
     pad_to_max_output_size: bool = False, name: str | None = None, sorted_input: bool = False,
     canonicalized_coordinates: bool = False, tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`non_max_suppression`, filled up with zeros to `max_output_size`, and how many there are; of a batch too.
+    """`non_max_suppression`, padded with zeros to `max_output_size`, and the number of boxes; also for batches.
 
     >>> import gradtape as tf
     >>> places, count = tf.image.non_max_suppression_padded(
@@ -151,7 +152,7 @@ def _filled(places: Tensor, most: int) -> Tensor:
 
 
 class CombinedNonMaxSuppression(NamedTuple):
-    """What `combined_non_max_suppression` returns."""
+    """The result of `combined_non_max_suppression`."""
 
     nmsed_boxes: Tensor
     nmsed_scores: Tensor
@@ -163,13 +164,13 @@ def combined_non_max_suppression(
     boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any, iou_threshold: Any = 0.5,
     score_threshold: Any = _NEVER, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None,
 ) -> CombinedNonMaxSuppression:  # fmt: skip
-    """`non_max_suppression` for each class and each image of a batch, and the best of all classes together.
+    """Applies `non_max_suppression` per class and image of a batch, and selects the best over all classes.
 
     Args:
       boxes: [batch, n, classes or 1, 4]; scores: [batch, n, classes].
-      max_total_size: how many each image has at most; what is lacking is zeros.
-      pad_per_class: whether there are no more rows than classes times `max_output_size_per_class`.
-      clip_boxes: whether boxes are cut off at 0 and 1.
+      max_total_size: the maximum number of boxes per image; missing ones are zeros.
+      pad_per_class: whether to limit the rows to classes times `max_output_size_per_class`.
+      clip_boxes: whether to clip boxes to the range from 0 to 1.
 
     >>> import gradtape as tf
     >>> found = tf.image.combined_non_max_suppression([[[[0.0, 0.0, 1.0, 1.0]]]], [[[0.8, 0.3]]], 1, 3)
@@ -192,7 +193,7 @@ def combined_non_max_suppression(
     return CombinedNonMaxSuppression(found[..., :4], found[..., 4], found[..., 5], count)
 
 
-# TensorFlow's colors of boxes, where none are given.
+# TensorFlow's default colors of boxes.
 _COLORS = np.array(
     [
         [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1], [0.5, 0, 0, 1],
@@ -202,11 +203,11 @@ _COLORS = np.array(
 
 
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
-    """Images with the borders of boxes in them, in `colors` one after the other.
+    """Draws the borders of boxes on images, cycling through `colors`.
 
     Args:
-      images: [batch, height, width, depth]; boxes: [batch, n, 4] as [y_min, x_min, y_max, x_max] in 0 to 1.
-      colors: [m, depth], or None for ten of TensorFlow's.
+      images: [batch, height, width, depth]; boxes: [batch, n, 4] as [y_min, x_min, y_max, x_max] from 0 to 1.
+      colors: [m, depth], or None for TensorFlow's ten default colors.
 
     >>> import gradtape as tf
     >>> tf.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]]], [[1.0]]).numpy()[0, :, :, 0]
@@ -232,7 +233,7 @@ def sample_distorted_bounding_box(
     area_range: Any = None, max_attempts: Any = None, use_image_if_no_bounding_boxes: Any = None,
     name: str | None = None,
 ) -> SampledBox:  # fmt: skip
-    """`stateless_sample_distorted_bounding_box` with numbers from the streams that `tf.random.set_seed` sets.
+    """`stateless_sample_distorted_bounding_box` with random numbers seeded by `tf.random.set_seed`.
 
     >>> import gradtape as tf
     >>> tf.image.sample_distorted_bounding_box([40, 50, 3], [[[0.1, 0.2, 0.5, 0.9]]]).begin.shape

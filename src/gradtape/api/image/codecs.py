@@ -1,4 +1,4 @@
-"""Images in files: JPEG, PNG, GIF, BMP and what else Pillow reads. Without Pillow they say how to install it."""
+"""Image files: JPEG, PNG, GIF, BMP and other formats that Pillow reads. Errors say how to install Pillow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """The pixels of an image file, `[height, width, channels]`; of an animation `[frames, height, width, 3]`.
+    """Decodes an image file to pixels `[height, width, channels]`; an animation to `[frames, height, width, 3]`.
 
     >>> import gradtape as tf
     >>> png = tf.io.encode_png(tf.zeros([4, 6, 3], tf.uint8))
@@ -44,7 +44,7 @@ def decode_image(
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """The pixels of a PNG file, as uint8 or uint16; `channels=0` takes as many as the file has.
+    """Decodes a PNG file to uint8 or uint16; `channels=0` keeps the channels of the file.
 
     >>> import gradtape as tf
     >>> tf.io.decode_png(tf.io.encode_png(tf.zeros([4, 6, 1], tf.uint8)), channels=3).shape
@@ -66,7 +66,7 @@ def decode_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The pixels of a JPEG file; Pillow's decoder, which may differ by a few units, always scales colours smoothly.
+    """Decodes a JPEG file with Pillow, which may differ by a few units and always upsamples chroma smoothly.
 
     >>> import gradtape as tf
     >>> tf.io.decode_jpeg(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))).shape
@@ -81,7 +81,7 @@ def decode_jpeg(
 
 
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
-    """The pixels of a BMP file.
+    """Decodes a BMP file.
 
     >>> import gradtape as tf, io
     >>> from PIL import Image
@@ -94,7 +94,7 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
 
 
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
-    """The frames of a GIF file, `[frames, height, width, 3]`.
+    """Decodes the frames of a GIF file to `[frames, height, width, 3]`.
 
     >>> import gradtape as tf, io
     >>> from PIL import Image
@@ -111,7 +111,7 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """Whether a string begins as a JPEG file does.
+    """Returns whether a string has the signature of a JPEG file.
 
     >>> import gradtape as tf
     >>> bool(tf.io.is_jpeg(b"GIF89a"))
@@ -122,7 +122,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
-    """An image of uint8 with 1, 2, 3 or 4 channels, or of uint16 with 1, as a PNG file in a string.
+    """Encodes a uint8 image with 1, 2, 3 or 4 channels, or a uint16 image with 1 channel, as a PNG file in a string.
 
     >>> import gradtape as tf
     >>> tf.io.encode_png(tf.zeros([4, 6, 3], tf.uint8)).numpy()[1:4]
@@ -149,7 +149,7 @@ def encode_jpeg(
     xmp_metadata: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """An image of uint8 with 1 or 3 channels as a JPEG file in a string, by Pillow's encoder.
+    """Encodes a uint8 image with 1 or 3 channels as a JPEG file in a string, with Pillow's encoder.
 
     >>> import gradtape as tf
     >>> bool(tf.io.is_jpeg(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))))
@@ -204,8 +204,8 @@ def _decode(contents: Any, channels: Any, dtype: Any, animated: bool = False) ->
 
 
 def _pixels(picture: Any, data: bytes, channels: int, wide: bool) -> Any:
-    """The pixels of one picture, of 16 bits if `wide`."""
-    if picture.mode.startswith("I"):  # 16 bits of grey
+    """Returns the pixels of a picture, with 16 bits if `wide`."""
+    if picture.mode.startswith("I"):  # 16-bit grayscale
         grey = np.asarray(picture).astype(np.uint16)[:, :, None]
         pixels = grey if wide else (grey >> 8).astype(np.uint8)
         return np.repeat(pixels, channels, axis=2) if channels == 3 else pixels

@@ -1,6 +1,6 @@
-"""Colours: conversions between colour spaces and dtypes, brightness, contrast, gamma, hue and saturation.
+"""Conversions between color spaces and dtypes; brightness, contrast, gamma, hue and saturation.
 
-All of them are compositions of differentiable ops, also those TensorFlow has no gradient for.
+All functions are compositions of differentiable ops, including those without a gradient in TensorFlow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _YUV_TO_RGB = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.5806218
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """The image in another dtype, rescaled: floats are in [0, 1], integers from 0 to the largest of their dtype.
+    """Converts the image to another dtype and rescales: floats to [0, 1], integers from 0 to the dtype's maximum.
 
     >>> import gradtape as tf
     >>> tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32).numpy()
@@ -72,12 +72,12 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def _as_float(image: Tensor) -> Tensor:
-    """The image in a dtype colours are computed in."""
+    """Converts the image to a dtype for computing with colors."""
     return image if image.dtype in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
 
 
 def _mixed(images: Any, matrix: Any) -> Tensor:
-    """Each pixel's three channels times a matrix."""
+    """Multiplies each pixel's three channels by a matrix."""
     pictures = to_tensor(images)
     if not pictures.dims or pictures.dims[-1] != 3:
         raise errors.InvalidArgumentError(f"images need 3 channels along the last axis, got shape {pictures.shape}")
@@ -86,7 +86,7 @@ def _mixed(images: Any, matrix: Any) -> Tensor:
 
 
 def rgb_to_yiq(images: Any) -> Tensor:
-    """Colours as luminance and the two NTSC chrominances.
+    """Converts colors to luminance and the two NTSC chrominances.
 
     >>> import gradtape as tf
     >>> tf.image.rgb_to_yiq([1.0, 1.0, 1.0]).numpy()[0].round(4)
@@ -96,7 +96,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
 
 
 def yiq_to_rgb(images: Any) -> Tensor:
-    """Colours from luminance and the two NTSC chrominances.
+    """Converts colors from luminance and the two NTSC chrominances.
 
     >>> import gradtape as tf
     >>> tf.image.yiq_to_rgb([1.0, 0.0, 0.0]).numpy()
@@ -106,7 +106,7 @@ def yiq_to_rgb(images: Any) -> Tensor:
 
 
 def rgb_to_yuv(images: Any) -> Tensor:
-    """Colours as luminance and the two PAL chrominances.
+    """Converts colors to luminance and the two PAL chrominances.
 
     >>> import gradtape as tf
     >>> tf.image.rgb_to_yuv([1.0, 1.0, 1.0]).numpy()[0].round(4)
@@ -116,7 +116,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
 
 
 def yuv_to_rgb(images: Any) -> Tensor:
-    """Colours from luminance and the two PAL chrominances.
+    """Converts colors from luminance and the two PAL chrominances.
 
     >>> import gradtape as tf
     >>> tf.image.yuv_to_rgb([1.0, 0.0, 0.0]).numpy()
@@ -126,7 +126,7 @@ def yuv_to_rgb(images: Any) -> Tensor:
 
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """The brightness of each pixel, as one channel of the same dtype.
+    """Returns the brightness of each pixel as one channel of the same dtype.
 
     >>> import gradtape as tf
     >>> tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]).numpy().ravel()
@@ -142,7 +142,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """The one channel three times.
+    """Repeats the single channel three times.
 
     >>> import gradtape as tf
     >>> tf.image.grayscale_to_rgb([[[7]]]).numpy().ravel()
@@ -168,7 +168,7 @@ def _check_colours(images: Any) -> Any:
 
 
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Colours as hue, saturation and value, each in [0, 1].
+    """Converts colors to hue, saturation and value, each in [0, 1].
 
     >>> import gradtape as tf
     >>> tf.image.rgb_to_hsv([0.0, 1.0, 0.0]).numpy().round(4)
@@ -177,7 +177,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     pictures = _check_colours(images)
     r, g, b = (pictures[..., i] for i in range(3))
     value = ops.maximum(ops.maximum(r, g), b)
-    spread = value - ops.minimum(b, ops.minimum(g, r))  # of equal ones the last: it is not the largest's slope too
+    spread = value - ops.minimum(b, ops.minimum(g, r))  # the last one at a tie, unlike the maximum
     coloured, lit = spread > 0.0, value > 0.0
     sixth = 1.0 / (6.0 * ops.where(coloured, spread, 1.0))
     hue = ops.where(
@@ -190,7 +190,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
 
 
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Colours from hue, saturation and value, each in [0, 1].
+    """Converts colors from hue, saturation and value, each in [0, 1].
 
     >>> import gradtape as tf
     >>> tf.image.hsv_to_rgb([0.0, 1.0, 0.5]).numpy()
@@ -209,13 +209,13 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def _adjusted(image: Any, change: Any, saturate: bool = True) -> Tensor:
-    """`change` on the image in floats, the result in the image's dtype."""
+    """Applies `change` to the image in floats; the result has the image's dtype."""
     picture = to_tensor(image)
     return convert_image_dtype(change(_as_float(picture)), picture.dtype, saturate=saturate)
 
 
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
-    """`delta` added to every pixel, in units where colours are in [0, 1].
+    """Adds `delta` to every pixel, for colors scaled to [0, 1].
 
     >>> import gradtape as tf
     >>> tf.image.adjust_brightness(tf.constant([100], tf.uint8), 0.1).numpy()
@@ -225,7 +225,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """Each channel's distance from its mean over the image, times `contrast_factor`.
+    """Multiplies each channel's deviation from its mean over the image by `contrast_factor`.
 
     >>> import gradtape as tf
     >>> tf.image.adjust_contrast([[[0.0], [1.0]]], 0.5).numpy().ravel()
@@ -247,7 +247,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """`gain * image ** gamma`, in units where colours are in [0, 1].
+    """`gain * image ** gamma`, for colors scaled to [0, 1].
 
     >>> import gradtape as tf
     >>> tf.image.adjust_gamma([0.5, 1.0], gamma=2.0).numpy()
@@ -258,7 +258,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """The hues of the image turned by `delta`, where 1 is the whole circle.
+    """Rotates the hue of the image by `delta`, where 1 is a full circle.
 
     >>> import gradtape as tf
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 1 / 3).numpy().ravel().round(4)
@@ -277,7 +277,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """The saturation of the image times a factor, and at most 1.
+    """Multiplies the saturation of the image by a factor, with a maximum of 1.
 
     >>> import gradtape as tf
     >>> tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy().ravel()
@@ -299,7 +299,7 @@ def _check_image_colours(image: Tensor) -> None:
 
 
 def per_image_standardization(image: Any) -> Tensor:
-    """Each image less its mean and divided by its standard deviation, in float32.
+    """Subtracts each image's mean and divides by its standard deviation, in float32.
 
     >>> import gradtape as tf
     >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
@@ -315,9 +315,9 @@ def per_image_standardization(image: Any) -> Tensor:
 
 
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Tensor:
-    """The image as it looks after being stored as a JPEG of this quality (0 to 100). It has no gradient.
+    """Encodes and decodes the image as a JPEG of this quality (0 to 100). It has no gradient.
 
-    Needs Pillow, whose JPEG library may round differently from TensorFlow's by a few units of 1/255.
+    Requires Pillow, whose JPEG library may round differently from TensorFlow's by a few units of 1/255.
 
     >>> import gradtape as tf
     >>> tf.image.adjust_jpeg_quality(tf.zeros([8, 8, 3]), 75).shape

@@ -1,4 +1,4 @@
-"""Images moved about: flips, turns, crops, paddings and patches. All linear, all differentiable."""
+"""Flips, rotations, crops, padding and patches of images; all linear and differentiable."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = [
 
 
 def flipped(image: Tensor, axis: int) -> Tensor:
-    """The image, or each of a batch, reversed along its height (0) or width (1)."""
+    """Reverses the image, or each image of a batch, along its height (0) or width (1)."""
     return ops.reverse(image, axis=(axis + len(image.dims) - 3,))
 
 
 def flip_left_right(image: Any) -> Tensor:
-    """The image mirrored along its width.
+    """Flips the image horizontally.
 
     >>> import gradtape as tf
     >>> tf.image.flip_left_right([[[1], [2]]]).numpy().ravel()
@@ -42,7 +42,7 @@ def flip_left_right(image: Any) -> Tensor:
 
 
 def flip_up_down(image: Any) -> Tensor:
-    """The image mirrored along its height.
+    """Flips the image vertically.
 
     >>> import gradtape as tf
     >>> tf.image.flip_up_down([[[1]], [[2]]]).numpy().ravel()
@@ -52,7 +52,7 @@ def flip_up_down(image: Any) -> Tensor:
 
 
 def transpose(image: Any, name: str | None = None) -> Tensor:
-    """The image with height and width exchanged.
+    """Exchanges height and width of the image.
 
     >>> import gradtape as tf
     >>> tf.image.transpose(tf.zeros([2, 3, 1])).shape
@@ -63,7 +63,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
 
 
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
-    """The image turned anticlockwise by `k` right angles.
+    """Rotates the image counterclockwise by `k` right angles.
 
     >>> import gradtape as tf
     >>> tf.image.rot90([[[1], [2]]]).numpy().ravel()
@@ -79,7 +79,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
 
 
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
-    """The middle of the image: this fraction of its height and of its width.
+    """Crops the center of the image: this fraction of its height and width.
 
     >>> import gradtape as tf
     >>> tf.image.central_crop(tf.zeros([8, 6, 3]), 0.5).shape
@@ -102,7 +102,7 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
 def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The part of the image of the height and width wanted, from the offsets on.
+    """Crops the image to the target height and width, starting at the offsets.
 
     >>> import gradtape as tf
     >>> tf.image.crop_to_bounding_box([[[1], [2], [3]]], 0, 1, 1, 2).numpy().ravel()
@@ -123,7 +123,7 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The image with zeros around it: it begins at the offsets in an image of the height and width wanted.
+    """Pads the image with zeros to the target height and width; it starts at the offsets.
 
     >>> import gradtape as tf
     >>> tf.image.pad_to_bounding_box([[[1], [2]]], 0, 1, 1, 4).numpy().ravel()
@@ -142,7 +142,7 @@ def pad_to_bounding_box(
 
 
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
-    """The image cropped or padded evenly on both sides to the height and width wanted.
+    """Crops or pads the image evenly on both sides to the target height and width.
 
     >>> import gradtape as tf
     >>> tf.image.resize_with_crop_or_pad(tf.zeros([5, 3, 1]), 3, 5).shape
@@ -161,7 +161,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 
 def patches(x: Tensor, sizes: list[int], strides: list[int], rates: list[int], padding: str) -> Tensor:
-    """The windows over the axes between the first and the last, each laid out along the last axis."""
+    """Extracts windows over the axes between the first and the last, each flattened along the last axis."""
     spans = [(k - 1) * r + 1 for k, r in zip(sizes, rates, strict=True)]
     inner = x.dims[1:-1]
     if padding == "SAME":
@@ -187,7 +187,7 @@ def patches(x: Tensor, sizes: list[int], strides: list[int], rates: list[int], p
 
 
 def inner_axes(values: Any, rank: int, what: str) -> list[int]:
-    """What is given for each axis of a batch of windows, without the first and the last axis."""
+    """Returns the entries of a per-axis argument without those of the first and the last axis."""
     numbers = [int(n) for n in to_array(values)]
     if len(numbers) != rank:
         raise ValueError(f"Expected list of {rank} ints for argument '{what}', got {numbers}")
@@ -201,13 +201,13 @@ def inner_axes(values: Any, rank: int, what: str) -> list[int]:
 def extract_patches(
     images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
 ) -> Tensor:
-    """The windows of a batch of images, each as one row of values: row by row, all channels of a pixel together.
+    """Extracts windows from a batch of images, each flattened row by row with the channels innermost.
 
     Args:
       sizes: [1, rows, columns, 1], the size of a window.
-      strides: [1, rows, columns, 1], how far apart windows begin.
-      rates: [1, rows, columns, 1], how far apart the pixels of a window are.
-      padding: `"VALID"`, or `"SAME"` to pad with zeros so that windows begin at every stride.
+      strides: [1, rows, columns, 1], the distance between windows.
+      rates: [1, rows, columns, 1], the distance between the pixels of a window.
+      padding: `"VALID"`, or `"SAME"` to zero-pad so that a window starts at every stride.
 
     >>> import gradtape as tf
     >>> image = tf.reshape(tf.range(9), [1, 3, 3, 1])

@@ -1,4 +1,4 @@
-"""Resizing as TensorFlow 1 did it: corners aligned, or the corners of pixels where their centres belong."""
+"""Resizing as in TensorFlow 1: with aligned corners, or without half-pixel centers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .resampling import Taps, applied, resize
 
 
 def resized(method: str, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Tensor:
-    """Images resized by `"nearest"`, `"bilinear"`, `"bicubic"` or `"area"`."""
+    """Resizes images by `"nearest"`, `"bilinear"`, `"bicubic"` or `"area"`."""
     if align_corners and half_pixel_centers:
         raise errors.InvalidArgumentError("If half_pixel_centers is True, align_corners must be False.")
     if half_pixel_centers:
@@ -39,7 +39,7 @@ def resized(method: str, images: Any, size: Any, align_corners: bool, half_pixel
 
 
 def _positions(size: int, target: int, align_corners: bool) -> Any:
-    """Where the output rows fall in the input, in TensorFlow's float32 arithmetic."""
+    """Returns the positions of output rows in the input, in TensorFlow's float32 arithmetic."""
     between = align_corners and target > 1
     scale = np.float32(size - 1) / np.float32(target - 1) if between else np.float32(size) / np.float32(target)
     return np.arange(target, dtype=np.float32) * scale
@@ -53,7 +53,7 @@ def _bilinear(position: Any, size: int) -> Taps:
 
 
 def _bicubic(position: Any, size: int) -> Taps:
-    """Keys' kernel with a = -0.75, read at multiples of 1/1024; rows outside are those of the border."""
+    """Keys' kernel with a = -0.75, sampled at multiples of 1/1024; rows outside repeat the border."""
     below = np.floor(position)
     part = np.rint((position - below) * 1024) / 1024
     offsets = np.arange(-1, 3)

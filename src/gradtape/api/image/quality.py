@@ -1,4 +1,4 @@
-"""Comparing images, and how much they vary: PSNR, SSIM, total variation, gradients and edges."""
+"""Image metrics: PSNR, SSIM, total variation, gradients and edges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _axes(x: Tensor, *axes: int) -> tuple[int, ...]:
 
 
 def _compared(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
-    """Two images and the range of their values, in float32."""
+    """Returns two images and the range of their values, in float32."""
     first = to_tensor(a)
     second = to_tensor(b, hint=first.dtype)
     span = convert_image_dtype(cast(max_val, first.dtype), dtypes.float32)
@@ -35,7 +35,7 @@ def _compared(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
 
 
 def _check_compatible(a: Tensor, b: Tensor) -> None:
-    """Images are compared with images of the same size, and batches of them may be broadcast."""
+    """Checks that images have the same size; batches may be broadcast."""
     try:
         np.broadcast_shapes(a.dims[:-3], b.dims[:-3])
         fits = min(len(a.dims), len(b.dims)) >= 3 and a.dims[-3:] == b.dims[-3:]
@@ -46,7 +46,7 @@ def _check_compatible(a: Tensor, b: Tensor) -> None:
 
 
 def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
-    """The peak signal-to-noise ratio of two images, or of pairs of them, in decibels.
+    """Returns the peak signal-to-noise ratio of two images, or of pairs of images, in decibels.
 
     >>> import gradtape as tf
     >>> print(tf.image.psnr(tf.zeros([2, 2, 1]), tf.fill([2, 2, 1], 0.1), max_val=1.0).numpy().round(4))
@@ -60,7 +60,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
 
 
 def _smoothed(x: Tensor, window: Any) -> Tensor:
-    """The means of `x` under the window at every place where it fits, along height and width."""
+    """Averages `x` in the window at every valid position along height and width."""
     size = window.size
     for axis in _axes(x, -3, -2):
         length = x.dims[axis]
@@ -74,7 +74,7 @@ def _smoothed(x: Tensor, window: Any) -> Tensor:
 def _similarity(
     x: Any, y: Any, span: Any, size: int, sigma: float, k1: float, k2: float
 ) -> tuple[Tensor, Tensor]:
-    """SSIM and its contrast and structure part, for every place of the window and every channel."""
+    """Returns SSIM and its contrast-structure term, for every window position and channel."""
     if min(*x.dims[-3:-1], *y.dims[-3:-1]) < size:
         raise errors.InvalidArgumentError(
             f"images of shapes {x.shape} and {y.shape} are smaller than the filter, {size}. Use a smaller filter_size"
@@ -102,7 +102,7 @@ def ssim(
     k2: float = 0.03,
     return_index_map: bool = False,
 ) -> Tensor:
-    """The structural similarity of two images, or of pairs of them: 1 for equal ones.
+    """Returns the structural similarity of two images, or of pairs of images: 1 for equal images.
 
     >>> import gradtape as tf
     >>> image = tf.random.stateless_uniform([16, 16, 3], seed=[1, 2])
@@ -118,7 +118,7 @@ def ssim(
 
 
 def _halved(x: Tensor) -> Tensor:
-    """The means of blocks of 2 by 2 pixels; a last odd row or column is counted twice."""
+    """Averages blocks of 2 by 2 pixels; a last odd row or column is counted twice."""
     for axis in _axes(x, -3, -2):
         if x.dims[axis] % 2:
             last = ops.slice(x, key=(*(slice(None),) * axis, slice(x.dims[axis] - 1, None)))
@@ -138,7 +138,7 @@ def ssim_multiscale(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """The structural similarity of two images over several scales, each half the size of the one before.
+    """Returns the structural similarity of two images over several scales, each half the size of the previous one.
 
     >>> import gradtape as tf
     >>> image = tf.random.stateless_uniform([32, 32, 1], seed=[1, 2])
@@ -161,7 +161,7 @@ def ssim_multiscale(
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:
-    """The sum of the absolute differences of neighbouring pixels, for each image.
+    """Sums the absolute differences of neighboring pixels for each image.
 
     >>> import gradtape as tf
     >>> print(tf.image.total_variation(tf.constant([[[1.0], [4.0]]])).numpy())
@@ -178,7 +178,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
 
 
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
-    """How much each pixel differs from the one below it and from the one to its right; 0 at the borders.
+    """Returns the differences of each pixel to the one below and to the one on the right; 0 at the borders.
 
     >>> import gradtape as tf
     >>> dy, dx = tf.image.image_gradients(tf.reshape(tf.range(4.0), [1, 2, 2, 1]))
@@ -194,7 +194,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
 
 
 def sobel_edges(image: Any) -> Tensor:
-    """Sobel's vertical and horizontal derivatives of a batch of images, along a new last axis.
+    """Returns Sobel's vertical and horizontal derivatives of a batch of images, along a new last axis.
 
     >>> import gradtape as tf
     >>> tf.image.sobel_edges(tf.zeros([1, 4, 5, 3])).shape

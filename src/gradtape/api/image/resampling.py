@@ -1,7 +1,7 @@
-"""Resizing: each output row or column is a weighted sum of a few input ones, so it is linear, and done axis by axis.
+"""Resizing, axis by axis: each output row or column is a weighted sum of a few input ones.
 
-The weights of a method for one axis are a matrix with few entries in a row: `Taps`. Positions are those of pixel
-centres, as in TensorFlow 2.
+The weights of a method for one axis are a matrix with few entries per row: `Taps`. Positions are pixel centers, as in
+TensorFlow 2.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .geometry import pad_to_bounding_box
 NAMESPACES = ("image",)
 __all__ = ["ResizeMethod", "crop_and_resize", "resize", "resize_with_pad"]
 
-_FEW = 4  # up to this many input rows for one output row, sums of rows are faster than a matrix product
+_FEW = 4  # up to this many input rows per output row, sums of rows are faster than a matrix product
 
 
 class ResizeMethod:
-    """The names of the ways to resize.
+    """The names of the resize methods.
 
     >>> import gradtape as tf
     >>> tf.image.ResizeMethod.BICUBIC
@@ -44,7 +44,7 @@ class ResizeMethod:
 
 
 class Taps(NamedTuple):
-    """For each output row, the input rows it is made of and their weights: two arrays of shape [rows, taps]."""
+    """For each output row, the indices and weights of its input rows: two arrays of shape [rows, taps]."""
 
     rows: np.ndarray[Any, Any]
     weights: np.ndarray[Any, Any]
@@ -66,7 +66,7 @@ def _mitchell(x: Any) -> Any:
     return np.where(x < 1, near, np.where(x < 2, far, 0.0))
 
 
-# The radius of each kernel and its value at a distance.
+# The radius of each kernel, and its value at a distance.
 _KERNELS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "bilinear": (1.0, lambda x: np.maximum(0.0, 1 - x)),
     "bicubic": (2.0, _cubic),
@@ -78,7 +78,7 @@ _KERNELS: dict[str, tuple[float, Callable[[Any], Any]]] = {
 
 
 def _kernel_taps(method: str, size: int, target: int, antialias: bool) -> Taps:
-    """A kernel around each output position, made wider when the image shrinks and `antialias` is asked for."""
+    """Returns a kernel around each output position, widened if the image shrinks and `antialias` is set."""
     radius, kernel = _KERNELS[method]
     step = 1 / np.float32(np.float32(target) / np.float32(size))
     widened = max(float(step), 1.0) if antialias else 1.0
@@ -93,7 +93,7 @@ def _kernel_taps(method: str, size: int, target: int, antialias: bool) -> Taps:
 
 
 def _centres(size: int, target: int) -> Any:
-    """Where the centres of the output pixels fall, in input pixels, in TensorFlow's float32 arithmetic."""
+    """Returns the centers of output pixels in input pixels, in TensorFlow's float32 arithmetic."""
     scale = np.float32(size) / np.float32(target)
     return (np.arange(target, dtype=np.float32) + np.float32(0.5)) * scale
 
@@ -107,7 +107,7 @@ def _bilinear_taps(size: int, target: int) -> Taps:
 
 
 def _bicubic_taps(size: int, target: int) -> Taps:
-    """Keys' kernel read at multiples of 1/1024, and what falls outside the image left out."""
+    """Keys' kernel sampled at multiples of 1/1024, without taps outside the image."""
     position = _centres(size, target) - np.float32(0.5)
     below = np.floor(position)
     part = np.rint((position - below) * 1024) / 1024
@@ -118,7 +118,7 @@ def _bicubic_taps(size: int, target: int) -> Taps:
 
 
 def _area_taps(size: int, target: int) -> Taps:
-    """Each output pixel is the mean over the input interval it covers."""
+    """Each output pixel is the mean over the input interval that it covers."""
     scale = np.float32(size) / np.float32(target)
     start = np.arange(target, dtype=np.float32) * scale
     end = (np.arange(target, dtype=np.float32) + 1) * scale
@@ -129,7 +129,7 @@ def _area_taps(size: int, target: int) -> Taps:
 
 
 def applied(x: Tensor, axis: int, taps: Taps) -> Tensor:
-    """`x` with an axis replaced by the weighted sums of its rows."""
+    """Replaces an axis of `x` by the weighted sums of its rows."""
     rows, weights = taps
     count, rank = weights.shape[1], len(x.dims)
     if count <= _FEW:
@@ -145,7 +145,7 @@ def applied(x: Tensor, axis: int, taps: Taps) -> Tensor:
 
 
 def mapped(x: Tensor, axis: int, matrix: Any) -> Tensor:
-    """`x` with a matrix applied along one axis."""
+    """Applies a matrix along one axis of `x`."""
     dims = x.dims
     flat = ops.reshape(x, shape=(*dims[: axis + 1], math.prod(dims[axis + 1 :])))
     result = ops.matmul(to_tensor(matrix.astype(x.dtype.numpy)), flat)
@@ -167,12 +167,12 @@ def resize(
     antialias: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Images of another size; float32, except that `"nearest"` keeps the dtype. Differentiable for every method.
+    """Resizes images; the result is float32, except that `"nearest"` keeps the dtype. All methods are differentiable.
 
     Args:
       size: the new height and width.
       method: one of `tf.image.ResizeMethod`.
-      preserve_aspect_ratio: shrink or grow by one factor, to the largest image that fits into `size`.
+      preserve_aspect_ratio: scale by one factor, to the largest image that fits into `size`.
       antialias: widen the kernel when an image shrinks; `"nearest"` and `"area"` do not need it.
 
     >>> import gradtape as tf
@@ -206,7 +206,7 @@ def resize(
     def resized(x: Tensor) -> Tensor:
         steps = [(1, taps(x.dims[1], height)), (2, taps(x.dims[2], width))]
         x = ops.cast(x, dtype=dtypes.float32)
-        # The axis that shrinks most goes first, which leaves less to do for the other.
+        # The axis that shrinks most is resized first, which leaves less work for the other.
         for axis, weights in sorted(steps, key=lambda step: step[1].rows.shape[0] / x.dims[step[0]]):
             x = applied(x, axis, weights)
         return x
@@ -217,7 +217,7 @@ def resize(
 def resize_with_pad(
     image: Any, target_height: Any, target_width: Any, method: str = ResizeMethod.BILINEAR, antialias: bool = False
 ) -> Tensor:
-    """The image resized, its proportions kept, and padded with zeros evenly to the height and width wanted.
+    """Resizes the image with its aspect ratio, and pads it evenly with zeros to the target height and width.
 
     >>> import gradtape as tf
     >>> tf.image.resize_with_pad([[[1.0], [1.0]]], 4, 4).numpy()[:, :, 0]
@@ -238,7 +238,7 @@ def resize_with_pad(
 
 
 def _positions(start: Any, end: Any, size: int, count: int) -> Any:
-    """`count` positions from `start` to `end` of an axis, in pixels, for each box."""
+    """Returns `count` positions from `start` to `end` of an axis, in pixels, for each box."""
     if count > 1:
         steps = to_tensor(np.arange(count, dtype=np.float32))
         scale = ops.reshape((end - start) * float(size - 1) / float(count - 1), shape=(-1, 1))
@@ -255,9 +255,9 @@ def crop_and_resize(
     extrapolation_value: float = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """The parts of images in `boxes`, [y1, x1, y2, x2] in units of the image's size, all resized to `crop_size`.
+    """Crops images to `boxes`, [y1, x1, y2, x2] relative to the image's size, and resizes to `crop_size`.
 
-    Differentiable with respect to the images and, for `"bilinear"`, to the boxes.
+    Differentiable with respect to the images and, for `"bilinear"`, the boxes.
 
     >>> import gradtape as tf
     >>> tf.image.crop_and_resize([[[[0.0], [4.0]]]], [[0.0, 0.0, 0.0, 1.0]], [0], [1, 3]).numpy().ravel()

@@ -1,1 +1,1 @@
-"""`tf.linalg`: matrices, and stacks of them along any leading axes."""
+"""`tf.linalg`: matrices, and batches of matrices along any leading axes."""

@@ -1,4 +1,4 @@
-"""What the arguments of linear algebra must be: tensors of matrices, square, of agreeing shapes and dtypes."""
+"""Validation of arguments of linear algebra: square matrices, matching shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...engine.run.convert import to_tensor
 
 
 def matrices(value: Any, op: str) -> Tensor:
-    """`value` as a tensor of at least two axes, for the op of that name."""
+    """Converts `value` to a tensor of at least two axes, for the op with that name."""
     x = to_tensor(value)
     if len(x.dims) < 2:
         raise errors.InvalidArgumentError(
@@ -27,7 +27,7 @@ def matrices(value: Any, op: str) -> Tensor:
 
 
 def square_matrices(value: Any, op: str) -> Tensor:
-    """`value` as a tensor of square matrices."""
+    """Converts `value` to a tensor of square matrices."""
     x = matrices(value, op)
     if x.dims[-1] != x.dims[-2]:
         raise errors.InvalidArgumentError(
@@ -37,7 +37,7 @@ def square_matrices(value: Any, op: str) -> Tensor:
 
 
 def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
-    """Two tensors of the same dtype; what is not a tensor yet follows the other."""
+    """Converts two values to tensors of the same dtype; a non-tensor takes the dtype of the other."""
     known = first if is_tensor_like(first) else second
     hint = getattr(known, "dtype", None) if is_tensor_like(known) else None
     a, b = to_tensor(first, hint=hint), to_tensor(second, hint=hint)

@@ -1,4 +1,4 @@
-"""Systems whose matrix has few diagonals, given by them."""
+"""Linear systems with banded matrices, given by their diagonals."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["banded_triangular_solve", "eigh_tridiagonal", "tridiagonal_matmul", 
 def banded_triangular_solve(
     bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """The solution of a triangular system, given by the diagonals of its matrix.
+    """Solves a triangular system given by the diagonals of its matrix.
 
     Args:
       bands: the diagonals as rows, from the highest to the lowest; element i of each is in row i of the matrix.
-      rhs: right-hand sides, one in each column.
+      rhs: right-hand sides, one per column.
       lower: whether the first row is the main diagonal, or the last.
       adjoint: whether to solve with the adjoint of the matrix.
 
@@ -49,7 +49,7 @@ def banded_triangular_solve(
 
 
 def _tridiagonal_bands(diagonals: Any, diagonals_format: str) -> Tensor:
-    """Superdiagonal, diagonal and subdiagonal as the rows of one tensor; element i of each is in row i."""
+    """Returns superdiagonal, diagonal and subdiagonal as rows of one tensor; element i of each is in row i."""
     if diagonals_format == "matrix":
         whole = matrices(diagonals, "banded_solve")
         if whole.dims[-1] != whole.dims[-2]:
@@ -71,7 +71,7 @@ def _tridiagonal_bands(diagonals: Any, diagonals_format: str) -> Tensor:
 
 
 def _filled(diagonal: Tensor, main: Tensor, at: int) -> Tensor:
-    """A diagonal one shorter than the main one, with a zero at its beginning (`at` 1) or end."""
+    """Pads a diagonal that is one shorter than the main one with a zero at its start (`at` 1) or end."""
     missing = main.dims[-1] - diagonal.dims[-1]
     if missing == 0:
         return diagonal
@@ -94,16 +94,16 @@ def tridiagonal_solve(
     partial_pivoting: bool = True,
     perturb_singular: bool = False,
 ) -> Tensor:
-    """The solution of a tridiagonal system; nan if it is singular.
+    """Solves a tridiagonal system; NaN if it is singular.
 
     Args:
       diagonals: `"compact"`: superdiagonal, diagonal, subdiagonal as three rows, element i of each in row i of the
         matrix; `"sequence"`: three tensors; `"matrix"`: the matrix itself.
       rhs: a vector, or a matrix of right-hand sides in columns.
-      diagonals_format: how the diagonals are given.
+      diagonals_format: the format of the diagonals.
       transpose_rhs: whether the right-hand sides are the rows of `rhs`.
       conjugate_rhs: whether to conjugate `rhs`.
-      partial_pivoting: rows are exchanged in any case.
+      partial_pivoting: ignored: rows are always pivoted.
       perturb_singular: not available.
 
     >>> import gradtape as tf
@@ -144,7 +144,7 @@ def tridiagonal_solve(
 def tridiagonal_matmul(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
-    """The product of a tridiagonal matrix, given as for `tf.linalg.tridiagonal_solve`, and `rhs`.
+    """Multiplies a tridiagonal matrix, given as for `tf.linalg.tridiagonal_solve`, by `rhs`.
 
     >>> import gradtape as tf
     >>> bands = [[1.0, 1.0, 0.0], [4.0, 4.0, 4.0], [0.0, 2.0, 2.0]]
@@ -175,16 +175,16 @@ def eigh_tridiagonal(
     tol: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The eigenvalues of a Hermitian tridiagonal matrix in increasing order, and its eigenvectors.
+    """Returns the eigenvalues of a Hermitian tridiagonal matrix in increasing order, and its eigenvectors.
 
     Args:
-      alpha: the diagonal, of which the real part counts.
-      beta: the diagonal above it.
-      eigvals_only: whether to leave the eigenvectors out.
-      select: `"a"` for all, `"i"` for those numbered from `select_range[0]` to `select_range[1]`, `"v"` for those
-        from `select_range[0]` up to `select_range[1]`.
+      alpha: the diagonal; only its real part is used.
+      beta: the superdiagonal.
+      eigvals_only: whether to omit the eigenvectors.
+      select: `"a"` for all, `"i"` for the indices from `select_range[0]` to `select_range[1]`, `"v"` for values from
+        `select_range[0]` up to `select_range[1]`.
       select_range: see `select`.
-      tol: eigenvalues are computed to machine precision.
+      tol: ignored: eigenvalues are computed to machine precision.
 
     >>> import gradtape as tf
     >>> tf.linalg.eigh_tridiagonal([0.0, 0.0], [2.0], select="i", select_range=(1, 1)).numpy().tolist()
@@ -206,7 +206,7 @@ def eigh_tridiagonal(
         low, high = to_array(select_range).tolist()
         if select == "v":
             values = to_array(e)
-            doubt = 2 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0)  # an end may be an eigenvalue
+            doubt = 2 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0)  # a bound may be an eigenvalue
             low, high = int((values < low - doubt).sum()), int((values <= high + doubt).sum()) - 1
         elif low > high:
             raise ValueError(f"Got empty index range in select_range: {low} > {high}.")

@@ -1,4 +1,4 @@
-"""Factorisations: Cholesky, eigenvalues, singular values, QR, LU."""
+"""Factorizations: Cholesky, eigenvalues, singular values, QR, LU."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Qr(NamedTuple):
 
 
 class Lu(NamedTuple):
-    """Both triangles of a factorisation in one matrix, and the order of the rows they belong to."""
+    """Both triangles of a factorization in one matrix, and the permutation of its rows."""
 
     lu: Tensor
     p: Tensor
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    """The lower triangular L with L Lᴴ = x, of Hermitian positive definite matrices, whose lower triangle is read.
+    """Returns the lower triangular L with L Lᴴ = x, for Hermitian positive definite matrices; reads the lower triangle.
 
-    Where a matrix is not positive definite, L is nan.
+    If a matrix is not positive definite, L is NaN.
 
     >>> import gradtape as tf
     >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()
@@ -41,7 +41,8 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues in increasing order and eigenvectors (columns) of Hermitian matrices, whose lower triangle is read.
+    """Returns eigenvalues in increasing order and eigenvectors (columns) of Hermitian matrices, from the lower
+    triangle.
 
     >>> import gradtape as tf
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
@@ -53,7 +54,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
-    """The eigenvalues of Hermitian matrices, in increasing order.
+    """Returns the eigenvalues of Hermitian matrices in increasing order.
 
     >>> import gradtape as tf
     >>> tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().tolist()
@@ -65,7 +66,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
 
 
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors (columns of length 1) of square matrices; both are complex.
+    """Returns eigenvalues and eigenvectors (columns of length 1) of square matrices; both are complex.
 
     >>> import gradtape as tf
     >>> e, v = tf.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
@@ -76,7 +77,7 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 
 def eigvals(tensor: Any, name: str | None = None) -> Tensor:
-    """The eigenvalues of square matrices, complex and in no particular order.
+    """Returns the eigenvalues of square matrices, complex and in no particular order.
 
     >>> import gradtape as tf
     >>> sorted(tf.linalg.eigvals([[3.0, 0.0], [0.0, 2.0]]).numpy().real.tolist())
@@ -86,12 +87,12 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
-    """Singular values in decreasing order, and vectors: (s, u, v) with x = u diag(s) vᴴ.
+    """Returns the singular values in decreasing order, and the vectors: (s, u, v) with x = u diag(s) vᴴ.
 
     Args:
       tensor: matrices.
       full_matrices: whether u and v are square.
-      compute_uv: without it, only `s` is computed and returned.
+      compute_uv: if false, only `s` is computed and returned.
 
     >>> import gradtape as tf
     >>> tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]], compute_uv=False).numpy().tolist()
@@ -103,7 +104,7 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
-    """The factorisation into orthonormal columns and an upper triangle.
+    """Returns the factorization into orthonormal columns and an upper triangle.
 
     >>> import gradtape as tf
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -114,7 +115,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
 
 
 def lu(input: Any, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
-    """The factorisation x[p] = L U; L, without its diagonal of ones, and U share one matrix.
+    """Returns the factorization x[p] = L U; L, without its unit diagonal, and U share one matrix.
 
     >>> import gradtape as tf
     >>> tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])[0].numpy().tolist()

@@ -14,7 +14,7 @@ __all__ = ["expm", "logm", "sqrtm"]
 
 
 def expm(input: Any, name: str | None = None) -> Tensor:
-    """The exponential of each matrix, the sum of xⁿ / n!.
+    """Returns the matrix exponential, the sum of xⁿ / n!.
 
     >>> import gradtape as tf
     >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy().tolist()
@@ -27,7 +27,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
 
 
 def logm(input: Any, name: str | None = None) -> Tensor:
-    """The principal logarithm of each matrix, which must be complex.
+    """Returns the principal logarithm of each matrix, which must be complex.
 
     >>> import gradtape as tf
     >>> tf.linalg.logm(tf.constant([[1.0, 1.0], [0.0, 1.0]], tf.complex128)).numpy().real.round(9).tolist()
@@ -37,7 +37,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
 
 
 def sqrtm(input: Any, name: str | None = None) -> Tensor:
-    """The principal square root of each matrix; nan where a real matrix has only complex roots.
+    """Returns the principal square root of each matrix; NaN if a real matrix has only complex roots.
 
     >>> import gradtape as tf
     >>> tf.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy().tolist()

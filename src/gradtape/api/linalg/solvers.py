@@ -29,7 +29,7 @@ class LogMatrixDeterminant(NamedTuple):
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """The inverse of each matrix, or its adjoint.
+    """Returns the inverse of each matrix, or of its adjoint.
 
     >>> import gradtape as tf
     >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist()
@@ -40,7 +40,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
 
 
 def det(input: Any, name: str | None = None) -> Tensor:
-    """The determinant of each matrix.
+    """Returns the determinant of each matrix.
 
     >>> import gradtape as tf
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy().item()
@@ -50,7 +50,7 @@ def det(input: Any, name: str | None = None) -> Tensor:
 
 
 def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
-    """The sign and the logarithm of the modulus of the determinant, which itself may be out of range.
+    """Returns the sign and the log modulus of the determinant, which itself may be out of range.
 
     >>> import gradtape as tf
     >>> tf.linalg.slogdet([[-1.0, 0.0], [0.0, 1.0]]).sign.numpy().item()
@@ -60,7 +60,7 @@ def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the determinant of Hermitian positive definite matrices.
+    """Returns the logarithm of the determinant of Hermitian positive definite matrices.
 
     >>> import gradtape as tf
     >>> round(tf.linalg.logdet([[2.0, 0.0], [0.0, 4.0]]).numpy().item(), 4)
@@ -74,7 +74,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 
 
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """The solution x of `matrix @ x = rhs`, or with the adjoint of the matrix.
+    """Returns the solution x of `matrix @ x = rhs`, or with the adjoint of the matrix.
 
     >>> import gradtape as tf
     >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[1.0], [1.0]]).numpy().tolist()
@@ -95,7 +95,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 def triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """The solution of `matrix @ x = rhs` (or with the adjoint), of which only one triangle of the matrix is read.
+    """Solves `matrix @ x = rhs` (or with the adjoint) for a triangular matrix; reads only one triangle.
 
     >>> import gradtape as tf
     >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[2.0], [3.0]]).numpy().tolist()
@@ -116,7 +116,7 @@ def _triangular_solve(a: Tensor, b: Tensor, lower: bool, adjoint: bool = False) 
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """The solution of `A x = rhs` from `chol = tf.linalg.cholesky(A)`.
+    """Returns the solution of `A x = rhs` from `chol = tf.linalg.cholesky(A)`.
 
     >>> import gradtape as tf
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().tolist()
@@ -128,14 +128,14 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 
 
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
-    """The x of least |matrix @ x - rhs|² + l2_regularizer |x|²; of several, the shortest.
+    """Returns the x that minimizes |matrix @ x - rhs|² + l2_regularizer |x|²; the shortest, if there are several.
 
     Args:
       matrix: matrices.
-      rhs: right-hand sides, one in each column.
+      rhs: right-hand sides, one per column.
       l2_regularizer: the weight of |x|²; used if `fast`.
-      fast: whether to solve the normal equations, for matrices of full rank and not too ill-conditioned; otherwise
-        the pseudoinverse is used.
+      fast: whether to solve the normal equations, for well-conditioned matrices of full rank; otherwise the
+        pseudoinverse is used.
 
     >>> import gradtape as tf
     >>> tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]).numpy().round(4).tolist()
@@ -170,19 +170,19 @@ def _floating(a: Any, hint: dtypes.DType | None = None) -> Tensor:
 
 
 def _cutoff(a: Tensor, rcond: Any) -> Tensor:
-    """For each matrix, what a singular value is compared with, relative to the largest."""
+    """Returns the threshold for singular values of each matrix, relative to the largest."""
     real = a.dtype.real_dtype.numpy
     given = 10.0 * max(a.dims[-2:]) * np.finfo(real).eps if rcond is None else to_array(rcond)
     return Tensor(np.broadcast_to(np.asarray(given, real), a.dims[:-2]))
 
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The Moore-Penrose pseudoinverse of each matrix.
+    """Returns the Moore-Penrose pseudoinverse of each matrix.
 
     Args:
       a: matrices.
-      rcond: singular values up to this part of the largest count as zero.
-      validate_args: checks are always made.
+      rcond: singular values up to this fraction of the largest count as zero.
+      validate_args: ignored: arguments are always checked.
 
     >>> import gradtape as tf
     >>> tf.linalg.pinv([[2.0], [0.0]]).numpy().tolist()
@@ -193,7 +193,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """How many singular values of each matrix exceed `tol`.
+    """Returns the number of singular values of each matrix that exceed `tol`.
 
     >>> import gradtape as tf
     >>> tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy().item()
@@ -209,7 +209,7 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
 
 
 def _triangles(lower_upper: Tensor) -> tuple[Tensor, Tensor]:
-    """L, with its diagonal of ones, and U."""
+    """Returns L, with its unit diagonal, and U."""
     n = lower_upper.dims[-1]
     ones = Tensor(np.eye(n, dtype=lower_upper.dtype.numpy))
     low = ops.where(Tensor(band(n, n, 0, -1)), ones, lower_upper)
@@ -226,7 +226,7 @@ def _row_order(perm: Any, like: Tensor) -> Tensor:
 
 
 def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The matrix whose factorisation `tf.linalg.lu` gave.
+    """Returns the matrix whose factorization `tf.linalg.lu` returned.
 
     >>> import gradtape as tf
     >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy().tolist()
@@ -238,7 +238,7 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
 
 
 def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The solution of `A x = rhs` from `tf.linalg.lu(A)`.
+    """Returns the solution of `A x = rhs` from `tf.linalg.lu(A)`.
 
     >>> import gradtape as tf
     >>> tf.linalg.lu_solve(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]]), rhs=[[3.0], [8.0]]).numpy().tolist()
@@ -253,7 +253,7 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
 
 
 def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The inverse of A from `tf.linalg.lu(A)`.
+    """Returns the inverse of A from `tf.linalg.lu(A)`.
 
     >>> import gradtape as tf
     >>> tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[0.0, 2.0], [4.0, 0.0]])).numpy().tolist()

@@ -1,4 +1,4 @@
-"""Parts of matrices: transposes, bands, diagonals; and the cross product."""
+"""Transposes, bands and diagonals of matrices, and the cross product."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
-    """Each matrix with rows and columns exchanged.
+    """Exchanges the rows and columns of each matrix.
 
     >>> import gradtape as tf
     >>> tf.linalg.matrix_transpose([[1, 2, 3], [4, 5, 6]]).numpy().tolist()
@@ -41,7 +41,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    """The conjugate transpose of each matrix.
+    """Returns the conjugate transpose of each matrix.
 
     >>> import gradtape as tf
     >>> tf.linalg.adjoint([[1 + 1j, 2j]]).numpy().tolist()
@@ -51,12 +51,12 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """Each matrix with zeros outside its central band.
+    """Keeps a central band of each matrix and sets the rest to zero.
 
     Args:
       input: matrices.
-      num_lower: how many diagonals below the main one to keep; all of them if negative.
-      num_upper: how many above it.
+      num_lower: the number of subdiagonals to keep; all if negative.
+      num_upper: the number of superdiagonals to keep; all if negative.
 
     >>> import gradtape as tf
     >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy().tolist()
@@ -76,7 +76,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
 
 def _diagonals(k: Any, align: str) -> tuple[int, int]:
-    """The lowest and highest of the diagonals `k` names: one number, or two."""
+    """Returns the lowest and highest of the diagonals `k`: one number, or two."""
     if align not in _ALIGNMENTS:
         raise errors.InvalidArgumentError(
             f'Value for attr \'align\' of "{align}" is not in the list of allowed values: {", ".join(_ALIGNMENTS)}'
@@ -102,7 +102,7 @@ def _check_in_matrix(x: Tensor, low: int, high: int) -> None:
 
 
 def _padding(value: Any, x: Tensor) -> Tensor | None:
-    """What stands where no diagonal does, or None for zeros."""
+    """Returns the padding value outside the diagonals, or None for zeros."""
     if isinstance(value, int | float) and value == 0:
         return None
     return to_tensor(bool(value) if x.dtype is dtypes.bool and not isinstance(value, Tensor) else value, hint=x.dtype)
@@ -117,15 +117,15 @@ def diag(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Matrices with the given diagonals.
+    """Creates matrices with the given diagonals.
 
     Args:
       diagonal: the diagonal, along the last axis; of several, the highest is the first row and the lowest the last.
       k: which diagonal: 0 is the main one, positive ones are above it; or a pair, the lowest and the highest.
       num_rows: rows of the result; as few as possible if -1.
       num_cols: columns of the result; as few as possible if -1.
-      padding_value: what stands elsewhere.
-      align: where the shorter of several diagonals lie, above and below the main one: `"RIGHT_LEFT"` and so on.
+      padding_value: the value outside the diagonals.
+      align: the alignment of shorter diagonals above and below the main one: `"RIGHT_LEFT"` and so on.
 
     >>> import gradtape as tf
     >>> tf.linalg.diag([1, 2]).numpy().tolist()
@@ -179,13 +179,13 @@ def diag_part(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """The diagonals of each matrix.
+    """Returns the diagonals of each matrix.
 
     Args:
       input: matrices.
       k: which diagonal, or a pair: the lowest and the highest.
-      padding_value: what fills the rows of shorter diagonals, when there are several.
-      align: where shorter diagonals lie in their rows: as for `tf.linalg.diag`.
+      padding_value: the padding of shorter diagonals, if there are several.
+      align: the alignment of shorter diagonals, as for `tf.linalg.diag`.
 
     >>> import gradtape as tf
     >>> tf.linalg.diag_part([[1, 2], [3, 4]]).numpy().tolist()
@@ -210,7 +210,7 @@ def diag_part(
 def set_diag(
     input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """Each matrix with other diagonals, given as for `tf.linalg.diag`.
+    """Replaces the diagonals of each matrix; they are given as for `tf.linalg.diag`.
 
     >>> import gradtape as tf
     >>> tf.linalg.set_diag([[7, 7], [7, 7]], [1, 2]).numpy().tolist()
@@ -233,7 +233,7 @@ def set_diag(
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """The tensor of twice the rank with `y[i, j, ..., i, j, ...] = diagonal[i, j, ...]`, and zeros elsewhere.
+    """Returns the tensor of twice the rank with `y[i, j, ..., i, j, ...] = diagonal[i, j, ...]`, and zeros elsewhere.
 
     >>> import gradtape as tf
     >>> tf.linalg.tensor_diag([1, 2]).numpy().tolist()
@@ -248,7 +248,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
-    """The diagonal `y[i, j, ...] = x[i, j, ..., i, j, ...]` of a tensor of even rank.
+    """Returns the diagonal `y[i, j, ...] = x[i, j, ..., i, j, ...]` of a tensor of even rank.
 
     >>> import gradtape as tf
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()
@@ -269,7 +269,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
 
 
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The cross product of vectors of three elements, along the last axis.
+    """Returns the cross product of vectors of three elements, along the last axis.
 
     >>> import gradtape as tf
     >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()

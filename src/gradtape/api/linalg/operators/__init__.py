@@ -1,4 +1,4 @@
-"""`tf.linalg.LinearOperator` and its like: matrices that know their structure, and use it."""
+"""`tf.linalg.LinearOperator` and its subclasses: structured matrices."""
 
 from . import algebra as algebra
-from . import functions as functions  # TensorFlow's functions take operators
+from . import functions as functions  # makes TensorFlow's functions accept operators

@@ -1,4 +1,4 @@
-"""Sums of operators, in the most special form that there is: identities, diagonals, triangles, matrices."""
+"""Sums of operators in the most specific class possible: identities, diagonals, triangles, matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIANGLES = (*_DIAGONALS, LinearOperatorLowerTriangular)
 def add_operators(
     operators: Sequence[LinearOperator], operator_name: str | None = None, addition_tiers: Any = None, name: Any = None
 ) -> list[LinearOperator]:
-    """The operators of as few sums as there can be: one, as all of them can be added."""
+    """Adds the operators into as few as possible: always one."""
     found = list(operators)
     if not found:
         raise ValueError(f"Argument `operators` must contain at least one operator. Received: {operators}.")
@@ -33,7 +33,7 @@ def add_operators(
 
 
 def added(operators: Sequence[LinearOperator]) -> LinearOperator:
-    """The operator of the sum."""
+    """Returns the operator of the sum."""
     return reduce(_sum, operators)
 
 

@@ -1,4 +1,4 @@
-"""Operators made of operators, where a class has no better way."""
+"""Generic results of operator algebra, for classes without a more specific rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .zeros import LinearOperatorZeros
 
 
 def product(left: LinearOperator, right: LinearOperator) -> Any:
-    """The operator of `left right`."""
+    """Returns the operator of `left right`."""
     if isinstance(right, LinearOperatorIdentity):
         return left
     if isinstance(right, LinearOperatorZeros):
@@ -28,24 +28,24 @@ def product(left: LinearOperator, right: LinearOperator) -> Any:
 
 
 def quotient(left: LinearOperator, right: LinearOperator) -> Any:
-    """The operator of `left⁻¹ right`."""
+    """Returns the operator of `left⁻¹ right`."""
     if isinstance(right, LinearOperatorIdentity):
         return left.inverse()
     return LinearOperatorComposition([LinearOperatorInversion(left), right], **combined_hints(left, right))
 
 
 def adjoint(operator: LinearOperator) -> Any:
-    """The operator of the conjugate transpose."""
+    """Returns the operator of the conjugate transpose."""
     return LinearOperatorAdjoint(operator, is_square=operator.is_square, **operator._hints())
 
 
 def inverse(operator: LinearOperator) -> Any:
-    """The operator of the inverse."""
+    """Returns the operator of the inverse."""
     return LinearOperatorInversion(operator, is_square=operator.is_square, **operator._hints())
 
 
 def cholesky(operator: LinearOperator) -> Any:
-    """The operator of the Cholesky factor."""
+    """Returns the operator of the Cholesky factor."""
     return LinearOperatorLowerTriangular(
         dense_cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
     )

@@ -1,4 +1,4 @@
-"""Operators with blocks on and below the diagonal."""
+"""Block lower triangular operators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["LinearOperatorBlockLowerTriangular"]
 
 
 class LinearOperatorBlockLowerTriangular(Blocks):
-    """Rows of operators, the last of each row on the diagonal, zeros above it.
+    """Rows of operators, the last of each row on the diagonal, with zeros above it.
 
     >>> import gradtape as tf
     >>> one = tf.linalg.LinearOperatorFullMatrix([[1.0]], is_non_singular=True)
@@ -78,7 +78,7 @@ class LinearOperatorBlockLowerTriangular(Blocks):
         ]
 
     def _at(self, row: int, column: int, adjoint: bool) -> Any:
-        """The block there; of the adjoint, the one that is to be transposed."""
+        """Returns a block; for the adjoint, the block to be transposed."""
         return self.operators[column][row] if adjoint else self.operators[row][column]
 
     def _solve_blocks(self, blocks: list[Any], adjoint: bool, adjoint_arg: bool) -> list[Any]:
@@ -92,7 +92,7 @@ class LinearOperatorBlockLowerTriangular(Blocks):
         return [found[i] for i in range(len(blocks))]
 
     def _linop_inverse(self) -> Any:
-        """Row by row: that of the rows above, and below it -C⁻¹ B times it, where C is the block on the diagonal."""
+        """Row by row: the inverse of the rows above, and below it -C⁻¹ B times it, where C is the diagonal block."""
         *rows, last = self.operators
         corner = last[-1].inverse()
         if not rows:

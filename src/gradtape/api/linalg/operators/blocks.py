@@ -1,4 +1,4 @@
-"""Operators made of blocks: what they have in common, and those with blocks on the diagonal only."""
+"""Block operators: their base class, and block diagonal operators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["LinearOperatorBlockDiag"]
 
 
 class Blocks(OfOperators):
-    """An operator whose argument may be given, and is answered, in blocks: a list of tensors, one for each block."""
+    """An operator whose arguments and results may be split into blocks: a list of tensors, one per block."""
 
     _diagonal_operators: list[Any]
 
@@ -31,7 +31,7 @@ class Blocks(OfOperators):
         return [operator.domain_dimension for operator in self._diagonal_operators]
 
     def _in_blocks(self, x: Any, dimensions: list[int], axis: int, rank: int = 2) -> tuple[list[Any], bool]:
-        """An argument in blocks, and whether it was given so."""
+        """Returns an argument in blocks, and whether it was given in blocks."""
         blockwise = isinstance(x, list | tuple) and _is_blockwise(dimensions, x, axis)
         if not blockwise:
             x = to_tensor(x, hint=self.dtype)
@@ -51,7 +51,7 @@ class Blocks(OfOperators):
         return blocks, True
 
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
-        """`A x` for a matrix or a list of blocks; for an operator, the operator of the product."""
+        """Returns `A x` for a matrix or a list of blocks; for an operator, the operator of the product."""
         if isinstance(x, LinearOperator):
             left, right = self._with_operator(x, adjoint, adjoint_arg, "x")
             return self._linop_matmul(left, right)
@@ -63,14 +63,15 @@ class Blocks(OfOperators):
         return self.matmul(x, adjoint, adjoint_arg)
 
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Any:
-        """`A x` for a vector or a list of blocks."""
+        """Returns `A x` for a vector or a list of blocks."""
         sizes = self._block_range_dimensions() if adjoint else self._block_domain_dimensions()
         blocks, blockwise = self._in_blocks(x, sizes, -1, rank=1)
         found = self.matmul([block[..., None] for block in blocks], adjoint=adjoint)
         return _joined_vectors(found, blockwise)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """The `x` of `A x = rhs`, for a matrix or a list of blocks; for an operator, the operator of it."""
+        """Returns `x` with `A x = rhs` for a matrix or a list of blocks; for an operator, that of the solution.
+        """
         self._check_solvable()
         if isinstance(rhs, LinearOperator):
             left, right = self._with_operator(rhs, adjoint, adjoint_arg, "rhs")
@@ -80,7 +81,7 @@ class Blocks(OfOperators):
         return _joined(self._solve_blocks(blocks, adjoint, adjoint_arg), blockwise)
 
     def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Any:
-        """The `x` of `A x = rhs`, for a vector or a list of blocks."""
+        """Returns `x` with `A x = rhs` for a vector or a list of blocks."""
         self._check_solvable()
         sizes = self._block_domain_dimensions() if adjoint else self._block_range_dimensions()
         blocks, blockwise = self._in_blocks(rhs, sizes, -1, rank=1)
@@ -137,7 +138,7 @@ def _joined(blocks: list[Any], blockwise: bool) -> Any:
 
 
 def _joined_vectors(columns: list[Any], blockwise: bool) -> Any:
-    """Columns as vectors: a list of them, or one after the other."""
+    """Returns columns as vectors: a list of blocks, or concatenated."""
     if blockwise:
         return [ops.reshape(x, shape=x.dims[:-1]) for x in columns]
     joined = concat(of_one_batch(columns), axis=-2)
@@ -145,7 +146,7 @@ def _joined_vectors(columns: list[Any], blockwise: bool) -> Any:
 
 
 class LinearOperatorBlockDiag(Blocks):
-    """Operators along the diagonal, zeros elsewhere.
+    """Operators along the diagonal, with zeros elsewhere.
 
     >>> import gradtape as tf
     >>> diagonal = tf.linalg.LinearOperatorDiag([1.0])

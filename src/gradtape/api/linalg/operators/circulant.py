@@ -1,4 +1,4 @@
-"""Circulant matrices: convolutions, diagonal in the basis of Fourier."""
+"""Circulant matrices: convolutions, diagonal in the Fourier basis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _INVERSES: dict[int, Callable[[Any], Any]] = {1: ifft, 2: ifft2d, 3: ifft3d}
 
 
 class _Circulant(LinearOperator):
-    """`F⁻¹ diag(spectrum) F`, where `F` is the transform over the last `block_depth` axes of the spectrum."""
+    """`F⁻¹ diag(spectrum) F`, where `F` is the Fourier transform over the last `block_depth` axes of the spectrum."""
 
     _composite_tensor_fields = ("spectrum", "input_output_dtype")
     _depth = 1
@@ -82,7 +82,7 @@ class _Circulant(LinearOperator):
 
     @property
     def spectrum(self) -> Any:
-        """The transform of the convolution kernel."""
+        """The Fourier transform of the convolution kernel."""
         return self._spectrum
 
     @property
@@ -96,7 +96,7 @@ class _Circulant(LinearOperator):
         return self._spectrum.shape[-self._depth :]  # type: ignore[no-any-return]
 
     def block_shape_tensor(self) -> Tensor:
-        """The shape of a block as a tensor."""
+        """Returns the shape of a block as a tensor."""
         return to_tensor(np.array(self.block_shape.as_list(), np.int32))
 
     def _shape(self) -> TensorShape:
@@ -104,7 +104,7 @@ class _Circulant(LinearOperator):
         return self._spectrum.shape[: -self._depth].concatenate([count, count])  # type: ignore[no-any-return]
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Any:
-        """The first column, as a block."""
+        """Returns the first column, as a block."""
         return cast(_INVERSES[self._depth](as_complex(self._spectrum)), self.dtype)
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
@@ -114,11 +114,11 @@ class _Circulant(LinearOperator):
         return assert_less(modulus(imag(kernel)), cast(bound, imag(kernel).dtype), message="Spectrum was not Hermitian")
 
     def _applied(self, x: Any, factor: Any, adjoint: bool, adjoint_arg: bool) -> Any:
-        """The matrix with the spectrum `factor(spectrum)` times `x`."""
+        """Multiplies `x` by the matrix with the spectrum `factor(spectrum)`."""
         x = with_batch(as_complex(adjoint_of(x) if adjoint_arg else x), self.batch_shape)
         spectrum = as_complex(self._spectrum)
         spectrum = cast(conj(spectrum) if adjoint else spectrum, x.dtype)
-        columns = _rotated(x, 1)  # the columns, one after the other, as the first axis
+        columns = _rotated(x, 1)  # the columns as the first axis
         blocks = ops.reshape(columns, shape=(*columns.dims[:-1], *self.block_shape.as_list()))
         found = _INVERSES[self._depth](factor(_TRANSFORMS[self._depth](blocks), spectrum))
         flat = ops.reshape(found, shape=(*found.dims[: -self._depth], self.domain_dimension))
@@ -200,13 +200,13 @@ class _Circulant(LinearOperator):
 
 
 def _rotated(x: Any, shift: int) -> Any:
-    """The axes turned around: with 1 the last one becomes the first, with -1 the first the last."""
+    """Rotates the axes: 1 moves the last to the front, -1 the first to the end."""
     axes = list(range(len(x.dims)))
     return transpose(x, axes[-1:] + axes[:-1] if shift == 1 else axes[1:] + axes[:1])
 
 
 class LinearOperatorCirculant(_Circulant):
-    """A matrix each column of which is the one before, moved down by one: a convolution along a circle.
+    """A matrix in which each column is the previous one shifted down by one: a circular convolution.
 
     >>> import gradtape as tf
     >>> spectrum = tf.signal.fft(tf.constant([1.0, 2.0, 0.0], tf.complex64))
@@ -230,7 +230,7 @@ class LinearOperatorCirculant(_Circulant):
 
 
 class LinearOperatorCirculant2D(_Circulant):
-    """A circulant matrix of blocks that are circulant themselves: a convolution on a torus.
+    """A circulant matrix of circulant blocks: a convolution on a torus.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorCirculant2D([[1.0, 2.0], [3.0, 4.0]])
@@ -256,7 +256,7 @@ class LinearOperatorCirculant2D(_Circulant):
 
 
 class LinearOperatorCirculant3D(_Circulant):
-    """A circulant matrix of blocks that are `LinearOperatorCirculant2D`.
+    """A circulant matrix of `LinearOperatorCirculant2D` blocks.
 
     >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorCirculant3D(tf.ones([2, 2, 2])).shape.as_list()

@@ -115,7 +115,7 @@ class LinearOperatorComposition(OfOperators):
 
 
 def _is_product_with_own_adjoint(operators: list[Any]) -> bool:
-    """Whether the list is that of `A Aᴴ`, of the very same operators."""
+    """Returns whether the list is that of `A Aᴴ`, with identical operators."""
     half = len(operators) // 2
     return len(operators) % 2 == 0 and all(map(_are_adjoint, operators[:half], operators[: half - 1 : -1]))
 

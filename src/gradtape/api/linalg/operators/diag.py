@@ -157,7 +157,7 @@ class LinearOperatorDiag(LinearOperator):
 
 
 def _combined(diag: Any, left: Any, right: Any) -> LinearOperatorDiag:
-    """The product of diagonal operators, which commute."""
+    """Combines diagonal operators, which commute."""
     return LinearOperatorDiag(
         diag, is_non_singular=both_non_singular(left, right), is_self_adjoint=both_self_adjoint(left, right),
         is_positive_definite=both_positive_definite(left, right), is_square=True,

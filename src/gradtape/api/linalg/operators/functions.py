@@ -1,4 +1,4 @@
-"""TensorFlow's functions of matrices on operators: `tf.matmul(operator, x)` is `operator.matmul(x)`."""
+"""TensorFlow's matrix functions on operators: `tf.matmul(operator, x)` is `operator.matmul(x)`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ __all__ = ["LinearOperatorHouseholder", "LinearOperatorPermutation"]
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """The reflection at the hyperplane that `reflection_axis` stands on.
+    """The reflection at the hyperplane orthogonal to `reflection_axis`.
 
     >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorHouseholder([2.0, 0.0]).matvec([1.0, 1.0]).numpy().tolist()
@@ -122,7 +122,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
 
 class LinearOperatorPermutation(LinearOperator):
-    """The permutation that puts entry `perm[i]` at place `i`.
+    """The permutation that moves entry `perm[i]` to position `i`.
 
     >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorPermutation([2, 0, 1]).matvec([10.0, 20.0, 30.0]).numpy().tolist()
@@ -202,7 +202,8 @@ class LinearOperatorPermutation(LinearOperator):
 
 
 def _check_permutation(perm: Any) -> None:
-    """Raises if what is known now is no permutation; what a function computes is not looked at."""
+    """Raises an error if a statically known value is not a permutation; traced values are not checked.
+    """
     known = get_static_value(perm)
     if known is not None and (np.sort(known, axis=-1) != np.arange(known.shape[-1])).any():
         raise ValueError(f"Argument `perm` must be a vector of unique integers from 0 to {known.shape[-1] - 1}.")

@@ -1,4 +1,4 @@
-"""The identity, and the identity times a number."""
+"""The identity, and scaled identities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["LinearOperatorIdentity", "LinearOperatorScaledIdentity"]
 
 
 class LinearOperatorIdentity(LinearOperator):
-    """The identity matrix, or a batch of them.
+    """The identity matrix, or a batch of identity matrices.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorIdentity(num_rows=2, batch_shape=[3])
@@ -117,7 +117,7 @@ class LinearOperatorIdentity(LinearOperator):
         return self._ones_diag()
 
     def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Any:
-        """The identity plus `mat`."""
+        """Returns the identity plus `mat`."""
         return with_more_on_diagonal(to_tensor(mat, hint=self.dtype), self._ones_diag())
 
     def __getitem__(self, slices: Any) -> Any:
@@ -126,7 +126,7 @@ class LinearOperatorIdentity(LinearOperator):
 
 
 def with_batch(x: Any, batch: TensorShape) -> Any:
-    """A matrix repeated for a batch that it does not have."""
+    """Broadcasts a matrix to a batch."""
     shape = broadcast(x.shape, batch.concatenate([1, 1]))
     return x if shape == x.shape else broadcast_to(x, shape)
 
@@ -170,14 +170,14 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     @property
     def multiplier(self) -> Any:
-        """The number, one for each matrix of a batch."""
+        """The multiplier, one per matrix of a batch."""
         return self._multiplier
 
     def _shape(self) -> TensorShape:
         return self._multiplier.shape.concatenate([self._num_rows, self._num_rows])  # type: ignore[no-any-return]
 
     def _column(self, count: int, conjugated: bool = False) -> Any:
-        """The number with so many further axes of size 1."""
+        """Appends axes of size 1 to the multiplier."""
         x = to_tensor(self._multiplier)
         x = conj(x) if conjugated and x.dtype.is_complex else x
         return x[(..., *[None] * count)]

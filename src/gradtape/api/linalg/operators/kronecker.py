@@ -20,7 +20,7 @@ __all__ = ["LinearOperatorKronecker"]
 
 
 class LinearOperatorKronecker(OfOperators):
-    """The Kronecker product of operators: each entry of the first times the second, and so on.
+    """The Kronecker product of operators.
 
     >>> import gradtape as tf
     >>> first = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0]])
@@ -56,10 +56,10 @@ class LinearOperatorKronecker(OfOperators):
         return broadcast(*[operator.batch_shape for operator in self.operators]).concatenate([rows, columns])
 
     def _factor_by_factor(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
-        """Each factor on its own axis of `x`, the last one first.
+        """Applies each factor to its own axis of `x`, the last one first.
 
-        What a factor gives is transposed and cut into rows of the next one's length; after all of them the axes stand
-        in their first order again.
+        The result of a factor is transposed and split into rows of the next one's length; after all factors the axes
+        have their original order.
         """
         columns = x.dims[-2 if adjoint_arg else -1]
         found = (conj(x) if self.dtype.is_complex else x) if adjoint_arg else matrix_transpose(x)
@@ -90,7 +90,7 @@ class LinearOperatorKronecker(OfOperators):
         return LinearOperatorKronecker([x.inverse() for x in self.operators], is_square=True, **self._hints())
 
     def _powers(self) -> list[Any]:
-        """How often the determinant of each factor is a factor of the determinant."""
+        """Returns the power of each factor's determinant in the determinant."""
         size = self.domain_dimension
         return [size // operator.domain_dimension for operator in self.operators]
 
@@ -137,13 +137,13 @@ class LinearOperatorKronecker(OfOperators):
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """All products of the entries of two vectors, in one."""
+    """Returns all products of the entries of two vectors, flattened."""
     found = a[..., :, None] * b[..., None, :]
     return ops.reshape(found, shape=(*found.dims[:-2], found.dims[-2] * found.dims[-1]))
 
 
 def _product(a: Any, b: Any) -> Any:
-    """The Kronecker product of two matrices."""
+    """Returns the Kronecker product of two matrices."""
     found = a[..., :, None, :, None] * b[..., None, :, None, :]
     *batch, m, p, n, q = found.dims
     return ops.reshape(found, shape=(*batch, m * p, n * q))

@@ -25,12 +25,12 @@ __all__ = ["LinearOperatorLowRankUpdate"]
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """`L + U D Vᴴ`, solved by the formula of Woodbury: the less columns `U` has, the faster.
+    """`L + U D Vᴴ`, solved by the Woodbury formula: efficient if `U` has few columns.
 
     Args:
       base_operator: `L`.
-      u, v: `U` and `V`; `V` is `U` unless given.
-      diag_update: the diagonal of `D`, ones unless given.
+      u, v: `U` and `V`; `V` is `U` by default.
+      diag_update: the diagonal of `D`, ones by default.
       is_diag_update_positive: whether it is positive.
 
     >>> import gradtape as tf

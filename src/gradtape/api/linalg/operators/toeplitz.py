@@ -1,4 +1,4 @@
-"""Matrices that are constant along their diagonals."""
+"""Toeplitz matrices, which are constant along their diagonals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["LinearOperatorToeplitz"]
 
 
 class LinearOperatorToeplitz(LinearOperator):
-    """The square matrix with these first column and first row, constant along its diagonals.
+    """The square matrix with this first column and first row, constant along its diagonals.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorToeplitz(col=[1.0, 2.0, 3.0], row=[1.0, 4.0, 5.0])
@@ -67,14 +67,14 @@ class LinearOperatorToeplitz(LinearOperator):
         return shape.concatenate(shape[-1:])
 
     def _both(self) -> tuple[Any, Any]:
-        """Row and column, of one batch."""
+        """Returns row and column with a common batch shape."""
         shape = self.shape[:-1]
         return broadcast_to(self._row, shape), broadcast_to(self._col, shape)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         x = adjoint_of(x) if adjoint_arg else x
         row, col = self._both()
-        # A part of a circulant matrix of twice the size.
+        # A Toeplitz matrix is a block of a circulant matrix of twice the size.
         around = concat([col, zeros_like(col[..., :1]), reverse(row[..., 1:], axis=[-1])], axis=-1)
         circulant = LinearOperatorCirculant(fft(as_complex(around)), input_output_dtype=self.dtype)
         found = circulant.matmul(concat([x, zeros_like(x)], axis=-2), adjoint=adjoint)

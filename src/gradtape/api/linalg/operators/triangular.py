@@ -1,4 +1,4 @@
-"""Dense matrices, and lower triangles of dense matrices."""
+"""Dense matrices, and lower triangular matrices."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """The lower triangle of a square matrix; what stands above the diagonal does not count.
+    """The lower triangle of a square matrix; entries above the diagonal are ignored.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorLowerTriangular([[1.0, 9.0], [2.0, 3.0]])
@@ -113,7 +113,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     @property
     def tril(self) -> Any:
-        """The matrix whose lower triangle the operator is."""
+        """The matrix whose lower triangle is used."""
         return self._tril
 
     def _shape(self) -> TensorShape:

@@ -1,4 +1,4 @@
-"""Matrices with three diagonals."""
+"""Tridiagonal matrices."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ __all__ = ["LinearOperatorTridiag"]
 
 
 class LinearOperatorTridiag(LinearOperator):
-    """A square matrix with entries on the diagonal and beside it.
+    """A square tridiagonal matrix.
 
     Args:
-      diagonals: above, on and below the diagonal: as rows of one tensor ("compact"), as a list ("sequence"), or the
-        matrix itself ("matrix"). All have the length of the diagonal; the last above and the first below do not count.
+      diagonals: superdiagonal, diagonal and subdiagonal: as rows of one tensor ("compact"), as a list ("sequence"), or
+        as the matrix itself ("matrix"). All have the length of the diagonal; the last entry of the superdiagonal and
+        the first of the subdiagonal are ignored.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorTridiag([[3.0, 4.0, 0.0], [1.0, 1.0, 2.0], [0.0, 7.0, 8.0]])
@@ -82,7 +83,7 @@ class LinearOperatorTridiag(LinearOperator):
         return broadcast(*[x.shape[:-1] for x in self._diagonals]).concatenate([count, count])
 
     def _three(self, adjoint: bool = False) -> list[Any]:
-        """The diagonals above, on and below, each as long as the matrix."""
+        """Returns superdiagonal, diagonal and subdiagonal, each as long as the matrix."""
         if self._diagonals_format == "sequence":
             found = [to_tensor(x) for x in self._diagonals]
         else:

@@ -1,4 +1,4 @@
-"""The adjoint and the inverse of an operator, by what the operator itself can do."""
+"""The adjoint and the inverse of an operator, based on its own methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HINTS = {
 
 
 class _Wrapping(LinearOperator):
-    """An operator that has the hints of another one."""
+    """An operator with the hints of another one."""
 
     _composite_tensor_fields = ("operator",)
     _experimental_parameter_ndims_to_matrix_ndims = {"operator": 0}  # noqa: RUF012
@@ -40,7 +40,7 @@ class _Wrapping(LinearOperator):
 
     @property
     def operator(self) -> Any:
-        """The operator that this is made of."""
+        """The wrapped operator."""
         return self._operator
 
     def _assert_non_singular(self) -> Any:

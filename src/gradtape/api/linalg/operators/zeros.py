@@ -1,4 +1,4 @@
-"""The matrix of zeros."""
+"""The zero matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["LinearOperatorZeros"]
 
 
 class LinearOperatorZeros(LinearOperator):
-    """The matrix of zeros, or a batch of them.
+    """The zero matrix, or a batch of zero matrices.
 
     >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorZeros(2, 3, is_square=False, is_self_adjoint=False)
@@ -107,7 +107,7 @@ class LinearOperatorZeros(LinearOperator):
         return zeros(self.shape, self.dtype)
 
     def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Any:
-        """`mat` itself."""
+        """Returns `mat` itself."""
         return with_batch(to_tensor(mat, hint=self.dtype), self.batch_shape)
 
     def __getitem__(self, slices: Any) -> Any:

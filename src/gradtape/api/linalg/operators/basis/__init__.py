@@ -1,1 +1,1 @@
-"""What every linear operator shares: its base class, spec, shapes, slices, and what it asserts."""
+"""The base of linear operators: base class, specs, shapes, slices and assertions."""

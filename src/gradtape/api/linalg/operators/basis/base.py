@@ -1,4 +1,4 @@
-"""`LinearOperator`: the base class, with what can be done by way of the dense matrix."""
+"""`LinearOperator`: the base class, with default implementations that use the dense matrix."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .support import both_non_singular, product_is_square, solved, solved_by_cho
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperator"]
 
-# Operators made of operators, where a class has no better way: filled by `algebra.py`, which stands above.
+# Generic operator algebra, filled in by `algebra.py`, which is in a higher layer.
 made: dict[str, Callable[..., Any]] = {}
 
 
 class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  # a scope is made when it is entered
-    """Base class of matrices, or batches of them, that use their structure to multiply, to solve, to take determinants.
+    """Base class of structured matrices, or batches of them, with efficient products, solvers and determinants.
 
-    A subclass says its `_shape()` and `_matmul(x, adjoint, adjoint_arg)`; what it does not override (`_solve`,
-    `_determinant`, `_log_abs_determinant`, `_trace`, `_diag_part`, `_to_dense`, ...) goes by way of the dense matrix.
-    One that names its constructor's arguments in `_composite_tensor_fields` can be given to functions and returned.
+    A subclass defines `_shape()` and `_matmul(x, adjoint, adjoint_arg)`; the defaults of other methods (`_solve`,
+    `_determinant`, `_log_abs_determinant`, `_trace`, `_diag_part`, `_to_dense`, ...) use the dense matrix. A class that
+    lists its constructor's arguments in `_composite_tensor_fields` can be passed to and returned from functions.
 
     Args:
       dtype: the dtype of the entries.
-      is_non_singular, is_self_adjoint, is_positive_definite, is_square: hints, taken at their word.
+      is_non_singular, is_self_adjoint, is_positive_definite, is_square: hints, which are not verified.
       parameters: the arguments of the subclass's constructor.
 
     >>> import gradtape as tf
@@ -71,7 +71,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
 
     @property
     def _is_whole(self) -> bool:  # type: ignore[override]
-        return not self._composite_tensor_fields  # such an operator could not be made of its tensors again
+        return not self._composite_tensor_fields  # such an operator could not be rebuilt from its tensors
 
     @property
     def _type_spec(self) -> Any:
@@ -82,7 +82,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         raise NotImplementedError("_matmul is not implemented.")
 
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
-        """`A x` for a matrix, or the operator of the product for an operator."""
+        """Returns `A x` for a matrix, or the operator of the product for an operator."""
         if isinstance(x, LinearOperator):
             left, right = self._with_operator(x, adjoint, adjoint_arg, "x")
             return self._linop_matmul(left, right)
@@ -95,14 +95,14 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return adjoint_of(self.matmul(other, adjoint=True, adjoint_arg=True))
 
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Any:
-        """`A x` for a vector."""
+        """Returns `A x` for a vector."""
         return self._matvec(self._argument(x, -2 if adjoint else -1, -1, rank=1), adjoint=adjoint)
 
     def _matvec(self, x: Any, adjoint: bool = False) -> Any:
         return _vector(self.matmul(_column(x), adjoint=adjoint))
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """The `x` of `A x = rhs`, for a matrix; for an operator, the operator of it."""
+        """Returns `x` with `A x = rhs` for a matrix; for an operator, the operator of the solution."""
         self._check_solvable()
         if isinstance(rhs, LinearOperator):
             left, right = self._with_operator(rhs, adjoint, adjoint_arg, "rhs")
@@ -120,7 +120,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return solved(self.to_dense(), rhs, adjoint=adjoint)
 
     def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Any:
-        """The `x` of `A x = rhs` for a vector."""
+        """Returns `x` with `A x = rhs` for a vector."""
         self._check_solvable()
         return self._solvevec(self._argument(rhs, -1 if adjoint else -2, -1, rank=1), adjoint=adjoint)
 
@@ -134,7 +134,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
 
     def _argument(self, x: Any, own_axis: int, axis: int, rank: int = 2) -> Tensor:
-        """A tensor whose size along an axis goes with that of the operator."""
+        """Converts an argument to a tensor whose size along an axis matches the operator."""
         x = to_tensor(x, hint=self.dtype)
         self._check_input_dtype(x)
         if len(x.dims) < rank:
@@ -157,7 +157,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
             )
         return left, right
 
-    # Operators made of operators; subclasses override them where the result has a structure of its own.
+    # Operator algebra; subclasses override these methods if the result has a special structure.
 
     def _linop_matmul(self, left_operator: Any, right_operator: Any) -> Any:
         return made["product"](left_operator, right_operator)
@@ -166,7 +166,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return made["quotient"](left_operator, right_operator)
 
     def adjoint(self, name: str = "adjoint") -> Any:
-        """The operator of the conjugate transpose."""
+        """Returns the operator of the conjugate transpose."""
         return self if self.is_self_adjoint is True else self._linop_adjoint()
 
     H = property(adjoint, doc="The operator of the conjugate transpose.")
@@ -175,7 +175,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return made["adjoint"](self)
 
     def inverse(self, name: str = "inverse") -> Any:
-        """The operator of the inverse."""
+        """Returns the operator of the inverse."""
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -186,7 +186,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return made["inverse"](self)
 
     def cholesky(self, name: str = "cholesky") -> Any:
-        """The operator of the lower triangle `L` with `A = L Lᴴ`."""
+        """Returns the operator of the lower triangle `L` with `A = L Lᴴ`."""
         if not self._can_use_cholesky():
             raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
         return self._linop_cholesky()
@@ -195,7 +195,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return made["cholesky"](self)
 
     def _hints(self) -> dict[str, Any]:
-        """The hints, for an operator that has the same."""
+        """Returns the hints, for an operator that shares them."""
         names = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
         return {name: getattr(self, name) for name in names}
 
@@ -204,14 +204,14 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
 
 
 class OfOperators(LinearOperator):
-    """An operator that is made of others: its argument `operators`, in a list or in rows."""
+    """An operator composed of others: its argument `operators`, a list or rows."""
 
     _composite_tensor_fields = ("operators",)
     _operators: Any
 
     @property
     def operators(self) -> Any:
-        """The operators that it is made of."""
+        """The component operators."""
         return self._operators
 
     @property
@@ -228,7 +228,7 @@ def _vector(x: Any) -> Tensor:
 
 
 def combined_hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any]:
-    """The hints of a product of any two operators."""
+    """Returns the hints of a product of two operators."""
     square = product_is_square(left, right)
     if square is False:
         return {
@@ -238,5 +238,5 @@ def combined_hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any
 
 
 def make_composite_tensor(cls: Any, module_name: str = "tf.linalg") -> Any:
-    """The class itself: every class of operators that names its `_composite_tensor_fields` is a composite already."""
+    """Returns the class: every operator class with `_composite_tensor_fields` is a composite tensor already."""
     return cls

@@ -1,4 +1,4 @@
-"""Assertions about operators, computed."""
+"""Run-time assertions about operators."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .shapes import Shapes
 
 
 class Checks(Shapes):
-    """`assert_non_singular` and its like, by way of the dense matrix unless a class knows better."""
+    """`assert_non_singular` and similar methods, with the dense matrix unless a subclass overrides them."""
 
     def to_dense(self, name: str = "to_dense") -> Any:
-        """The matrix as a tensor."""
+        """Returns the dense matrix."""
         raise NotImplementedError
 
     def _can_use_cholesky(self) -> Any:

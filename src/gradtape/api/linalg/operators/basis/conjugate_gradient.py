@@ -1,4 +1,4 @@
-"""The method of conjugate gradients."""
+"""The conjugate gradient method."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["conjugate_gradient"]
 
 
 class CGState(NamedTuple):
-    """Where the iteration is: the step, the solution so far, its residual, the direction, and the residual squared."""
+    """The state of the iteration: step, current solution, residual, direction, and squared residual."""
 
     i: Tensor
     x: Tensor
@@ -37,14 +37,14 @@ def conjugate_gradient(
     max_iter: int = 20,
     name: str = "conjugate_gradient",
 ) -> CGState:
-    """Solves `operator @ x = rhs` for a positive definite operator, step by step; the last state has `x`.
+    """Solves `operator @ x = rhs` iteratively for a positive definite operator; the final state contains `x`.
 
     Args:
       operator: a `LinearOperator` with the hints `is_self_adjoint` and `is_positive_definite`.
-      preconditioner: an operator near the inverse.
-      x: where to begin, zeros unless given.
-      tol: the residual that is small enough, as a part of the norm of `rhs`.
-      max_iter: the most steps.
+      preconditioner: an approximation of the inverse.
+      x: the initial solution, zeros by default.
+      tol: the tolerance for the residual, relative to the norm of `rhs`.
+      max_iter: the maximum number of steps.
 
     >>> import gradtape as tf
     >>> hints = {"is_self_adjoint": True, "is_positive_definite": True}

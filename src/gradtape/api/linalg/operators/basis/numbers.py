@@ -1,4 +1,4 @@
-"""What can be asked of an operator: determinants, diagonals, eigenvalues, the dense matrix."""
+"""Numeric properties of operators: determinants, diagonals, eigenvalues, the dense matrix."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .checks import Checks
 
 
 class Numbers(Checks):
-    """Numbers and tensors that belong to an operator, by way of the dense matrix unless a class knows better."""
+    """Numeric properties of an operator, computed from the dense matrix unless a subclass overrides them."""
 
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
-        """`A x`."""
+        """Returns `A x`."""
         raise NotImplementedError
 
     def _check_input_dtype(self, arg: Any) -> None:
@@ -27,7 +27,7 @@ class Numbers(Checks):
             raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}")
 
     def determinant(self, name: str = "det") -> Any:
-        """The determinant of each matrix."""
+        """Returns the determinant of each matrix."""
         self._check_has_determinant()
         return self._determinant()
 
@@ -35,7 +35,7 @@ class Numbers(Checks):
         return exp(self.log_abs_determinant()) if self._can_use_cholesky() else det(self.to_dense())
 
     def log_abs_determinant(self, name: str = "log_abs_det") -> Any:
-        """The logarithm of the determinant's absolute value."""
+        """Returns the logarithm of the absolute determinant."""
         self._check_has_determinant()
         return self._log_abs_determinant()
 
@@ -49,28 +49,28 @@ class Numbers(Checks):
             raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
 
     def to_dense(self, name: str = "to_dense") -> Any:
-        """The matrix as a tensor."""
+        """Returns the dense matrix."""
         return self._to_dense()
 
     def _to_dense(self) -> Any:
         return self.matmul(eye(self.domain_dimension, batch_shape=self.batch_shape, dtype=self.dtype))
 
     def diag_part(self, name: str = "diag_part") -> Any:
-        """The diagonal."""
+        """Returns the diagonal."""
         return self._diag_part()
 
     def _diag_part(self) -> Any:
         return diag_part(self.to_dense())
 
     def trace(self, name: str = "trace") -> Any:
-        """The sum of the diagonal."""
+        """Returns the sum of the diagonal."""
         return self._trace()
 
     def _trace(self) -> Any:
         return reduce_sum(self.diag_part(), axis=-1)
 
     def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Any:
-        """`A + x` as a tensor."""
+        """Returns `A + x` as a tensor."""
         x = to_tensor(x, hint=self.dtype)
         self._check_input_dtype(x)
         return self._add_to_tensor(x)
@@ -79,7 +79,7 @@ class Numbers(Checks):
         return self.to_dense() + x
 
     def eigvals(self, name: str = "eigvals") -> Any:
-        """The eigenvalues of a self-adjoint operator."""
+        """Returns the eigenvalues of a self-adjoint operator."""
         if not self.is_self_adjoint:
             raise NotImplementedError("Only self-adjoint matrices are supported.")
         return self._eigvals()
@@ -88,7 +88,7 @@ class Numbers(Checks):
         return eigvalsh(self.to_dense())
 
     def cond(self, name: str = "cond") -> Any:
-        """The largest singular value divided by the smallest."""
+        """Returns the condition number: the largest singular value divided by the smallest."""
         return self._cond()
 
     def _cond(self) -> Any:

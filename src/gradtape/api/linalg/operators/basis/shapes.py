@@ -1,4 +1,4 @@
-"""What is known of an operator before anything is computed: hints, dtype, shape, dimensions."""
+"""Static properties of operators: hints, dtype, shape, dimensions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .....engine.run.convert import to_tensor
 
 
 class Shapes:
-    """Hints, dtype, shape and dimensions of an operator; a subclass says its `_shape()`."""
+    """Hints, dtype, shape and dimensions of an operator; a subclass defines `_shape()`."""
 
     _dtype: Any
     _name: str
@@ -46,7 +46,7 @@ class Shapes:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments that the operator was made with."""
+        """The arguments of the constructor."""
         return dict(self._parameters or {})
 
     @property
@@ -61,27 +61,27 @@ class Shapes:
 
     @property
     def graph_parents(self) -> list[Any]:
-        """Nothing: TensorFlow does not use them any more."""
+        """Always empty: TensorFlow no longer uses them."""
         return []
 
     @property
     def is_non_singular(self) -> bool | None:
-        """Whether it can be inverted, if somebody said so."""
+        """Whether the operator is invertible; None if unknown."""
         return self._is_non_singular
 
     @property
     def is_self_adjoint(self) -> bool | None:
-        """Whether it is its own adjoint, if somebody said so."""
+        """Whether the operator is self-adjoint; None if unknown."""
         return self._is_self_adjoint
 
     @property
     def is_positive_definite(self) -> bool | None:
-        """Whether the real part of xᴴ A x is positive for x ≠ 0, if somebody said so."""
+        """Whether the real part of xᴴ A x is positive for x ≠ 0; None if unknown."""
         return self._is_positive_definite
 
     @property
     def is_square(self) -> bool | None:
-        """Whether it has as many rows as columns."""
+        """Whether the operator has as many rows as columns."""
         square = self.domain_dimension == self.range_dimension
         hint = self._is_square_set_or_implied_by_hints
         if hint is False and square:
@@ -97,11 +97,11 @@ class Shapes:
         return self._shape()
 
     def _present_shape(self) -> TensorShape:
-        """The shape; where a variable leaves it open, that of its present value."""
+        """Returns the shape; sizes that a variable leaves open are those of its current value."""
         return self.shape if self.shape.is_fully_defined() else _of_present_values(self).shape
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        """The shape as a tensor."""
+        """Returns the shape as a tensor."""
         return _int32(self._present_shape().as_list())
 
     @property
@@ -110,16 +110,16 @@ class Shapes:
         return self.shape[:-2]  # type: ignore[return-value]
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
-        """The batch shape as a tensor."""
+        """Returns the batch shape as a tensor."""
         return _int32(self._present_shape()[:-2].as_list())  # type: ignore[union-attr]
 
     @property
     def tensor_rank(self) -> int | None:
-        """The number of axes, rows and columns among them."""
+        """The number of axes, including rows and columns."""
         return self.shape.rank
 
     def tensor_rank_tensor(self, name: str = "tensor_rank_tensor") -> Tensor:
-        """The number of axes as a tensor."""
+        """Returns the number of axes as a tensor."""
         return _int32(self._present_shape().rank)
 
     @property
@@ -128,7 +128,7 @@ class Shapes:
         return self.shape[-1]
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Tensor:
-        """The number of columns as a tensor."""
+        """Returns the number of columns as a tensor."""
         return _int32(self._present_shape()[-1])
 
     @property
@@ -137,7 +137,7 @@ class Shapes:
         return self.shape[-2]
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
-        """The number of rows as a tensor."""
+        """Returns the number of rows as a tensor."""
         return _int32(self._present_shape()[-2])
 
     def _batch_shape_tensor(self, shape: Any = None) -> Tensor:
@@ -158,7 +158,7 @@ def _int32(value: Any) -> Tensor:
 
 
 def _of_present_values(value: Any) -> Any:
-    """An operator with tensors in place of the variables that it, or an operator it is made of, is made of."""
+    """Returns the operator with tensors in place of its variables and those of its component operators."""
     if isinstance(value, list | tuple):
         return [_of_present_values(each) for each in value]
     if isinstance(value, Shapes):

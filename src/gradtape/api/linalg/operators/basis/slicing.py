@@ -1,4 +1,4 @@
-"""An operator of part of a batch: `operator[..., 0]` takes that part of every argument the operator was made with."""
+"""Batch slices of operators: `operator[..., 0]` slices every argument of the operator's constructor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .support import broadcast
 
 
 def sliced(operator: Any, slices: Any) -> Any:
-    """The operator of the part of the batch that `slices` is."""
+    """Returns the operator of a slice of the batch."""
     slices = tuple(slices) if isinstance(slices, list | tuple) else (slices,)
     changed = {}
     if slices != (Ellipsis,):
@@ -34,7 +34,7 @@ def _mapped(value: Any, rank: Any, slices: Any, batch: TensorShape) -> Any:
 
 
 def _part(value: Any, rank: int, slices: Any, batch: TensorShape) -> Any:
-    """A part of one argument, the last `rank` axes of which belong to the matrix."""
+    """Slices one argument, whose last `rank` axes belong to the matrix."""
     if hasattr(value, "batch_shape_tensor"):
         if value.batch_shape.rank == 0 and batch.rank:
             return value  # one matrix for the whole batch
@@ -52,7 +52,7 @@ def _part(value: Any, rank: int, slices: Any, batch: TensorShape) -> Any:
 
 
 def _fitting(slices: Any, batch: TensorShape, own: list[int]) -> tuple[Any, ...]:
-    """The slices as they are for an argument of another batch shape: where its size is 1 and not the batch's, all."""
+    """Adapts the slices to an argument with another batch shape: a broadcast axis of size 1 is kept whole."""
     found: list[Any] = []
     at = 0
     for i, part in enumerate(slices):

@@ -1,4 +1,4 @@
-"""The specs of operators: what tensors one is made of, and the rest of its constructor's arguments."""
+"""The type specs of operators: their tensors, and the other arguments of their constructors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINTS = ("is_non_singular", "is_positive_definite", "is_self_adjoint", "is_squa
 
 
 class LinearOperatorSpec(BatchableTypeSpec):
-    """The spec of an operator: those of its tensors, and what else its constructor takes."""
+    """The type spec of an operator: the specs of its tensors, and its other constructor arguments."""
 
     __slots__ = ("_non_tensor_params", "_param_specs", "_prefer_static_fields")
 
@@ -30,7 +30,7 @@ class LinearOperatorSpec(BatchableTypeSpec):
 
     @classmethod
     def from_operator(cls, operator: Any) -> Any:
-        """The spec of an operator."""
+        """Returns the spec of an operator."""
         specs: dict[str, Any] = {}
         others: dict[str, Any] = {}
         for name, value in fields(operator, sorted({*operator._composite_tensor_fields, *_HINTS})).items():
@@ -74,7 +74,7 @@ class LinearOperatorSpec(BatchableTypeSpec):
 
 @functools.cache
 def spec_type(operator_type: type) -> Any:
-    """The class of the specs of a class of operators."""
+    """Returns the spec class of an operator class."""
     return type(f"{operator_type.__name__}Spec", (LinearOperatorSpec,), {"value_type": operator_type, "__slots__": ()})
 
 
@@ -87,7 +87,7 @@ def _with_specs(value: Any) -> Any:
 
 
 def fields(operator: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Arguments that an operator was made with, by name: None where None was given, else as the operator has them."""
+    """Returns constructor arguments by name: None if None was given, otherwise the operator's attributes."""
     found: dict[str, Any] = {}
     for name in names:
         parameters = operator.parameters
@@ -101,14 +101,14 @@ def fields(operator: Any, names: Iterable[str]) -> dict[str, Any]:
 
 
 class OperatorGradient(CompositeTensorGradient):
-    """The gradient of an operator is one like it, made of the gradients of its tensors."""
+    """Gradients of operators: the gradient has the class of the operator and the gradients of its tensors."""
 
     def get_gradient_components(self, value: Any) -> Any:
-        """The tensors it is made of."""
+        """Returns the component tensors."""
         return value._type_spec._to_components(value)
 
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
-        """The operator of the gradients; zeros where a tensor has none, None if no tensor has one."""
+        """Returns the operator of the gradients; zeros for a tensor without one, None if no tensor has one."""
         grads = nest.flatten(component_grads)
         if all(grad is None for grad in grads):
             return None

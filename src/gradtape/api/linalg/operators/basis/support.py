@@ -1,4 +1,4 @@
-"""What all operators need: arguments as tensors, batches made to agree, hints put together."""
+"""Helpers for operators: argument conversion, batch broadcasting, hints."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ...structure import diag_part, set_diag
 
 
 def operand(value: Any) -> Any:
-    """An argument as a tensor; a variable, or a module that stands for one, stays itself, for it may change."""
+    """Converts an argument to a tensor; a variable, or a module that acts as one, is kept, because it may change."""
     stays = value is None or is_tensor_like(value)
     stays = stays or (isinstance(value, Module) and hasattr(value, "dtype") and hasattr(value, "shape"))
     return value if stays else to_tensor(value)
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor, from its `locals()`."""
+    """Returns the arguments of a constructor, from its `locals()`."""
     return {name: value for name, value in values.items() if name not in ("self", "__class__")}
 
 
 def size(value: Any, name: str) -> int:
-    """A number of rows or columns."""
+    """Returns a number of rows or columns."""
     if is_tensor_like(value) and not isinstance(value, Tensor):
         raise TypeError(f"Argument {name} cannot be reference type. Found: {type(value)}.")
     array = to_array(value)
@@ -48,7 +48,7 @@ def size(value: Any, name: str) -> int:
 
 
 def sizes(value: Any, name: str) -> TensorShape | None:
-    """A batch shape, or None."""
+    """Returns a batch shape, or None."""
     if value is None:
         return None
     if is_tensor_like(value) and not isinstance(value, Tensor):
@@ -64,7 +64,7 @@ def sizes(value: Any, name: str) -> TensorShape | None:
 
 
 def broadcast(*shapes: Any) -> TensorShape:
-    """The shape that these have together."""
+    """Returns the broadcast shape."""
     found = TensorShape(shapes[0])
     for shape in shapes[1:]:
         found = broadcast_static_shape(found, TensorShape(shape))
@@ -72,7 +72,7 @@ def broadcast(*shapes: Any) -> TensorShape:
 
 
 def of_one_batch(matrices: Sequence[Any]) -> list[Tensor]:
-    """Matrices with the batch shape that they have together."""
+    """Broadcasts matrices to a common batch shape."""
     tensors = [to_tensor(matrix) for matrix in matrices]
     batch = broadcast(*[x.shape[:-2] for x in tensors])
     return [
@@ -81,19 +81,19 @@ def of_one_batch(matrices: Sequence[Any]) -> list[Tensor]:
 
 
 def solved(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
-    """`solve` for matrices whose batch shapes need not be the same."""
+    """`solve` for matrices with different batch shapes."""
     matrix, rhs = of_one_batch([matrix, rhs])
     return solve(matrix, rhs, adjoint=adjoint)
 
 
 def solved_by_cholesky(factor: Any, rhs: Any) -> Tensor:
-    """`cholesky_solve` for matrices whose batch shapes need not be the same."""
+    """`cholesky_solve` for matrices with different batch shapes."""
     factor, rhs = of_one_batch([factor, rhs])
     return cholesky_solve(factor, rhs)
 
 
 def with_more_on_diagonal(x: Any, diagonal: Any) -> Tensor:
-    """Square matrices with a diagonal added to theirs."""
+    """Adds a vector to the diagonal of square matrices."""
     found = diag_part(x) + diagonal
     if found.dims[:-1] != x.dims[:-2]:
         x = broadcast_to(x, [*found.dims, x.dims[-1]])
@@ -101,7 +101,7 @@ def with_more_on_diagonal(x: Any, diagonal: Any) -> Tensor:
 
 
 def as_complex(x: Any) -> Tensor:
-    """The complex tensor of a real one, in its precision."""
+    """Converts a real tensor to complex, in the same precision."""
     x = to_tensor(x)
     if x.dtype.is_complex:
         return x
@@ -109,13 +109,13 @@ def as_complex(x: Any) -> Tensor:
 
 
 def assert_nowhere_zero(x: Any, message: str) -> Any:
-    """An assertion that no entry is zero."""
+    """Asserts that no entry is zero."""
     found = modulus(x)
     return assert_less(to_tensor(0, found.dtype), found, message=message)
 
 
 def assert_real(x: Any, message: str) -> Any:
-    """An assertion that no entry has an imaginary part."""
+    """Asserts that no entry has an imaginary part."""
     x = to_tensor(x)
     if not x.dtype.is_complex:
         return None
@@ -124,7 +124,7 @@ def assert_real(x: Any, message: str) -> Any:
 
 
 def one_dtype(operators: Sequence[Any]) -> DType:
-    """The dtype of all these operators."""
+    """Returns the common dtype of the operators."""
     found: DType = operators[0].dtype
     if any(operator.dtype != found for operator in operators):
         shown = "   ".join(str((operator.name, operator.dtype)) for operator in operators)
@@ -133,7 +133,7 @@ def one_dtype(operators: Sequence[Any]) -> DType:
 
 
 def some_operators(operators: Any) -> list[Any]:
-    """A list of operators with at least one in it."""
+    """Returns a nonempty list of operators."""
     found = list(operators)
     if not found:
         raise ValueError(f"Expected a non-empty list of operators. Found: {found}")
@@ -141,7 +141,7 @@ def some_operators(operators: Any) -> list[Any]:
 
 
 def implied(hint: bool | None, holds: Any, otherwise: str) -> bool | None:
-    """A hint that is true because of the parts; `otherwise` says why it cannot have been given as False."""
+    """Returns a hint that the components imply; `otherwise` is the error message if it was given as False."""
     if not holds:
         return hint
     if hint is False:
@@ -150,7 +150,8 @@ def implied(hint: bool | None, holds: Any, otherwise: str) -> bool | None:
 
 
 def shared_hints(operators: Sequence[Any], hints: tuple[Any, Any, Any], otherwise: Any) -> tuple[Any, Any, Any]:
-    """Hints that are true where they are true of all parts; `otherwise(word, name)` says why one cannot be False."""
+    """Returns hints that hold if they hold for all components; `otherwise(word, name)` is the message for False.
+    """
     words = {
         "is_non_singular": "non-singular",
         "is_self_adjoint": "self-adjoint",
@@ -164,7 +165,7 @@ def shared_hints(operators: Sequence[Any], hints: tuple[Any, Any, Any], otherwis
 
 
 def same_hint(operator: Any, name: str, hint: bool | None, otherwise: str) -> bool | None:
-    """A hint that an operator and one made of it have in common."""
+    """Returns a hint that an operator and one derived from it share."""
     known = getattr(operator, name)
     if known is not None and hint is not None and bool(known) != bool(hint):
         raise ValueError(otherwise)
@@ -175,14 +176,14 @@ def same_hint(operator: Any, name: str, hint: bool | None, otherwise: str) -> bo
 
 
 def both_non_singular(a: Any, b: Any) -> bool | None:
-    """Whether a product is not singular."""
+    """Returns whether a product is nonsingular."""
     if a.is_non_singular is False or b.is_non_singular is False:
         return False
     return a.is_non_singular and b.is_non_singular
 
 
 def both_self_adjoint(a: Any, b: Any) -> bool | None:
-    """Whether the product of operators that commute is self-adjoint."""
+    """Returns whether the product of commuting operators is self-adjoint."""
     if a.is_self_adjoint and b.is_self_adjoint:
         return True
     known = a.is_self_adjoint is not None and b.is_self_adjoint is not None
@@ -190,12 +191,12 @@ def both_self_adjoint(a: Any, b: Any) -> bool | None:
 
 
 def both_positive_definite(a: Any, b: Any) -> bool | None:
-    """Whether the product of operators that commute is positive definite."""
+    """Returns whether the product of commuting operators is positive definite."""
     return (a.is_positive_definite and a.is_self_adjoint and b.is_positive_definite and b.is_self_adjoint) or None
 
 
 def product_is_square(a: Any, b: Any) -> bool | None:
-    """Whether a product is square."""
+    """Returns whether a product is square."""
     if a.is_square and b.is_square:
         return True
     if a.is_square is False and b.is_square is False:
