@@ -1,4 +1,4 @@
-"""Datasets of files in CSV: their lines, and batches of their columns by name."""
+"""Datasets of CSV files: their lines, and batches of named columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .datasets import AUTOTUNE, Dataset
 NAMESPACES = ("data.experimental",)
 __all__ = ["CsvDataset", "make_csv_dataset"]
 
-_KINDS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)  # what is tried for a column
+_KINDS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)  # dtypes to try, in order
 
 
 def CsvDataset(
@@ -45,12 +45,12 @@ def CsvDataset(
     """The lines of CSV files as tuples of scalars.
 
     Args:
-      filenames: the files, one after the other.
-      record_defaults: for each column what stands for a field that is empty, or a dtype if none may be.
-      header: whether each file begins with a line to be left out.
-      na_value: means an empty field too.
-      select_cols: the numbers of the columns wanted, in order; all unless given.
-      exclude_cols: the numbers of the columns to leave out, instead.
+      filenames: the files, read in sequence.
+      record_defaults: for each column the value of an empty field, or a dtype if fields must not be empty.
+      header: whether to skip the first line of each file.
+      na_value: also means an empty field.
+      select_cols: the indices of the columns to read, in order; all by default.
+      exclude_cols: the indices of the columns to skip, as an alternative.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
@@ -74,7 +74,7 @@ def _rows(
     exclude_cols: Any = None,
     ignore_errors: bool = False,
 ) -> Dataset:
-    """`CsvDataset`; with `ignore_errors` without the lines that are no such records."""
+    """`CsvDataset`; with `ignore_errors`, invalid lines are skipped."""
     if select_cols is not None and exclude_cols is not None:
         raise errors.InvalidArgumentError("Either select_cols or exclude_cols should be empty, got both")
     if len(field_delim.encode()) != 1:
@@ -109,7 +109,7 @@ def _rows(
 
 
 def _defaults(given: Any) -> list[Tensor]:
-    """What stands for a field that is empty, for each column: an empty tensor of its dtype where none may be."""
+    """Returns the value of an empty field for each column: an empty tensor of its dtype if fields must not be empty."""
     return [
         to_tensor([], as_dtype(x))
         if isinstance(x, DType) or (isinstance(x, type) and issubclass(x, np.generic))
@@ -119,7 +119,7 @@ def _defaults(given: Any) -> list[Tensor]:
 
 
 def _records(path: str, compression_type: str | None, quotes: bool) -> Iterator[bytes]:
-    """The lines of a file; a quoted field may go over several."""
+    """Yields the records of a file; a quoted field may span several lines."""
     with opened(path, compression_type) as file:
         record = b""
         for line in file:
@@ -155,17 +155,17 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Dataset:
-    """Batches of the lines of CSV files: a dict from the names of columns to their values, and the label if named.
+    """Batches of the lines of CSV files: a dict from column names to values, and the label if one is named.
 
     Args:
-      file_pattern: a pattern of names of files, or several.
-      column_names: those of the first line unless given.
-      column_defaults: as `record_defaults` of `CsvDataset`; unless given, the dtypes are found from the first lines,
-        and an empty field is 0, or an empty string.
-      select_columns: the columns wanted, by name or number.
-      num_epochs: how often the lines are repeated; without end unless given.
-      num_rows_for_inference: the number of lines that tell the dtypes; None for all.
-      ignore_errors: whether a line that is no such record is left out.
+      file_pattern: a glob pattern of file names, or several.
+      column_names: by default those of the first line.
+      column_defaults: like `record_defaults` of `CsvDataset`; by default the dtypes are inferred from the first lines,
+        and an empty field is 0 or an empty string.
+      select_columns: the columns to read, by name or index.
+      num_epochs: the number of repetitions; infinite by default.
+      num_rows_for_inference: the number of lines for inferring dtypes; None for all.
+      ignore_errors: whether to skip invalid lines.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
@@ -234,7 +234,7 @@ def _check_unique(names: Sequence[str]) -> None:
 
 
 def _numbers_of(columns: Any, names: Sequence[str]) -> list[int]:
-    """The numbers of columns, in order, that are given by name or number."""
+    """Returns the indices, in order, of columns given by name or index."""
     found = set()
     for column in columns:
         if isinstance(column, int) and not 0 <= column < len(names):
@@ -253,7 +253,7 @@ def _numbers_of(columns: Any, names: Sequence[str]) -> list[int]:
 
 
 class _Texts:
-    """What the first lines of files tell about their columns."""
+    """Properties of columns, inferred from the first lines of files."""
 
     def __init__(self, files: list[str], compression_type: str | None, encoding: str, delim: str, quotes: bool) -> None:
         check_compression(compression_type)
@@ -267,7 +267,7 @@ class _Texts:
             yield from csv.reader(file, **self._options)
 
     def names(self) -> list[str]:
-        """The first line, the same in all files."""
+        """Returns the first line, which must be the same in all files."""
         found: list[str] | None = None
         for path in self._files:
             with closing(self._lines(path)) as lines:
@@ -284,7 +284,7 @@ class _Texts:
         return found
 
     def defaults(self, count: int, chosen: list[int] | None, na: str, header: bool, most: int | None) -> list[Tensor]:
-        """For each column 0, or an empty string, in the narrowest dtype that all its fields have."""
+        """Returns 0, or an empty string, for each column, in the narrowest dtype of all its fields."""
         columns = range(count) if chosen is None else chosen
         kinds: list[DType | None] = [None] * len(columns)
         with closing(self._body(count, header)) as body:
@@ -309,7 +309,7 @@ class _Texts:
 
 
 def _kind(text: str, na: str, before: DType | None) -> DType | None:
-    """The narrowest dtype for a field that the fields before it have too."""
+    """Returns the narrowest dtype for a field and the fields before it."""
     if text in ("", na):
         return before
     first = 0 if before is None else _KINDS.index(before)

@@ -56,7 +56,7 @@ def TextLineDataset(
     num_parallel_reads: int | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The lines of one or more text files, without their ends, as strings.
+    """The lines of one or more text files, without line endings, as strings.
 
     >>> import gradtape as tf, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "lines.txt"

@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: what became methods of datasets, as functions to be given to `Dataset.apply`."""
+"""`tf.data.experimental`: functions for `Dataset.apply` that have become methods of datasets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Transformation = Callable[[Dataset], Dataset]
 
 
 def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-    """Random numbers without end: `Dataset.random`.
+    """An infinite dataset of random numbers: `Dataset.random`.
 
     >>> import gradtape as tf
     >>> len(list(tf.data.experimental.RandomDataset(1).take(2)))
@@ -30,7 +30,7 @@ def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name
 
 
 def from_list(elements: Any, name: str | None = None) -> Dataset:
-    """A dataset of the elements of a list, which may be structures alike.
+    """Creates a dataset from the elements of a list, which may be nested structures.
 
     >>> import gradtape as tf
     >>> [int(x["a"]) for x in tf.data.experimental.from_list([{"a": 1}, {"a": 2}])]
@@ -44,7 +44,7 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
 
 
 def _stacked(elements: list[Any]) -> Any:
-    """The elements as one, part by part; a list in one of them is a tensor, as everywhere in `tf.data`."""
+    """Stacks the elements component by component; lists are converted to tensors, as everywhere in `tf.data`."""
     first = elements[0]
     if isinstance(first, dict):
         return {key: _stacked([element[key] for element in elements]) for key in first}
@@ -54,10 +54,10 @@ def _stacked(elements: list[Any]) -> Any:
 
 
 def at(dataset: Dataset, index: Any) -> Any:
-    """The element of a dataset with an index; of a shuffled dataset, in an order that stays the same.
+    """Returns the element of a dataset at an index; for a shuffled dataset, in an order that stays the same.
 
-    Transformations of which one element follows from few others have it (`map`, `batch`, `shuffle`, `zip`, `take`
-    and their like); `UnimplementedError` for the rest.
+    Supported for transformations that compute an element from few others (`map`, `batch`, `shuffle`, `zip`, `take` and
+    similar ones); raises `UnimplementedError` for the rest.
 
     >>> import gradtape as tf
     >>> int(tf.data.experimental.at(tf.data.Dataset.range(5), 3))
@@ -121,7 +121,7 @@ def parallel_interleave(
     map_func: Callable[..., Any], cycle_length: int, block_length: int = 1, sloppy: bool = False,
     buffer_output_elements: Any = None, prefetch_input_elements: Any = None,
 ) -> Transformation:  # fmt: skip
-    """`Dataset.interleave`, for `apply`: always in order, even where `sloppy` allows for others.
+    """`Dataset.interleave`, for `apply`: always in order, even if `sloppy` is set.
 
     >>> import gradtape as tf
     >>> twice = tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), 2)
@@ -156,7 +156,7 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
-    """A transformation for `apply` that puts the elements on a device, some of them ahead.
+    """Returns a transformation for `apply` that moves the elements to a device, some of them ahead of time.
 
     >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/cpu:0"))]
@@ -166,7 +166,7 @@ def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
-    """A transformation for `apply` that puts the elements on a device.
+    """Returns a transformation for `apply` that moves the elements to a device.
 
     >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:0"))]
@@ -182,7 +182,7 @@ def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transfo
 
 
 class Reducer:
-    """How a group of elements is reduced: its first state, the next one for an element, and what is made of the last.
+    """The reduction of a group of elements: initial state, state update and final result.
 
     >>> import gradtape as tf
     >>> add = tf.data.experimental.Reducer(lambda key: 0, lambda total, x: total + x, lambda total: total)
@@ -197,22 +197,22 @@ class Reducer:
 
     @property
     def init_func(self) -> Callable[..., Any]:
-        """Makes the first state of a group, given its key."""
+        """Returns the initial state of a group, given its key."""
         return self._functions[0]
 
     @property
     def reduce_func(self) -> Callable[..., Any]:
-        """Makes the next state of the one before and an element."""
+        """Returns the next state from the previous one and an element."""
         return self._functions[1]
 
     @property
     def finalize_func(self) -> Callable[..., Any]:
-        """Makes the result of the last state."""
+        """Returns the result from the final state."""
         return self._functions[2]
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
-    """A transformation for `apply` that reduces the elements of each key to one, in the order of the keys.
+    """Returns a transformation for `apply` that reduces the elements of each key to one, in order of the keys.
 
     >>> import gradtape as tf
     >>> zero = tf.constant(0, tf.int64)
@@ -242,7 +242,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 
 
 def enable_debug_mode() -> None:
-    """Nothing to do: functions of datasets run eagerly, one element after the other, so that a debugger sees them.
+    """Does nothing: functions of datasets already run eagerly, one element at a time, so that a debugger can step in.
 
     >>> import gradtape as tf
     >>> tf.data.experimental.enable_debug_mode()

@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: the older names of what datasets do."""
+"""`tf.data.experimental`: older names of dataset functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
-    """Numbers without end: `Dataset.counter`.
+    """An infinite dataset of numbers: `Dataset.counter`.
 
     >>> import gradtape as tf
     >>> list(tf.data.experimental.Counter().take(2).as_numpy_iterator())
@@ -63,7 +63,7 @@ def dense_to_ragged_batch(
 
 
 def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
-    """Elements of the datasets that `choice_dataset` names one after the other: `Dataset.choose_from_datasets`.
+    """Takes elements from the datasets selected by `choice_dataset`: `Dataset.choose_from_datasets`.
 
     >>> import gradtape as tf
     >>> data = [tf.data.Dataset.from_tensors(3), tf.data.Dataset.from_tensors(4)]
@@ -77,7 +77,7 @@ def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_datas
 def sample_from_datasets(
     datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Elements of datasets drawn at random: `Dataset.sample_from_datasets`.
+    """Takes elements from randomly selected datasets: `Dataset.sample_from_datasets`.
 
     >>> import gradtape as tf
     >>> data = [tf.data.Dataset.range(2), tf.data.Dataset.range(2)]
@@ -88,7 +88,7 @@ def sample_from_datasets(
 
 
 def cardinality(dataset: Dataset) -> Tensor:
-    """The number of elements: `dataset.cardinality()`.
+    """Returns the number of elements: `dataset.cardinality()`.
 
     >>> import gradtape as tf
     >>> int(tf.data.experimental.cardinality(tf.data.Dataset.range(4)))
@@ -98,7 +98,7 @@ def cardinality(dataset: Dataset) -> Tensor:
 
 
 def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset]:
-    """For `apply`: says how many elements there are, which is checked at the end of a pass.
+    """For `apply`: declares the number of elements, which is checked at the end of a pass.
 
     >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(6).filter(lambda x: x < 3)
@@ -119,7 +119,7 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
                         f"Input dataset was expected to contain {expected_cardinality} elements but contained more."
                     )
                 return element
-            if ended or count == expected_cardinality:  # the error comes once: `ignore_errors` is to find the end
+            if ended or count == expected_cardinality:  # raised once, so that `ignore_errors` reaches the end
                 raise StopIteration
             ended = True
             expected = "an infinite number of" if expected_cardinality == INFINITE_CARDINALITY else expected_cardinality
@@ -135,7 +135,7 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """The only element of a dataset.
+    """Returns the only element of a dataset.
 
     >>> import gradtape as tf
     >>> int(tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(3)))
@@ -145,7 +145,7 @@ def get_single_element(dataset: Dataset) -> Any:
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
-    """The next element of an iterator, or the absence of one.
+    """Returns the next element of an iterator as an optional value.
 
     >>> import gradtape as tf
     >>> iterator = iter(tf.data.Dataset.range(1))
@@ -156,7 +156,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """The specs of an element.
+    """Returns the specs of an element.
 
     >>> import gradtape as tf
     >>> tf.data.experimental.get_structure(tf.data.Dataset.range(1))
@@ -202,7 +202,7 @@ def save(
 
 
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Dataset:
-    """The dataset in a folder: `Dataset.load`.
+    """Loads the dataset in a folder: `Dataset.load`.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()

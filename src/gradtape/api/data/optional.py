@@ -1,4 +1,4 @@
-"""`tf.experimental.Optional`, its spec, and that of None."""
+"""`tf.experimental.Optional`, its spec, and the spec of None."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings for datasets on several machines, or with state outside them, which change nothing here."""
+"""Settings for distributed datasets and external state, which have no effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["AutoShardPolicy", "DistributeOptions", "ExternalStatePolicy"]
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What to do about state that is outside a dataset when it is saved."""
+    """How to handle external state when a dataset is saved."""
 
     WARN = 0
     IGNORE = 1

@@ -1,7 +1,7 @@
-"""What a queue holds: elements, and threads that wait for room or for elements, each kind in turn.
+"""Storage of queues: elements, and threads that wait for space or for elements, each kind in FIFO order.
 
-An element is a list of arrays. Of several threads that want to put, or to take, one is at it at a time, and takes what
-comes as it comes: so a request may be greater than the queue's capacity.
+An element is a list of arrays. Of several threads that enqueue, or dequeue, one is active at a time and transfers
+elements as they become available, so a request may exceed the queue's capacity.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Element = list[Any]
 
 
 class Store:
-    """First in, first out."""
+    """A FIFO queue."""
 
     kind = "FIFOQueue"
 
@@ -29,7 +29,7 @@ class Store:
         self._elements: Any = deque()
         self._changed = threading.Condition()
         self._putting, self._taking = threading.Lock(), threading.Lock()
-        self._waiting = 0  # puts that have begun and not ended
+        self._waiting = 0  # enqueue requests that have started but not ended
         self._closed = self._cancelled = False
 
     def __len__(self) -> int:
@@ -37,11 +37,11 @@ class Store:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more may be put."""
+        """Whether the queue is closed for new elements."""
         return self._closed
 
     def put(self, elements: Sequence[Element]) -> None:
-        """Puts the elements, waiting for room; `CancelledError` if the queue is closed."""
+        """Adds the elements, waiting for space; raises `CancelledError` if the queue is closed."""
         with self._changed:
             if self._closed:
                 raise errors.CancelledError(f"{self.kind} '{self.name}' is closed: nothing more can be put into it")
@@ -65,9 +65,9 @@ class Store:
             self._changed.notify_all()
 
     def take(self, count: int, fewer: bool = False) -> list[Element]:
-        """Takes `count` elements, waiting for them; with `fewer` those that are left, if the queue is closed.
+        """Removes `count` elements, waiting for them; with `fewer`, the remaining ones if the queue is closed.
 
-        `OutOfRangeError` if there never will be so many: then those that are there stay.
+        Raises `OutOfRangeError`, and keeps the elements, if there will never be that many.
         """
         with self._taking:
             found: list[Element] = []
@@ -90,7 +90,7 @@ class Store:
             return found
 
     def close(self, cancel_pending: bool) -> None:
-        """Nothing more may be put; with `cancel_pending`, not even what is waiting for room."""
+        """Closes the queue for new elements; `cancel_pending` also cancels waiting requests."""
         with self._changed:
             self._closed = True
             self._cancelled = self._cancelled or cancel_pending
@@ -110,13 +110,13 @@ class Store:
 
 
 class PaddingStore(Store):
-    """First in, first out; batches are padded by the front."""
+    """A FIFO queue whose batches are padded by the frontend."""
 
     kind = "PaddingFIFOQueue"
 
 
 class PriorityStore(Store):
-    """The element whose first part is least comes first; of equal ones the one that was put first."""
+    """A priority queue: the smallest first component is removed first, in FIFO order at a tie."""
 
     kind = "PriorityQueue"
 
@@ -137,10 +137,10 @@ class PriorityStore(Store):
 
 
 class ShufflingStore(Store):
-    """Elements by chance: TensorFlow's for the same seeds. While it is open, `keep` elements stay.
+    """A random queue with TensorFlow's order for the same seeds. While it is open, `keep` elements remain.
 
     Args:
-      chance: gives the 32-bit words of a random stream.
+      chance: returns 32-bit words of a random stream.
     """
 
     kind = "RandomShuffleQueue"

@@ -1,4 +1,4 @@
-"""`tf.queue`: tensors that threads hand to each other. In a function each call of a queue happens at every run."""
+"""`tf.queue`: queues of tensors between threads. In a function, queue operations happen in every run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _numbers = itertools.count()
 
 
 class QueueBase:
-    """What all queues have. An element is one tensor, or several parts, by their names if there are names.
+    """The base class of queues. An element is one tensor or several components, which may have names.
 
     >>> import gradtape as tf
     >>> queue = tf.queue.FIFOQueue(10, [tf.int32, tf.string], shapes=[[], []], names=["id", "text"])
@@ -49,7 +49,7 @@ class QueueBase:
 
     @staticmethod
     def from_list(index: Any, queues: Any) -> QueueBase:
-        """The queue `queues[index]`, of which nothing is known but what all of them have in common.
+        """Returns `queues[index]` with the properties that all queues share.
 
         >>> import gradtape as tf
         >>> queues = [tf.queue.FIFOQueue(3, tf.int32, shapes=[[n]]) for n in (2, 3)]
@@ -72,7 +72,7 @@ class QueueBase:
 
     @property
     def queue_ref(self) -> Any:
-        """What holds the elements."""
+        """The storage of the elements."""
         return self._queue_ref
 
     @property
@@ -82,28 +82,28 @@ class QueueBase:
 
     @property
     def dtypes(self) -> list[Any]:
-        """The dtypes of the parts of an element."""
+        """The dtypes of the components of an element."""
         return self._dtypes
 
     @property
     def shapes(self) -> list[TensorShape]:
-        """The shapes of the parts of an element, as far as they are known."""
+        """The shapes of the components of an element, as far as they are known."""
         return self._shapes
 
     @property
     def names(self) -> Any:
-        """The names of the parts of an element, or None."""
+        """The names of the components of an element, or None."""
         return self._names
 
     def enqueue(self, vals: Any, name: str | None = None) -> None:
-        """Puts an element, as soon as there is room for it; `CancelledError` if the queue is closed."""
+        """Adds an element when there is space; raises `CancelledError` if the queue is closed."""
         tensors = self._parts(vals)
         for tensor, shape in zip(tensors, self._shapes, strict=True):
             tensor.shape.assert_is_compatible_with(shape)
         self._run(lambda *parts: self._queue_ref.put([list(parts)]), tensors, [])
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> None:
-        """Puts the rows of tensors, an element each."""
+        """Adds the rows of tensors, one element each."""
         tensors = self._parts(vals)
         for tensor, shape in zip(tensors, self._shapes, strict=True):
             if not tensor.shape.rank:
@@ -120,31 +120,31 @@ class QueueBase:
         )
 
     def dequeue(self, name: str | None = None) -> Any:
-        """Takes an element, as soon as there is one; `OutOfRangeError` if the queue is closed and empty."""
+        """Removes an element when there is one; raises `OutOfRangeError` if the queue is closed and empty."""
         return self._named(self._run(lambda: self._queue_ref.take(1)[0], [], self._dtypes))
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
-        """Takes `n` elements as one batch, as soon as there are so many."""
+        """Removes `n` elements as one batch, when there are that many."""
         return self._batch(n, fewer=False)
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
-        """Takes `n` elements as one batch, or what is left in a queue that is closed."""
+        """Removes `n` elements as one batch, or the remaining ones if the queue is closed."""
         return self._batch(n, fewer=True)
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> None:
-        """Lets nothing more in; what is there can be taken."""
+        """Closes the queue for new elements; existing ones can still be removed."""
         self._run(lambda: self._queue_ref.close(bool(cancel_pending_enqueues)), [], [])
 
     def is_closed(self, name: str | None = None) -> Tensor:
-        """Whether the queue is closed."""
+        """Returns whether the queue is closed."""
         return self._run(lambda: [np.bool_(self._queue_ref.closed)], [], [_dtypes.bool])[0]
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements there are."""
+        """Returns the number of elements."""
         return self._run(lambda: [np.int32(len(self._queue_ref))], [], [_dtypes.int32])[0]
 
     def _run(self, call: Callable[..., Any], inputs: list[Any], results: list[Any]) -> list[Tensor]:
-        """What `call` gives for arrays, now or, in a function, at every run."""
+        """Runs `call` on arrays, now or, in a function, in every run."""
         found = numpy_function(lambda *arrays: call(*arrays) or [], inputs, results)
         return found if isinstance(found, list) else [found]
 
@@ -170,7 +170,7 @@ class QueueBase:
         return np.stack(rows)
 
     def _parts(self, vals: Any) -> list[Tensor]:
-        """An element's parts in order, as tensors."""
+        """Returns an element's components in order, as tensors."""
         if isinstance(vals, dict):
             if not self._names:
                 raise ValueError("Queue must have names to enqueue a dictionary")
@@ -197,7 +197,7 @@ class QueueBase:
 
 
 class FIFOQueue(QueueBase):
-    """What was put first is taken first.
+    """A first-in, first-out queue.
 
     >>> import gradtape as tf
     >>> queue = tf.queue.FIFOQueue(3, tf.int32)
@@ -221,7 +221,7 @@ class FIFOQueue(QueueBase):
 
 
 class PaddingFIFOQueue(QueueBase):
-    """A `FIFOQueue` whose elements may differ in sizes that are None in `shapes`: batches are filled up with zeros.
+    """A `FIFOQueue` whose elements may differ in sizes that are None in `shapes`; batches are padded with zeros.
 
     >>> import gradtape as tf
     >>> queue = tf.queue.PaddingFIFOQueue(3, tf.int32, shapes=[[None]])
@@ -263,7 +263,7 @@ class PaddingFIFOQueue(QueueBase):
 
 
 class PriorityQueue(QueueBase):
-    """The first part of an element is its priority, an int64: the element with the least is taken first.
+    """A queue ordered by the first component of an element, an int64 priority: the smallest is removed first.
 
     >>> import gradtape as tf
     >>> queue = tf.queue.PriorityQueue(5, tf.string, shapes=[[]])
@@ -291,7 +291,7 @@ class PriorityQueue(QueueBase):
         )
 
     def enqueue(self, vals: Any, name: str | None = None) -> None:
-        """Puts an element: a priority and its other parts."""
+        """Adds an element: a priority and its other components."""
         priority = self._parts(vals)[0]
         if priority.shape.rank:
             raise errors.InvalidArgumentError(f"a priority is a scalar int64, got one of shape {priority.shape}")
@@ -299,7 +299,7 @@ class PriorityQueue(QueueBase):
 
 
 class RandomShuffleQueue(QueueBase):
-    """Elements are taken by chance. Until the queue is closed, `min_after_dequeue` of them stay, to mix with others.
+    """A queue with random order. Until it is closed, `min_after_dequeue` elements remain for mixing.
 
     >>> import gradtape as tf
     >>> tf.random.set_seed(7)
@@ -349,7 +349,7 @@ def _named(names: Any, kinds: list[Any]) -> list[Any] | None:
 
 
 def _fixed(shapes: Any, kinds: list[Any]) -> list[TensorShape] | None:
-    """Shapes all of whose sizes are known, one for each part; None if none are given."""
+    """Returns fully known shapes, one per component; None if none are given."""
     if shapes is None:
         return None
     if isinstance(shapes, TensorShape):
@@ -367,7 +367,7 @@ def _fixed(shapes: Any, kinds: list[Any]) -> list[TensorShape] | None:
 
 
 def _common(shapes: Sequence[TensorShape]) -> TensorShape:
-    """What all the shapes say."""
+    """Returns the common part of all shapes."""
     if len({shape.rank for shape in shapes}) > 1 or shapes[0].rank is None:
         return TensorShape(None)
     return TensorShape([sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)])

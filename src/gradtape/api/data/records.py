@@ -1,4 +1,4 @@
-"""Datasets of records: TFRecord files, and files of records of one size."""
+"""Datasets of records: TFRecord files, and files with records of a fixed size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def TFRecordDataset(
     Args:
       filenames: names in a tensor, a list or a dataset.
       compression_type: "GZIP", "ZLIB" or none.
-      num_parallel_reads: how many files are read at once, a record of each in turn; one after the other unless given.
+      num_parallel_reads: the number of files to interleave, record by record; by default files are read in sequence.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.tfrecord")
@@ -57,7 +57,7 @@ def FixedLengthRecordDataset(
     num_parallel_reads: int | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The records of files in which all have `record_bytes` bytes, as strings.
+    """The records of files with `record_bytes` bytes per record, as strings.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "pairs")
@@ -81,7 +81,7 @@ def _compression(kind: Any) -> str | None:
 
 
 def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Dataset:
-    """The records of several files, one file after the other or several in turn."""
+    """Returns the records of several files, in sequence or interleaved."""
     if isinstance(filenames, Dataset) or parallel is not None:
         files = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(file_names(filenames))
         open_files = 1 if parallel is None else parallel

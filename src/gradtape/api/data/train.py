@@ -1,4 +1,4 @@
-"""`tf.train`: checkpoints and averages of variables."""
+"""`tf.train`: checkpoints and moving averages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0  # into a folder, as in TensorFlow
 
 
 class CheckpointOptions:
-    """Settings of TensorFlow's way to write checkpoints; here they are accepted and change nothing."""
+    """TensorFlow's options for writing checkpoints, accepted without effect."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CheckpointOptions:
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """The path of the checkpoint that was saved last in a folder, or None.
+    """Returns the path of the latest checkpoint in a folder, or None.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -74,11 +74,12 @@ def checkpoints_iterator(
     timeout: float | None = None,
     timeout_fn: Callable[[], Any] | None = None,
 ) -> Iterator[str]:
-    """The paths of a folder's latest checkpoints as they come, to be evaluated beside the training.
+    """Yields the latest checkpoints of a folder as they appear, for evaluation during training.
 
     Args:
-      min_interval_secs: at least so many seconds are between two of them.
-      timeout: how many seconds to wait for the next; None for ever. Then it ends, unless `timeout_fn()` is false.
+      min_interval_secs: minimum number of seconds between two checkpoints.
+      timeout: seconds to wait for the next one; None waits forever. After that the iteration ends, unless
+        `timeout_fn()` is false.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -103,7 +104,7 @@ def checkpoints_iterator(
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:
-    """What the file `checkpoint` of a folder says, or None if there is none.
+    """Returns the contents of a folder's `checkpoint` file, or None if there is none.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -115,38 +116,38 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 
 
 class CheckpointReader:
-    """The values of a checkpoint, by key."""
+    """Reads the values of a checkpoint by key."""
 
     def __init__(self, reader: ArchiveReader | BundleReader) -> None:
         self._reader = reader
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shapes of the values."""
+        """Returns the shapes of the values."""
         return {name: list(self._reader.shape(name)) for name in self._reader.dtypes}
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
-        """The dtypes of the values."""
+        """Returns the dtypes of the values."""
         return dict(self._reader.dtypes)
 
     def has_tensor(self, tensor_str: str) -> bool:
-        """Whether there is a value of this key."""
+        """Returns whether there is a value with this key."""
         return tensor_str in self._reader.dtypes
 
     def get_tensor(self, tensor_str: str) -> Any:
-        """The value of this key as a NumPy array."""
+        """Returns the value with this key as a NumPy array."""
         if not self.has_tensor(tensor_str):
             raise errors.NotFoundError(f"Key {tensor_str} not found in checkpoint")
         return self._reader.read(tensor_str).numpy()
 
     def debug_string(self) -> bytes:
-        """All keys with dtype and shape, a line each."""
+        """Returns all keys with dtype and shape, one per line."""
         shapes = self.get_variable_to_shape_map()
         lines = [f"{name} ({self._reader.dtypes[name].name}) {shape}" for name, shape in sorted(shapes.items())]
         return "\n".join(lines).encode()
 
 
 def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
-    """The values of a checkpoint, or of the latest one of a folder.
+    """Returns a reader of a checkpoint, or of the latest one in a folder.
 
     >>> import gradtape as tf, tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(tempfile.mkdtemp() + "/ckpt")
@@ -163,7 +164,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
 
 
 def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
-    """One value of a checkpoint, as a NumPy array.
+    """Returns one value of a checkpoint as a NumPy array.
 
     >>> import gradtape as tf, tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
@@ -174,7 +175,7 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
 
 
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
-    """The keys and shapes of the values of a checkpoint.
+    """Returns the keys and shapes of the values of a checkpoint.
 
     >>> import gradtape as tf, tempfile
     >>> path = tf.train.Checkpoint(layers=[tf.Variable([1.0, 2.0])]).write(tempfile.mkdtemp() + "/ckpt")

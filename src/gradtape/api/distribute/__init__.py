@@ -1,1 +1,1 @@
-"""`tf.distribute`: strategies for several replicas, on the one device there is."""
+"""`tf.distribute`: strategies for several replicas."""

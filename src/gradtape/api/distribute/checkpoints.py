@@ -1,4 +1,4 @@
-"""Checkpoints of several processes: written once, or each process a part."""
+"""Checkpoints of several processes: written by one process, or sharded."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["save"]
 
 
 def save(manager: Any, *args: Any, shards: bool = False, **kwargs: Any) -> Any:
-    """`manager.save(...)` of a `tf.train.CheckpointManager` or `Checkpoint`, called by all ranks, written once.
+    """Calls `manager.save(...)` of a `tf.train.CheckpointManager` or `Checkpoint` on all ranks, and writes once.
 
-    The first rank writes, the others wait. If that fails, as on a full disk, all raise. A checkpoint can be restored by
-    any number of processes.
+    The first rank writes while the others wait. If that fails, for example on a full disk, all ranks raise the error.
+    Any number of processes can restore the checkpoint.
 
     Args:
-      shards: each rank writes a part of the variables, into a file of its own: for large models on a shared disk.
+      shards: each rank writes a part of the variables to its own file, for large models on a shared disk.
 
     >>> import gradtape as tf, tempfile
     >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), tempfile.mkdtemp(), 2)

@@ -1,6 +1,6 @@
-"""`tf.distribute.cluster_resolver`: which workers there are, and which of them this process is.
+"""`tf.distribute.cluster_resolver`: the workers of a cluster, and the task of this process.
 
-There is no TPU, and programs that look for one are told so as by TensorFlow.
+TPUs do not exist; programs that look for one get TensorFlow's error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class ClusterResolver:
-    """Who knows the workers: a base for the others, and for those that users write.
+    """The base class of cluster resolvers, also for user-defined ones.
 
     >>> import gradtape as tf
     >>> class Fixed(tf.distribute.cluster_resolver.ClusterResolver):
@@ -35,20 +35,20 @@ class ClusterResolver:
     _task_id: int | None
 
     def cluster_spec(self) -> Any:
-        """The addresses of all tasks, as a `tf.train.ClusterSpec`."""
+        """Returns the addresses of all tasks as a `tf.train.ClusterSpec`."""
         raise NotImplementedError("cluster_spec is not there: a resolver of your own must have it")
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task as a session would want it; there are no sessions."""
+        """Returns the session address of a task; sessions do not exist."""
         raise NotImplementedError("master is not there: a resolver of your own must have it")
 
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
-        """How many GPUs this process has."""
+        """Returns the number of GPUs of this process."""
         return {"GPU": len(devices.logical_devices("GPU"))}
 
     @property
     def environment(self) -> str:
-        """Where this runs; nothing depends on it."""
+        """The environment; it has no effect."""
         return ""
 
     @property
@@ -62,7 +62,7 @@ class ClusterResolver:
 
     @property
     def task_id(self) -> Any:
-        """The number of this process in its job."""
+        """The index of this process in its job."""
         return getattr(self, "_task_id", None)
 
     @task_id.setter
@@ -71,7 +71,7 @@ class ClusterResolver:
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """What the program says.
+    """A resolver with the values given by the program.
 
     >>> import gradtape as tf
     >>> spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
@@ -100,27 +100,27 @@ class SimpleClusterResolver(ClusterResolver):
     rpc_layer: Any
 
     def cluster_spec(self) -> Any:
-        """The addresses of all tasks."""
+        """Returns the addresses of all tasks."""
         return self._spec
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task."""
+        """Returns the address of a task."""
         found = self._master if task_type is None or task_id is None else self._spec.task_address(task_type, task_id)
         layer = rpc_layer or self.rpc_layer
         return f"{layer}://{found}" if layer and found else found
 
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
-        """How many GPUs this process has."""
+        """Returns the number of GPUs of this process."""
         return super().num_accelerators() if self._accelerators is None else self._accelerators
 
     @property
     def environment(self) -> str:
-        """What was said."""
+        """The given environment."""
         return self._environment
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """What the variable `TF_CONFIG` says; where it says nothing, there is one process.
+    """A resolver that reads `TF_CONFIG`; without it, there is one process.
 
     >>> import gradtape as tf
     >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec().jobs
@@ -145,11 +145,11 @@ class TFConfigClusterResolver(ClusterResolver):
         return found
 
     def cluster_spec(self) -> Any:
-        """The addresses of all tasks."""
+        """Returns the addresses of all tasks."""
         return ClusterSpec(self._config().get("cluster") or {})
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task, of this one if none is named."""
+        """Returns the address of a task, by default of this one."""
         spec = self.cluster_spec()
         if not spec or (not self.task_type and task_type is None):
             return ""
@@ -159,12 +159,12 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def environment(self) -> Any:
-        """What `TF_CONFIG` calls the environment."""
+        """The environment in `TF_CONFIG`."""
         return self._environment or self._config().get("environment", "")
 
     @property
     def rpc_layer(self) -> Any:
-        """The protocol of addresses; nothing depends on it."""
+        """The protocol of addresses; it has no effect."""
         return self._rpc_layer or self._config().get("rpc_layer")
 
     @rpc_layer.setter
@@ -183,7 +183,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def task_id(self) -> Any:
-        """The number of this process in its job."""
+        """The index of this process in its job."""
         found = self._given[1] if self._given[1] is not None else (self._config().get("task") or {}).get("index")
         try:
             return int(found) if found is not None else None
@@ -196,7 +196,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
 
 class SlurmClusterResolver(ClusterResolver):
-    """The tasks of a SLURM job: as many workers, or divided into `jobs`.
+    """The tasks of a SLURM job: all as workers, or divided into `jobs`.
 
     >>> import gradtape as tf
     >>> tf.distribute.cluster_resolver.SlurmClusterResolver({"worker": 2})  # doctest: +ELLIPSIS
@@ -233,7 +233,7 @@ class SlurmClusterResolver(ClusterResolver):
         self._task_type, self._task_id = self.get_task_info()
 
     def get_task_info(self) -> tuple[str, int]:
-        """The job and the number of this task."""
+        """Returns the job and the index of this task."""
         number = self._rank
         for job, tasks in self._jobs.items():
             if number < tasks:
@@ -242,7 +242,7 @@ class SlurmClusterResolver(ClusterResolver):
         raise RuntimeError(f"Task {self._rank} is in none of the jobs {self._jobs}")
 
     def cluster_spec(self) -> Any:
-        """The addresses of all tasks."""
+        """Returns the addresses of all tasks."""
         found, at = {}, 0
         for job, tasks in self._jobs.items():
             found[job] = self._addresses[at : at + tasks]
@@ -250,19 +250,19 @@ class SlurmClusterResolver(ClusterResolver):
         return ClusterSpec(found)
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task, of this one if none is named."""
+        """Returns the address of a task, by default of this one."""
         job = self.task_type if task_type is None else task_type
         number = self.task_id if task_id is None else task_id
         layer, found = rpc_layer or self.rpc_layer, self.cluster_spec().task_address(job, number)
         return f"{layer}://{found}" if layer else str(found)
 
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
-        """How many GPUs a task has."""
+        """Returns the number of GPUs per task."""
         return super().num_accelerators() if self._gpus is None else {"GPU": self._gpus}
 
 
 class UnionResolver(ClusterResolver):
-    """The tasks of several resolvers; this process is what the first one says.
+    """The tasks of several resolvers; the first one determines the task of this process.
 
     >>> import gradtape as tf
     >>> resolvers = [
@@ -286,7 +286,7 @@ class UnionResolver(ClusterResolver):
     rpc_layer: Any
 
     def cluster_spec(self) -> Any:
-        """The addresses of all tasks: lists are put one after the other."""
+        """Returns the addresses of all tasks: lists are concatenated."""
         jobs: dict[str, list[str]] = {}
         for resolver in self._resolvers:
             spec = resolver.cluster_spec()
@@ -295,14 +295,14 @@ class UnionResolver(ClusterResolver):
         return ClusterSpec(jobs)
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task."""
+        """Returns the address of a task."""
         if task_type is not None and task_id is not None:
             return str(self.cluster_spec().task_address(task_type, task_id))
         return str(self._resolvers[0].master(rpc_layer=rpc_layer))
 
     @property
     def environment(self) -> str:
-        """That of the first."""
+        """The environment of the first resolver."""
         return str(self._resolvers[0].environment)
 
     @property
@@ -316,7 +316,7 @@ class UnionResolver(ClusterResolver):
 
     @property
     def task_id(self) -> Any:
-        """The number of this process in its job."""
+        """The index of this process in its job."""
         return self._resolvers[0].task_id if self._task_id is None else self._task_id
 
     @task_id.setter
@@ -325,7 +325,7 @@ class UnionResolver(ClusterResolver):
 
 
 class TPUClusterResolver:
-    """Raises ValueError, as on any machine without a TPU; programs that can do without go on.
+    """Raises ValueError, as on any machine without a TPU, so that programs can fall back.
 
     >>> import gradtape as tf
     >>> try:
@@ -350,5 +350,5 @@ class TPUClusterResolver:
 
     @staticmethod
     def connect(tpu: Any = None, zone: Any = None, project: Any = None) -> TPUClusterResolver:
-        """The same, for the TPU named."""
+        """Raises the same error for the named TPU."""
         return TPUClusterResolver(tpu, zone, project)

@@ -1,4 +1,4 @@
-"""How TensorFlow's workers are to communicate. XLA decides that here; what may be said is checked."""
+"""Communication settings of TensorFlow's workers, validated but without effect: XLA decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplement
 
 
 class CommunicationImplementation(enum.Enum):
-    """Which library moves values: gloo on CPUs and NCCL on GPUs, whatever is chosen.
+    """The communication library: always gloo on CPUs and NCCL on GPUs, whatever is selected.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.CommunicationImplementation.NCCL.value
@@ -26,7 +26,7 @@ CollectiveCommunication = CommunicationImplementation
 
 
 class CommunicationOptions:
-    """What a collective is told: how much is sent at once, and how long it may take.
+    """Options of a collective: the amount to send at once, and the timeout.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds

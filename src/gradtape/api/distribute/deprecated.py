@@ -1,4 +1,4 @@
-"""The strategy of several workers under its former name, whose parameters have another order."""
+"""The multi-worker strategy under its former name, whose parameters have another order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MultiWorkerMirroredStrategy"]
 
 
 class _Former(type):
-    """Instances of the class under its present name are instances: libraries ask for either."""
+    """Instances of the class under its current name are instances of this one: libraries check for either."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, multi_worker.MultiWorkerMirroredStrategy)

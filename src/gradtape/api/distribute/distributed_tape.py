@@ -1,4 +1,4 @@
-"""`DistributedGradientTape`: a tape whose gradients are the mean over all processes."""
+"""`DistributedGradientTape`: a tape that averages its gradients over all processes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SPARSE = ("gather", "gather_rows", "sparse_matmul")  # ops whose cotangents may
 
 
 class DistributedGradientTape(GradientTape):
-    """The tape that was given, whose `gradient` gives the mean of the gradients of all ranks.
+    """Wraps a tape; `gradient` returns the mean of the gradients of all ranks.
 
-    All else is the tape's own: it may be entered, watch, and be asked for Jacobians, which stay those of this rank.
-    Gradients travel in buckets. Where there is more than one bucket, eager code sends each as soon as the sweep has
-    finished it, while the sweep goes on.
+    All other methods are the tape's own, such as `watch` and Jacobians, which are those of this rank. Gradients are
+    sent in buckets. If there is more than one bucket, eager code sends each as soon as it is complete, while the
+    backward pass continues.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
@@ -42,10 +42,10 @@ class DistributedGradientTape(GradientTape):
     6.0
 
     Args:
-      compression: "bf16" or "fp16": float32 travels rounded to 16 bits.
+      compression: "bf16" or "fp16": float32 values are sent rounded to 16 bits.
       op: "mean", "sum", "min", "max" or "product".
-      sparse_as_dense: an `IndexedSlices` is made dense before it travels.
-      bucket_bytes: how much is sent at once.
+      sparse_as_dense: convert an `IndexedSlices` to a dense tensor before sending.
+      bucket_bytes: the amount to send at once.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class DistributedGradientTape(GradientTape):
     ) -> None:
         if not isinstance(gradtape, GradientTape):
             raise TypeError(f"DistributedGradientTape wants a GradientTape, got {type(gradtape).__name__}")
-        Reduction(reduce_op(op), compression)  # raises for what is not there
-        self.__dict__ = gradtape.__dict__  # one tape, seen in two ways
+        Reduction(reduce_op(op), compression)  # raises for missing attributes
+        self.__dict__ = gradtape.__dict__  # two views of one tape
         self._reduced_as = (reduce_op(op), compression, sparse_as_dense, bucket_bytes)
 
     _reduced_as: tuple[str, str | None, bool, int]
@@ -76,7 +76,8 @@ class DistributedGradientTape(GradientTape):
         per: str | None = None,
         norms: bool = False,
     ) -> Any:
-        """The gradient as `GradientTape.gradient` gives it, reduced over all ranks; `per` example it is this rank's."""
+        """Returns `GradientTape.gradient` reduced over all ranks; with `per="example"`, that of this rank.
+        """
         if size() == 1 or per is not None:
             return super().gradient(
                 target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe, per=per, norms=norms
@@ -102,10 +103,10 @@ class DistributedGradientTape(GradientTape):
     def _sending(
         self, sources: Any, reduction: Reduction, bucket_bytes: int, nan_safe: bool
     ) -> Iterator[dict[int, int]]:
-        """Inside the block a gradient is given to `reduction` as soon as the sweep has finished it.
+        """Context manager: passes a gradient to `reduction` as soon as the sweep has finished it.
 
-        Gives the position on the tape of each source, by its number, for which that is done: for none where there is
-        one bucket only, or where the sweep is itself recorded or traced.
+        Yields the tape position of each source, by its index, that is sent early: none if there is only one bucket, or
+        if the sweep itself is recorded or traced.
         """
         log = self._log
         leaves = [native(source) for source in nest.flatten(sources)]
@@ -129,7 +130,7 @@ class DistributedGradientTape(GradientTape):
 
 
 def _given_to_sparse_ops(log: Log) -> set[int]:
-    """The positions of what is looked up in: their gradients are of rows, and stay so."""
+    """Returns the positions of embedding tables: their gradients are sparse rows."""
     found: set[int] = set()
     for op, parents in zip(log.ops, log.parents, strict=True):
         if op is not None and getattr(op, "name", getattr(getattr(op, "op", None), "name", "")) in _SPARSE:

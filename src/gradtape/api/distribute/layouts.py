@@ -1,4 +1,4 @@
-"""`gradtape.distribute.describe`: what lies on which devices."""
+"""`gradtape.distribute.describe`: the layout of variables on devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMESPACES = ("distribute",)
 
 
 def describe(values: Any) -> str:
-    """What of a model, or of some variables, is spread how over which devices: a table, as text.
+    """Returns a text table of how a model, or some variables, are distributed over devices.
 
     >>> import gradtape as tf
     >>> print(tf.distribute.describe([tf.Variable([1.0, 2.0], name="w")]))
@@ -23,7 +23,7 @@ def describe(values: Any) -> str:
     w:0       (2,)   float32  on one device  8 B
 
     Args:
-      values: a Keras model, of which the optimizer's state is shown too, a module, or a nest of variables.
+      values: a Keras model (including the optimizer's state), a module, or a nested structure of variables.
     """
     if hasattr(values, "variables"):
         state = getattr(getattr(values, "optimizer", None), "variables", ())

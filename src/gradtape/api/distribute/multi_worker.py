@@ -1,4 +1,4 @@
-"""`MultiWorkerMirroredStrategy`: a replica on each device of each process, all in step."""
+"""`MultiWorkerMirroredStrategy`: a replica on each device of each process, all in lockstep."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["MultiWorkerMirroredStrategy"]
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """A replica on each device of each worker. Each worker runs the same program, and has its part of the data.
+    """A replica on each device of each worker. Each worker runs the same program on its part of the data.
 
-    Who the workers are is told by `TF_CONFIG`, by `gradtape launch`, SLURM or Open MPI, or by a cluster resolver. Make
-    the strategy at the beginning of the program: before, XLA may not have computed. A variable begins with the value
-    that it has at the first worker. Without other workers this is a `MirroredStrategy`.
+    The workers are read from `TF_CONFIG`, `gradtape launch`, SLURM or Open MPI, or from a cluster resolver. Create the
+    strategy at the start of the program, before XLA computes anything. The initial value of a variable is that of the
+    first worker. Without other workers, this is a `MirroredStrategy`.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -39,7 +39,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     Args:
       cluster_resolver: a `tf.distribute.cluster_resolver.ClusterResolver`.
-      communication_options: a `tf.distribute.experimental.CommunicationOptions`; XLA decides how values travel.
+      communication_options: a `tf.distribute.experimental.CommunicationOptions`, without effect: XLA decides.
     """
 
     _mirrors = True
@@ -58,16 +58,16 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     @property
     def cluster_resolver(self) -> ClusterResolver:
-        """Who says which workers there are."""
+        """The resolver of the workers."""
         return self._resolver
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas all workers have together."""
+        """The number of replicas of all workers together."""
         return len(self._device_names) * (1 if self.workers is None else self.workers.count)
 
     def mesh(self) -> Any:
-        """JAX's devices of all workers, as a mesh with one axis."""
+        """Returns JAX's devices of all workers as a mesh with one axis."""
         if self.workers is None:
             return super().mesh()
         if self._mesh is None:
@@ -80,7 +80,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         return self._mesh
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas of all workers, one after the other along `axis`."""
+        """Concatenates the values of all replicas of all workers along `axis`."""
         if self.workers is None or place.spmd is not None:
             return super().gather(value, axis)
         check_above_replicas()
@@ -104,25 +104,26 @@ class MultiWorkerMirroredStrategy(Strategy):
         return found if op is ReduceOp.SUM else found / counted
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """The dataset, with each of its batches, the global ones, split among the replicas of all workers.
+        """Splits each global batch of the dataset among the replicas of all workers.
 
-        A worker reads some of the files that the dataset is made of. If there are none, or the dataset's
-        `tf.data.experimental.AutoShardPolicy` is DATA, each goes through the whole dataset, and takes its rows of each
-        batch: all must find the same elements in the same order. Give `shuffle` a seed.
+        Each worker reads some of the files of the dataset. If there are none, or if the dataset's
+        `tf.data.experimental.AutoShardPolicy` is DATA, each worker iterates over the whole dataset and takes its rows
+        of each batch; all workers must see the same elements in the same order, so give `shuffle` a seed.
         """
         if self.workers is None:
             return super().experimental_distribute_dataset(dataset, options)
         return shared(dataset, self.workers)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        """What `dataset_fn(tf.distribute.InputContext)` makes at each worker: its elements are for one replica each."""
+        """Distributes the dataset of `dataset_fn(tf.distribute.InputContext)` on each worker: one element per replica.
+        """
         if self.workers is None:
             return super().distribute_datasets_from_function(dataset_fn, options)
         context = InputContext(self.workers.count, self.workers.rank, self.num_replicas_in_sync)
         return OwnBatches(dataset_fn(context), self.workers)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
-        """What `value_fn(tf.distribute.experimental.ValueContext)` gives for each replica of this worker."""
+        """Returns the values of `value_fn(tf.distribute.experimental.ValueContext)` for each replica of this worker."""
         if self.workers is None:
             return super().experimental_distribute_values_from_function(value_fn)
         first, count = self.workers.first, self.num_replicas_in_sync
@@ -131,7 +132,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
 
 def _become(resolver: Any) -> None:
-    """Makes this process the worker that a resolver says it is."""
+    """Makes this process the worker given by a resolver."""
     spec = resolver.cluster_spec()
     tasks = [(job, i) for job in ("chief", "master", "worker") if job in spec.jobs for i in spec.task_indices(job)]
     me = (resolver.task_type, resolver.task_id)

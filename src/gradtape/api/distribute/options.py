@@ -1,4 +1,4 @@
-"""What strategies are told: how to run, how to reduce. XLA decides how values travel between devices."""
+"""Options of strategies for running and reducing; XLA decides how values travel between devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
 
 
 class ValueContext:
-    """What a function that makes a value for each replica is told: for which one.
+    """The replica for which a function creates a value.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.ValueContext(1, 2).replica_id_in_sync_group
@@ -28,12 +28,12 @@ class ValueContext:
 
     @property
     def replica_id_in_sync_group(self) -> int:
-        """The number of the replica."""
+        """The index of the replica."""
         return self._id
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many there are."""
+        """The number of replicas."""
         return self._count
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class ValueContext:
 
 
 class RunOptions(NamedTuple):
-    """How `Strategy.run` is to run; nothing here depends on it.
+    """Options of `Strategy.run`, without effect.
 
     >>> import gradtape as tf
     >>> tf.distribute.RunOptions().experimental_enable_dynamic_batch_size
@@ -54,7 +54,7 @@ class RunOptions(NamedTuple):
 
 
 class CrossDeviceOps:
-    """How the values of several devices are brought together. Every kind gives the same sums.
+    """How values of several devices are reduced. Every kind gives the same sums.
 
     >>> import gradtape as tf
     >>> tf.distribute.ReductionToOneDevice().reduce("MEAN", tf.constant(2.0), "CPU:0").values[0].numpy()
@@ -65,16 +65,16 @@ class CrossDeviceOps:
         pass
 
     def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None) -> Any:
-        """The sum or mean of the values of all replicas."""
+        """Returns the sum or mean of the values of all replicas."""
         values = per_replica_value.values if isinstance(per_replica_value, DistributedValues) else (per_replica_value,)
         return spread(reduced(as_reduce_op(reduce_op), per_replica_value, len(values)), len(values))
 
     def batch_reduce(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
-        """The same for each pair."""
+        """Applies `reduce` to each pair."""
         return [self.reduce(reduce_op, value, at, options) for value, at in value_destination_pairs]
 
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
-        """The tensor, for all devices."""
+        """Returns the tensor for all devices."""
         return tensor
 
     def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any) -> Any:
@@ -91,14 +91,14 @@ class CrossDeviceOps:
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """Adds up on one device."""
+    """Reduces on one device."""
 
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
         super().__init__()
 
 
 class NcclAllReduce(CrossDeviceOps):
-    """Adds up by NCCL, which is what XLA does on GPUs."""
+    """Reduces with NCCL, as XLA does on GPUs."""
 
     def __init__(self, num_packs: int = 1) -> None:
         if num_packs < 0:
@@ -107,7 +107,7 @@ class NcclAllReduce(CrossDeviceOps):
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """Adds up along the links of one machine."""
+    """Reduces along the links of one machine."""
 
     def __init__(self, num_packs: int = 1) -> None:
         if num_packs < 0:

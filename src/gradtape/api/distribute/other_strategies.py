@@ -1,4 +1,4 @@
-"""Strategies that are something else here, or are not there and say so."""
+"""Strategies that differ from TensorFlow's, or are missing and raise an error."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ logger = logging.getLogger("gradtape")
 
 
 class CentralStorageStrategy(MirroredStrategy):
-    """A replica on each device. TensorFlow keeps variables on one of them; here they are mirrored, with a note.
+    """A replica on each device. TensorFlow keeps variables on one of them; gradtape mirrors them and logs this.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.CentralStorageStrategy().num_replicas_in_sync
     1
     """
 
-    _mirrors = False  # of one replica they are plain variables, as in TensorFlow
+    _mirrors = False  # with one replica, variables are plain, as in TensorFlow
 
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: Any = None) -> None:
         logger.info("CentralStorageStrategy keeps a copy of each variable on every device, as MirroredStrategy does")
@@ -30,7 +30,7 @@ class CentralStorageStrategy(MirroredStrategy):
 
 
 class TPUStrategy(Strategy):
-    """There are no TPUs; a class may derive from it all the same.
+    """Raises an error, as there are no TPUs; it can be subclassed.
 
     >>> import gradtape as tf
     >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
@@ -50,7 +50,7 @@ class TPUStrategy(Strategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """There are no parameter servers: workers that update variables on their own have no place in XLA's programs.
+    """Raises an error: asynchronous parameter servers are not possible in XLA's programs.
 
     >>> import gradtape as tf
     >>> tf.distribute.ParameterServerStrategy(None)  # doctest: +IGNORE_EXCEPTION_DETAIL

@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.partitioners`: into how many parts along an axis a value of some shape is to be split."""
+"""`tf.distribute.experimental.partitioners`: the number of shards of a variable along each axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FixedShardsPartitioner", "MaxSizePartitioner", "MinSizePartitioner",
 
 
 class Partitioner:
-    """What says into how many parts a variable is split along each axis; a class of one's own has its `__call__`.
+    """The base class of partitioners; a subclass defines `__call__`.
 
     >>> import gradtape as tf
     >>> class Halves(tf.distribute.experimental.partitioners.Partitioner):
@@ -24,12 +24,12 @@ class Partitioner:
     """
 
     def __call__(self, shape: TensorShape, dtype: Any, axis: int = 0) -> list[int]:
-        """The number of parts along each axis."""
+        """Returns the number of shards along each axis."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it splits: write its __call__")
 
 
 class FixedShardsPartitioner(Partitioner):
-    """As many parts as it is told, or as the axis is long.
+    """A fixed number of shards, at most the length of the axis.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.partitioners.FixedShardsPartitioner(2)(tf.TensorShape([10, 3]), tf.float32)
@@ -40,12 +40,12 @@ class FixedShardsPartitioner(Partitioner):
         self._num_shards = num_shards
 
     def __call__(self, shape: TensorShape, dtype: Any, axis: int = 0) -> list[int]:
-        """The number of parts along each axis."""
+        """Returns the number of shards along each axis."""
         return _along(axis, shape, min(self._num_shards, _lengths(shape)[axis]))
 
 
 class MinSizePartitioner(Partitioner):
-    """As many parts as there may be that have at least `min_shard_bytes` each, and no more than `max_shards`.
+    """As many shards of at least `min_shard_bytes` as possible, up to `max_shards`.
 
     >>> import gradtape as tf
     >>> partitioner = tf.distribute.experimental.partitioners.MinSizePartitioner(min_shard_bytes=4, max_shards=10)
@@ -58,7 +58,7 @@ class MinSizePartitioner(Partitioner):
         self._bytes, self._max_shards, self._bytes_per_string = min_shard_bytes, max_shards, bytes_per_string
 
     def __call__(self, shape: TensorShape, dtype: Any, axis: int = 0) -> list[int]:
-        """The number of parts along each axis."""
+        """Returns the number of shards along each axis."""
         lengths = _lengths(shape)
         if axis >= len(lengths):
             raise ValueError(f"Cannot partition variable along axis {axis} when shape is only {shape}")
@@ -67,7 +67,7 @@ class MinSizePartitioner(Partitioner):
 
 
 class MaxSizePartitioner(Partitioner):
-    """As few parts as there may be that have at most `max_shard_bytes` each, and no more than `max_shards`.
+    """As few shards of at most `max_shard_bytes` as possible, up to `max_shards`.
 
     >>> import gradtape as tf
     >>> partitioner = tf.distribute.experimental.partitioners.MaxSizePartitioner(max_shard_bytes=8)
@@ -81,7 +81,7 @@ class MaxSizePartitioner(Partitioner):
         self._bytes, self._max_shards, self._bytes_per_string = max_shard_bytes, max_shards, bytes_per_string
 
     def __call__(self, shape: TensorShape, dtype: Any, axis: int = 0) -> list[int]:
-        """The number of parts along each axis."""
+        """Returns the number of shards along each axis."""
         lengths = _lengths(shape)
         row = math.prod(lengths) / lengths[axis] * _size(dtype, self._bytes_per_string)
         parts = math.ceil(lengths[axis] / max(1, math.floor(self._bytes / row)))
@@ -89,7 +89,7 @@ class MaxSizePartitioner(Partitioner):
 
 
 def _lengths(shape: TensorShape) -> list[int]:
-    """The length of each axis, which must be known."""
+    """Returns the length of each axis, which must be known."""
     if not isinstance(shape, TensorShape):
         raise ValueError(f"shape is not a TensorShape: {shape}")
     if not shape.is_fully_defined():
@@ -98,14 +98,14 @@ def _lengths(shape: TensorShape) -> list[int]:
 
 
 def _along(axis: int, shape: TensorShape, parts: int) -> list[int]:
-    """That number of parts along the axis, and one along the others."""
+    """Returns that number of shards along the axis, and one along the others."""
     counts = [1] * len(shape)
     counts[axis] = parts
     return counts
 
 
 def _size(dtype: Any, bytes_per_string: int) -> int:
-    """The bytes of one entry."""
+    """Returns the bytes of one entry."""
     known = dtypes.as_dtype(dtype)
     return bytes_per_string if known == dtypes.string else int(known.size)
 

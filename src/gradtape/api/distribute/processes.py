@@ -1,8 +1,8 @@
-"""Collectives between processes, as who comes from Horovod expects them: `gradtape.distribute` in the place of `hvd`.
+"""Collectives between processes with Horovod's API: `gradtape.distribute` in place of `hvd`.
 
-A program that is started several times (`gradtape launch -n 4 train.py`) asks `rank` and `size`, takes its share of the
-data, and gives its gradients to `all_reduce` or its tape to `DistributedGradientTape`. On its own, a program gets back
-what it gave. Each function here is differentiable, and part of a function that is traced.
+A program that runs in several processes (`gradtape launch -n 4 train.py`) reads `rank` and `size`, takes its share of
+the data, and passes its gradients to `all_reduce` or its tape to `DistributedGradientTape`. In a single process,
+collectives return their arguments. All functions are differentiable and can be traced.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Average, Sum, Min, Max, Product = "mean", "sum", "min", "max", "product"
 
 
 class Compression:
-    """How float32 gradients travel: as they are, or rounded to 16 bits. They are added up in 32 bits.
+    """How float32 gradients are sent: unchanged, or rounded to 16 bits. They are summed in 32 bits.
 
     >>> import gradtape as tf
     >>> tf.distribute.all_reduce([tf.constant(1.0)], compression=tf.distribute.Compression.bf16)[0].numpy().item()
@@ -52,12 +52,12 @@ class Compression:
 def init(
     address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
 ) -> None:
-    """Meets the other processes of this job; the first collective does so too. Alone, or a second time, does nothing.
+    """Connects to the other processes of this job, as does the first collective; a no-op if repeated or alone.
 
-    Who and where they are is told by `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI, else by the arguments.
+    Rank and addresses are read from `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI, otherwise from the arguments.
 
     Args:
-      address: where rank 0 listens, as "host:port".
+      address: the address of rank 0, as "host:port".
 
     >>> import gradtape as tf
     >>> tf.distribute.init()
@@ -68,7 +68,7 @@ def init(
 
 
 def is_initialized() -> bool:
-    """Whether this process has met the others, or is the only one.
+    """Returns whether this process is connected to the others, or is the only one.
 
     >>> import gradtape as tf
     >>> tf.distribute.is_initialized()
@@ -78,7 +78,7 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """There is nothing to do: the end of the program waits for the other ranks.
+    """Does nothing: the end of the program waits for the other ranks.
 
     >>> import gradtape as tf
     >>> tf.distribute.shutdown()
@@ -86,7 +86,7 @@ def shutdown() -> None:
 
 
 def rank() -> int:
-    """The number of this process among all, from 0.
+    """Returns the index of this process among all, from 0.
 
     >>> import gradtape as tf
     >>> tf.distribute.rank()
@@ -96,7 +96,7 @@ def rank() -> int:
 
 
 def size() -> int:
-    """How many processes there are.
+    """Returns the number of processes.
 
     >>> import gradtape as tf
     >>> tf.distribute.size()
@@ -106,7 +106,7 @@ def size() -> int:
 
 
 def local_rank() -> int:
-    """The number of this process among those of its host, from 0.
+    """Returns the index of this process on its host, from 0.
 
     >>> import gradtape as tf
     >>> tf.distribute.local_rank()
@@ -116,7 +116,7 @@ def local_rank() -> int:
 
 
 def local_size() -> int:
-    """How many of the processes are on this host.
+    """Returns the number of processes on this host.
 
     >>> import gradtape as tf
     >>> tf.distribute.local_size()
@@ -126,7 +126,7 @@ def local_size() -> int:
 
 
 def barrier() -> None:
-    """Waits until all ranks have come here.
+    """Waits until all ranks have reached this call.
 
     >>> import gradtape as tf
     >>> tf.distribute.barrier()
@@ -141,13 +141,13 @@ def barrier() -> None:
 
 
 def all_reduce(gradients: Any, op: Any = "mean", compression: str | None = None, name: str | None = None) -> Any:
-    """The mean, or sum, of each tensor of a nest over all ranks. None stays None, an `IndexedSlices` sparse.
+    """Reduces each tensor of a nested structure over all ranks. None stays None; an `IndexedSlices` stays sparse.
 
-    Small tensors travel together in buckets.
+    Small tensors are sent together in buckets.
 
     Args:
       op: "mean", "sum", "min", "max" or "product", or a `tf.distribute.ReduceOp`.
-      compression: "bf16" or "fp16": float32 travels rounded to 16 bits.
+      compression: "bf16" or "fp16": float32 values are sent rounded to 16 bits.
 
     >>> import gradtape as tf
     >>> gradients = {"w": tf.constant([1.0, 2.0]), "b": None}
@@ -159,7 +159,7 @@ def all_reduce(gradients: Any, op: Any = "mean", compression: str | None = None,
 
 
 def reduce_op(given: Any) -> str:
-    """The name of a reduction: Horovod's, TensorFlow's, or ours."""
+    """Returns the name of a reduction given in Horovod's, TensorFlow's or gradtape's form."""
     text = str(getattr(given, "value", given)).lower()
     text = "mean" if text == "average" else text
     if text not in collectives.OPS:
@@ -168,10 +168,10 @@ def reduce_op(given: Any) -> str:
 
 
 def reduced(flat: Sequence[Any], op: str, compression: str | None, name: str) -> list[Any]:
-    """The entries of a list, each reduced over all ranks; see `all_reduce`."""
+    """Reduces the entries of a list over all ranks; see `all_reduce`."""
     if size() == 1:
         return [x if x is None or isinstance(x, IndexedSlices) else to_tensor(x) for x in flat]
-    # Where a rank has None and another has not, they would wait in different collectives: so it is part of the name.
+    # If one rank has None and another does not, they would wait in different collectives, so it is part of the name.
     kinds = "".join("." if x is None else "s" if isinstance(x, IndexedSlices) else "d" for x in flat)
     label = name if set(kinds) <= {"d"} else f"{name} of {kinds}"
     dense = [to_tensor(x) for x, kind in zip(flat, kinds, strict=True) if kind == "d"]
@@ -199,7 +199,7 @@ def _reduced_together(tensors: list[Tensor], op: str, compression: str | None, n
 
 
 def _reduced_slices(slices: IndexedSlices, op: str, name: str) -> IndexedSlices:
-    """A sum of rows is the rows of all, one after the other."""
+    """The sum of sparse rows is the concatenation of the rows of all ranks."""
     if op not in ("sum", "mean"):
         raise InvalidArgumentError(f"The {op} of IndexedSlices over ranks is not there: use tf.convert_to_tensor first")
     values, indices = (
@@ -210,9 +210,9 @@ def _reduced_slices(slices: IndexedSlices, op: str, name: str) -> IndexedSlices:
 
 
 def _at_each_run(act: Callable[..., list[Any]], tensors: Sequence[Any], like: Sequence[Any] | None = None) -> list[Any]:
-    """`act` on the arrays of tensors, as tensors of the same dtypes: now, or at each run of the function being traced.
+    """Runs `act` on the arrays of tensors, now or in each run of a traced function; the dtypes stay the same.
 
-    The results have the shapes of `like`, if it is given.
+    The results have the shapes of `like`, if given.
     """
     tensors = [to_tensor(x) for x in tensors]
     if any(x.dtype is string for x in tensors):
@@ -241,7 +241,7 @@ def allreduce(
     postscale_factor: float = 1.0,
     name: str | None = None,
 ) -> Any:
-    """The mean of a tensor over all ranks, or what `op` says; its gradient is reduced the same way.
+    """Returns the mean of a tensor over all ranks, or the reduction `op`; its gradient is reduced in the same way.
 
     >>> import gradtape as tf
     >>> tf.distribute.allreduce(tf.constant([1.0, 2.0]), op=tf.distribute.Sum).numpy().tolist()
@@ -265,7 +265,7 @@ def grouped_allreduce(
     tensors: Sequence[Any], average: bool | None = None, op: Any = None, compression: str | None = None,
     name: str | None = None,
 ) -> list[Any]:  # fmt: skip
-    """`allreduce` of a list of tensors, which travel together.
+    """`allreduce` of a list of tensors, sent together.
 
     >>> import gradtape as tf
     >>> [float(x) for x in tf.distribute.grouped_allreduce([tf.constant(1.0), tf.constant(2.0)])]
@@ -278,7 +278,7 @@ def grouped_allreduce(
 
 
 def allgather(tensor: Any, name: str | None = None) -> Any:
-    """The tensors of all ranks, one after the other along the first axis, in which they may differ.
+    """Concatenates the tensors of all ranks along the first axis, whose size may differ between ranks.
 
     >>> import gradtape as tf
     >>> tf.distribute.allgather(tf.constant([[1, 2]])).numpy().tolist()
@@ -294,7 +294,7 @@ def allgather(tensor: Any, name: str | None = None) -> Any:
     label = name or "allgather"
 
     def share(arrays: list[Any]) -> list[Any]:
-        """Of the sum of all cotangents, the rows that came from here."""
+        """Returns the rows of this rank in the sum of all cotangents."""
         (total,) = collectives.all_reduce(arrays, "sum", None, f"gradient of {label}")
         counts = collectives.exchange(x.dims[0], f"gradient of {label}, rows")
         first = sum(counts[: rank()])
@@ -309,7 +309,7 @@ def allgather(tensor: Any, name: str | None = None) -> Any:
 
 
 def broadcast(tensor: Any, root_rank: int = 0, name: str | None = None) -> Any:
-    """The tensor of rank `root_rank`, on all ranks. The gradient of all of them arrives there.
+    """Returns the tensor of rank `root_rank` on all ranks; it receives the gradients of all of them.
 
     >>> import gradtape as tf
     >>> float(tf.distribute.broadcast(tf.constant(3.0), root_rank=0))
@@ -338,7 +338,7 @@ def _check_root(root_rank: int) -> None:
 
 
 def broadcast_variables(variables: Iterable[Any], root_rank: int = 0) -> None:
-    """Gives all variables the values that they have on rank `root_rank`, as at the beginning of a training.
+    """Assigns the values of rank `root_rank` to the variables of all ranks, usually at the start of training.
 
     >>> import gradtape as tf
     >>> tf.distribute.broadcast_variables([tf.Variable(1.0)], root_rank=0)
@@ -361,7 +361,7 @@ def _is_keras(variable: Any) -> bool:
 
 
 def broadcast_object(obj: Any, root_rank: int = 0, name: str | None = None) -> Any:
-    """Any Python value of rank `root_rank` that can be pickled, on all ranks.
+    """Returns a picklable Python value of rank `root_rank` on all ranks.
 
     >>> import gradtape as tf
     >>> tf.distribute.broadcast_object({"epoch": 3})

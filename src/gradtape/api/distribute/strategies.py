@@ -1,7 +1,7 @@
-"""`tf.distribute`: strategies for several replicas, above which a training loop stays as it is.
+"""`tf.distribute`: strategies that run a training loop on several replicas.
 
-What a strategy is made of is in `gradtape/distribution`. With one replica there is nothing to copy and nothing to add
-up: what `run` calls is called, and variables are as they are elsewhere.
+The implementation is in `gradtape/distribution`. With one replica, nothing is copied or reduced: `run` calls the
+function directly, and variables are plain.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _MOST_INNER = 64
 
 
 class Strategy:
-    """How a computation is spread over replicas. The default one has a single replica, which has everything to itself.
+    """Distributes a computation over replicas. The default strategy has a single replica.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.get_strategy()
@@ -70,7 +70,7 @@ class Strategy:
     """
 
     _device_names: Sequence[str] = (devices.HOST.name,)
-    _mirrors = False  # whether its variables are mirrored, even if it has one replica
+    _mirrors = False  # whether its variables are mirrored, even with one replica
 
     def __init__(self, extended: Any) -> None:
         raise NotImplementedError(
@@ -81,19 +81,19 @@ class Strategy:
         self._device_names = tuple(names)
         self._extended = StrategyExtended(self)
         self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
-        self._inner: dict[Any, tuple[Any, Function]] = {}  # of functions that a step defines anew each time
+        self._inner: dict[Any, tuple[Any, Function]] = {}  # for functions that a step defines anew each time
         self._creator = creator_of(self)  # of variables, if there is one replica
         self._mesh: Any = None
-        self._why_in_step = ""  # why replicas run one after the other, where they do
+        self._why_in_step = ""  # why replicas run in sequence, if they do
 
     @property
     def extended(self) -> StrategyExtended:
-        """What optimizers and layers ask of it."""
+        """The interface for optimizers and layers."""
         return self._extended
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas there are."""
+        """The number of replicas."""
         return len(self._device_names)
 
     @property
@@ -103,7 +103,7 @@ class Strategy:
 
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Makes this the strategy that `tf.distribute.get_strategy` gives; models and variables are made inside."""
+        """Context manager: makes this the current strategy; create models and variables inside."""
         check_above_replicas()
         check_same(self)
         with ExitStack() as stack:
@@ -115,14 +115,14 @@ class Strategy:
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        """`fn(*args, **kwargs)` as each replica, which gets its part of distributed values and gives a part of them.
+        """Runs `fn(*args, **kwargs)` on each replica, with its part of distributed values; returns distributed values.
 
-        In a `tf.function`, or if `fn` is one, all replicas are one program that XLA runs on their devices. Otherwise,
-        or where that cannot be, they run one after the other, in step, with the same numbers.
+        In a `tf.function`, or if `fn` is one, all replicas are one XLA program on their devices. Otherwise, or if that
+        is not possible, they run in lockstep, with the same results.
         """
         check_above_replicas()
         check_same(self)
-        if place.strategy is None and type(self).scope is not Strategy.scope:  # what that one does is for replicas too
+        if place.strategy is None and type(self).scope is not Strategy.scope:  # its effects are for replicas too
             with self.scope():
                 return self.run(fn, args, kwargs, options)
         if self.num_replicas_in_sync > 1:
@@ -133,7 +133,7 @@ class Strategy:
 
     def _run(self, fn: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
         with ExitStack() as stack:
-            if place.strategy is None:  # variables made by the replicas are its own
+            if place.strategy is None:  # variables created by the replicas belong to it
                 stack.enter_context(created_by(self))
             if place.spmd is not None:
                 return spmd.run(self, fn, args, kwargs)
@@ -144,7 +144,7 @@ class Strategy:
             return sequential_runner.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
-        """A function that runs `fn` in the replicas, as one program."""
+        """Returns a function that runs `fn` on the replicas as one program."""
         key = getattr(fn, "_core", fn)
         found = self._functions.get(key)
         again = _definition(fn)
@@ -158,20 +158,20 @@ class Strategy:
 
             found = self._functions[key] = Function(run, autograph=False)
             if again is not None:
-                self._inner[again] = (fn, found)  # which keeps what it closes over, and so the key
+                self._inner[again] = (fn, found)  # it keeps its closure alive, and so the key
                 if len(self._inner) > _MOST_INNER:
                     del self._inner[next(iter(self._inner))]
         return found
 
     def mesh(self) -> Any:
-        """JAX's devices of the replicas, as a mesh with one axis."""
+        """Returns JAX's devices of the replicas as a mesh with one axis."""
         if self._mesh is None:
             chosen = [devices.by_name(name) for name in self._device_names]
             self._mesh = mesh.make_mesh(mesh.jax_devices(chosen), (collective_ops.AXIS,))
         return self._mesh
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
-        """The sum or mean of a value over all replicas; along `axis`, unless it is None, of all their entries."""
+        """Reduces a value over all replicas; along `axis`, unless it is None, over all their entries."""
         check_above_replicas()
         check_same(self)
         op = as_reduce_op(reduce_op)
@@ -196,7 +196,7 @@ class Strategy:
         return found / to_tensor(sum(counts), found.dtype)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas, one after the other along `axis`."""
+        """Concatenates the values of all replicas along `axis`."""
         check_above_replicas()
         check_same(self)
 
@@ -208,7 +208,7 @@ class Strategy:
         return nest.map_structure(one, value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The value of each replica, as a tuple; of what is no distributed value, a tuple of one."""
+        """Returns the value of each replica as a tuple; a tuple of one for a value that is not distributed."""
         return local_results(value, len(self._device_names))
 
     def unwrap(self, value: Any) -> tuple[Any, ...]:
@@ -216,10 +216,10 @@ class Strategy:
         return self.experimental_local_results(value)
 
     def group(self, value: Any, name: str | None = None) -> Any:
-        """Nothing: what eager code does is done."""
+        """Does nothing: eager ops have already run."""
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """The dataset, with each of its batches, the global ones, split among the replicas."""
+        """Splits each global batch of the dataset among the replicas."""
         if self.num_replicas_in_sync == 1:
             return dataset
         if options is not None and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA:
@@ -230,11 +230,11 @@ class Strategy:
         return Distributed(dataset, self.num_replicas_in_sync, True, self._places(options))
 
     def _places(self, options: Any) -> Sequence[str]:
-        """Where replicas get their parts of the data: on their devices, unless it is to stay on the host."""
+        """Returns the devices for the replicas' data, or the host if the data should stay there."""
         return self._device_names if options is None or options.experimental_fetch_to_device else ()
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
-        """What `dataset_fn(tf.distribute.InputContext)` makes: each of its elements is for one replica."""
+        """Distributes the dataset that `dataset_fn(tf.distribute.InputContext)` returns: one element per replica."""
         count = self.num_replicas_in_sync
         each = check_options(options)
         if count == 1:
@@ -247,19 +247,21 @@ class Strategy:
         return self.distribute_datasets_from_function(dataset_fn, options)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
-        """What `value_fn(tf.distribute.experimental.ValueContext)` gives for each replica."""
+        """Returns the values of `value_fn(tf.distribute.experimental.ValueContext)` for each replica."""
         count = self.num_replicas_in_sync
         values = [value_fn(ValueContext(i, count)) for i in range(count)]
         return values[0] if count == 1 else regroup(values, always_wrap=True)
 
     def make_dataset_iterator(self, dataset: Any) -> InputIterator:
-        """One pass through `experimental_distribute_dataset(dataset)` after the other, each begun by `initialize`."""
+        """Returns an iterator over passes of `experimental_distribute_dataset(dataset)`, started by `initialize`.
+        """
         return InputIterator(self.experimental_distribute_dataset(dataset))
 
     def make_input_fn_iterator(
         self, input_fn: Callable[[Any], Any], replication_mode: Any = InputReplicationMode.PER_WORKER
     ) -> InputIterator:
-        """The same for what `input_fn(tf.distribute.InputContext)` makes: a dataset, or a function of no arguments."""
+        """Like `make_dataset_iterator` for the dataset or function of `input_fn(tf.distribute.InputContext)`.
+        """
         if replication_mode is not InputReplicationMode.PER_WORKER:
             raise ValueError(f"Input replication mode not supported: {replication_mode}")
         made: list[Any] = []
@@ -272,16 +274,16 @@ class Strategy:
         return InputIterator(elements if isinstance(made[0], Dataset) else Calls(made[0], len(self._device_names)))
 
     def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
-        """`run(fn)` with the next element of an iterator, if one is given."""
+        """`run(fn)` with the next element of an iterator, if given."""
         with self.scope():
             return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
 
     def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
-        """The same as that of `extended`."""
+        """`extended.colocate_vars_with`."""
         return self._extended.colocate_vars_with(colocate_with_variable)
 
     def describe(self) -> str:
-        """What runs where: the replicas, their devices, and which variables are mirrored or synchronised on read.
+        """Describes the replicas, their devices, and which variables are mirrored or synchronized on read.
 
         >>> import gradtape as tf
         >>> print(tf.distribute.OneDeviceStrategy("/cpu:0").describe())
@@ -304,19 +306,19 @@ class Strategy:
 
 
 def _definition(fn: Any) -> Any:
-    """What makes two functions the same: code, defaults, and the very objects they close over; None if unknown."""
+    """Returns the identity of a function: code, defaults and closure objects; None if unknown."""
     if type(fn) is not types.FunctionType:
         return None
     try:
         around = tuple([id(cell.cell_contents) for cell in fn.__closure__ or ()])
-    except ValueError:  # of a variable that is not there yet
+    except ValueError:  # of a variable that does not exist yet
         return None
     defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
     return fn.__code__, tuple(map(id, defaults)), around
 
 
 def _as_tensors_from(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn`, which was to be a function of its own: variables leave it as tensors."""
+    """Returns `fn` for use inside another function: it returns variables as tensors."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return nest.map_structure(lambda x: to_tensor(x) if isinstance(x, Variable) else x, fn(*args, **kwargs))
@@ -325,24 +327,24 @@ def _as_tensors_from(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _first(value: Any) -> Any:
-    """A reduced value, as the caller above the replicas wants it."""
+    """Returns a reduced value for the caller outside replicas."""
     while isinstance(value, PerReplica):
         value = value._values[0]
     return value if nest.is_composite(value) else to_tensor(value)
 
 
 def _reduced_alone(op: ReduceOp, value: Any, axis: Any) -> Any:
-    """The value of the only replica; along `axis`, unless it is None, its sum or mean."""
+    """Returns the value of the only replica; along `axis`, unless it is None, its sum or mean."""
     if axis is None:
         return nest.map_structure(to_tensor, value)
     x = to_tensor(value)
     if op is ReduceOp.SUM:
         return reduce_sum(x, axis)
-    return reduce_mean(ops.cast(x, dtype=dtypes.float64) if x.dtype.is_integer else x, axis)  # of counts, no count
+    return reduce_mean(ops.cast(x, dtype=dtypes.float64) if x.dtype.is_integer else x, axis)  # not for counts
 
 
 class MirroredStrategy(Strategy):
-    """A replica on each device of this machine: all GPUs, or the logical CPUs. Variables are the same on all of them.
+    """A replica on each device of this machine: all GPUs, or the logical CPUs. Variables are mirrored.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.MirroredStrategy()
@@ -353,7 +355,7 @@ class MirroredStrategy(Strategy):
 
     Args:
       devices: the names of the devices, such as `["/gpu:0", "/gpu:1"]`.
-      cross_device_ops: how TensorFlow is to add up values; XLA decides here.
+      cross_device_ops: without effect: XLA decides how to reduce.
     """
 
     _mirrors = True
@@ -363,7 +365,7 @@ class MirroredStrategy(Strategy):
 
 
 class OneDeviceStrategy(Strategy):
-    """Everything on one device.
+    """A strategy with one device.
 
     >>> import gradtape as tf
     >>> tf.distribute.OneDeviceStrategy("/cpu:0").run(lambda: 3)
@@ -376,14 +378,14 @@ class OneDeviceStrategy(Strategy):
 
 
 class _DefaultStrategy(Strategy):
-    """The strategy where none was chosen."""
+    """The strategy if none is selected."""
 
     def __init__(self) -> None:
         self._begin([devices.HOST.name])
 
 
 def _canonical(names: Sequence[str] | None) -> list[str]:
-    """The full names of devices that are there; all of them, if none are named."""
+    """Returns the full names of existing devices; all of them if none are given."""
     if names is None:
         found = devices.logical_devices("GPU") or devices.logical_devices("CPU")
         return [device.name for device in found]
@@ -411,7 +413,7 @@ set_default(_DEFAULT)
 
 
 def get_strategy() -> Strategy:
-    """The strategy whose scope this is in, or the default one.
+    """Returns the current strategy, or the default one.
 
     >>> import gradtape as tf
     >>> tf.distribute.get_strategy().num_replicas_in_sync
@@ -421,7 +423,7 @@ def get_strategy() -> Strategy:
 
 
 def has_strategy() -> bool:
-    """Whether a strategy was chosen.
+    """Returns whether a strategy is selected.
 
     >>> import gradtape as tf
     >>> tf.distribute.has_strategy()
@@ -431,7 +433,7 @@ def has_strategy() -> bool:
 
 
 def in_cross_replica_context() -> bool:
-    """Whether this is above the replicas: in a strategy's scope, but not in what it runs.
+    """Returns whether the caller is in a strategy's scope but outside its replicas.
 
     >>> import gradtape as tf
     >>> tf.distribute.in_cross_replica_context()
@@ -440,11 +442,11 @@ def in_cross_replica_context() -> bool:
     return not place.in_replica
 
 
-_chosen = ExitStack()  # the scope that `experimental_set_strategy` has entered
+_chosen = ExitStack()  # the scope entered by `experimental_set_strategy`
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
-    """Chooses a strategy for all that follows, without a scope; None takes it back.
+    """Selects a strategy without a scope; None deselects it.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental_set_strategy(None)

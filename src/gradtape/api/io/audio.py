@@ -1,4 +1,4 @@
-"""`tf.audio`: WAV files of 16 bits a sample."""
+"""`tf.audio`: 16-bit WAV files."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SCALE = 32768.0
 
 
 class DecodeWav(NamedTuple):
-    """A decoded file: samples in rows, a column a channel, between -1 and 1; and how many rows are a second."""
+    """A decoded file: samples from -1 to 1 as rows with one column per channel, and the sample rate."""
 
     audio: Tensor
     sample_rate: Tensor
 
 
 def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> Any:
-    """The samples of a WAV file, and their rate.
+    """Decodes a WAV file to samples and their rate.
 
     Args:
-      desired_channels: how many columns there shall be; the last channel is repeated or left out.
-      desired_samples: how many rows there shall be; silence is added, or the end left out.
+      desired_channels: the number of columns; the last channel is repeated or channels are dropped.
+      desired_samples: the number of rows; silence is appended or the end is dropped.
 
     >>> import gradtape as tf
     >>> wave = tf.audio.encode_wav([[0.5], [-0.5]], sample_rate=8000)
@@ -55,7 +55,7 @@ def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int =
 
 
 def _decoded(data: bytes) -> tuple[Any, int]:
-    """The integers of a file, a row a moment, and the rate."""
+    """Returns the integers of a file, one row per sample, and the rate."""
     for place, expected in ((0, b"RIFF"), (8, b"WAVE")):
         if data[place : place + 4] != expected:
             raise errors.InvalidArgumentError(
@@ -81,7 +81,7 @@ def _decoded(data: bytes) -> tuple[Any, int]:
 
 
 def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
-    """A WAV file of samples between -1 and 1, in rows with a column a channel.
+    """Encodes samples from -1 to 1, rows with one column per channel, as a WAV file.
 
     >>> import gradtape as tf
     >>> len(tf.audio.encode_wav([[0.5], [-0.5]], sample_rate=8000).numpy())

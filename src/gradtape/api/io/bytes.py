@@ -1,4 +1,4 @@
-"""`tf.io`: files and bytes. Images are in `tf.io` too, and live in `api/image/codecs.py`."""
+"""`tf.io`: files and bytes. The image functions of `tf.io` are in `api/image/codecs.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["decode_base64", "decode_raw", "encode_base64", "matching_files", "re
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
-    """What is in a file, as one string.
+    """Reads a file as one string.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "greeting.txt")
@@ -40,7 +40,7 @@ def _read(path: bytes) -> bytes:
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
-    """Makes a file that contains the string `contents`, and the folders on the way to it.
+    """Writes the string `contents` to a file and creates missing folders.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "new", "greeting.txt")
@@ -61,14 +61,14 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
 
 
 def single(what: str, value: Tensor) -> bytes:
-    """The one string that `value` must be."""
+    """Returns `value` after checking that it is a single string."""
     if value.dims:
         raise errors.InvalidArgumentError(f"Input {what} tensor must be scalar, but had shape: {list(value.dims)}")
     return np.asarray(value.array).item()
 
 
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:
-    """The files whose names match a pattern, or one of several, in order.
+    """Returns the sorted files whose names match a pattern, or one of several.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.matching_files(tempfile.mkdtemp() + "/*.txt").shape
@@ -85,7 +85,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
 def decode_raw(
     input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None, name: str | None = None
 ) -> Tensor:
-    """The bytes of each string read as numbers, along a new last axis.
+    """Interprets the bytes of each string as numbers, along a new last axis.
 
     >>> import gradtape as tf
     >>> tf.io.decode_raw(["ab", "cd"], tf.uint8).numpy().tolist()
@@ -119,7 +119,7 @@ def decode_raw(
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
-    """Strings in base64 for the web.
+    """Encodes strings in web-safe base64.
 
     >>> import gradtape as tf
     >>> tf.io.encode_base64("hello").numpy()
@@ -134,7 +134,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
 
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
-    """What strings in base64 for the web stand for.
+    """Decodes strings in web-safe base64.
 
     >>> import gradtape as tf
     >>> tf.io.decode_base64("aGVsbG8").numpy()

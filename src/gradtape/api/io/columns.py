@@ -1,7 +1,7 @@
 """A feature of many examples as one tensor: dense, sparse or ragged.
 
-A column says which features of an example it needs, makes arrays from those of all examples, and a tensor from the
-arrays. Between the two the arrays are the results of one op, so that a function may parse too.
+A column names the features of an example it needs, converts those of all examples to arrays, and the arrays to a
+tensor. The arrays are the results of one op, so that functions can parse too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .reading import KINDS, Row, Values
 
 
 class Column:
-    """What is common to all columns; `single` means one example, whose tensors have no axis for examples."""
+    """The base class of columns; `single` means one example, whose tensors have no example axis."""
 
     def __init__(self, key: str, dtype: Any) -> None:
         self.key, self.dtype = key, as_dtype(dtype)
@@ -36,24 +36,24 @@ class Column:
 
     @property
     def keys(self) -> set[str]:
-        """The features it needs."""
+        """Returns the required features."""
         return {self.key}
 
     @property
     def declared(self) -> list[Any]:
-        """The dtypes of its arrays."""
+        """Returns the dtypes of its arrays."""
         return [self.dtype]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """The arrays, from the features of all examples."""
+        """Returns the arrays, from the features of all examples."""
         raise NotImplementedError
 
     def tensor(self, parts: list[Tensor], single: bool) -> Any:
-        """The tensor, from the arrays."""
+        """Returns the tensor, from the arrays."""
         return parts[0][0] if single else parts[0]
 
     def found(self, row: Row, name: str, key: str | None = None, dtype: Any = None) -> Values | None:
-        """The values of a feature, of the dtype expected; None if they are not there."""
+        """Returns the values of a feature, with the expected dtype; None if missing."""
         key, dtype = key or self.key, dtype or self.dtype
         values = row.get(key)
         if values is None or values.dtype is None:
@@ -67,7 +67,7 @@ class Column:
 
 
 def joined(parts: list[Any], dtype: Any) -> Any:
-    """Values one after another, as an array."""
+    """Concatenates values to an array."""
     if dtype is not dtypes.string:
         return np.concatenate([np.empty(0, dtype.as_numpy_dtype), *parts])
     flat = [value for part in parts for value in part]
@@ -77,12 +77,12 @@ def joined(parts: list[Any], dtype: Any) -> Any:
 
 
 def text(array: Any, dtype: Any) -> Any:
-    """An array as the result of the op: strings need to be told from objects."""
+    """Returns an array as a result of the op: strings must be distinguishable from objects."""
     return Tensor(array, dtype) if dtype is dtypes.string else array
 
 
 class FixedColumn(Column):
-    """All examples have the same shape."""
+    """A feature with the same shape in all examples."""
 
     def __init__(self, key: str, feature: FixedLenFeature) -> None:
         super().__init__(key, feature.dtype)
@@ -108,7 +108,7 @@ class FixedColumn(Column):
             self.default = default
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """One array, of a shape that is known."""
+        """Returns one array of known shape."""
         found = joined([self._one(row, name) for row, name in zip(rows, names, strict=True)], self.dtype)
         return [text(found.reshape(len(rows), *self.shape.as_list()), self.dtype)]
 
@@ -129,7 +129,7 @@ class FixedColumn(Column):
 
 
 class SequenceColumn(Column):
-    """Rows of tensors of one shape, filled up to the longest."""
+    """Rows of tensors of one shape, padded to the longest."""
 
     def __init__(self, key: str, feature: FixedLenSequenceFeature) -> None:
         super().__init__(key, feature.dtype)
@@ -140,7 +140,7 @@ class SequenceColumn(Column):
         self.default = _filler(feature.default_value, self.dtype)
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """One array, as long as the longest row."""
+        """Returns one array, as long as the longest row."""
         found = [(self.found(row, name) or Values(None, [])).values for row, name in zip(rows, names, strict=True)]
         for values, name in zip(found, names, strict=True):
             if self.size == 0 or len(values) % self.size:
@@ -152,7 +152,7 @@ class SequenceColumn(Column):
 
 
 def dims_of(key: str, feature: Any) -> list[int]:
-    """The sizes of a feature's shape, which must be known."""
+    """Returns the sizes of a feature's shape, which must be known."""
     dims = TensorShape(feature.shape).as_list()
     if any(n is None for n in dims):
         raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {feature.shape}.")
@@ -166,7 +166,7 @@ def _filler(value: Any, dtype: Any) -> Any:
 
 
 def filled(rows: list[Any], size: int, shape: list[int], filler: Any, dtype: Any) -> Any:
-    """Rows of tensors of `size` values as one array, shorter ones filled up."""
+    """Returns rows of tensors of `size` values as one array, with padding."""
     longest = max((len(values) for values in rows), default=0)
     array = np.full((len(rows), longest), filler, object if dtype is dtypes.string else dtype.as_numpy_dtype)
     for row, values in enumerate(rows):
@@ -175,18 +175,18 @@ def filled(rows: list[Any], size: int, shape: list[int], filler: Any, dtype: Any
 
 
 class VariableColumn(Column):
-    """Any length: a sparse tensor."""
+    """A feature of any length: a sparse tensor."""
 
     def __init__(self, key: str, feature: VarLenFeature) -> None:
         super().__init__(key, feature.dtype)
 
     @property
     def declared(self) -> list[Any]:
-        """Places, values and shape."""
+        """Returns the dtypes of indices, values and shape."""
         return [dtypes.int64, self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """A place for each value: its example, and which of the example's values it is."""
+        """Returns an index for each value: its example, and its position in the example."""
         found = [(self.found(row, name) or Values(None, [])).values for row, name in zip(rows, names, strict=True)]
         places = [(i, j) for i, values in enumerate(found) for j in range(len(values))]
         shape = (len(rows), max((len(values) for values in found), default=0))
@@ -196,13 +196,13 @@ class VariableColumn(Column):
         ]  # fmt: skip
 
     def tensor(self, parts: list[Tensor], single: bool) -> SparseTensor:
-        """The sparse tensor."""
+        """Returns the sparse tensor."""
         indices, values, shape = parts
         return SparseTensor(indices[:, 1:], values, shape[1:]) if single else SparseTensor(indices, values, shape)
 
 
 class SparseColumn(VariableColumn):
-    """Places and values from several features: a sparse tensor of known size."""
+    """Indices and values from several features: a sparse tensor of known size."""
 
     def __init__(self, key: str, feature: SparseFeature) -> None:
         Column.__init__(self, key, feature.dtype)
@@ -218,11 +218,11 @@ class SparseColumn(VariableColumn):
 
     @property
     def keys(self) -> set[str]:
-        """The features of the places, and that of the values."""
+        """Returns the features of the indices and of the values."""
         return {*self.places, self.values}
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """The places as they are given, in their order unless they are in order already."""
+        """Returns the indices as given, sorted if necessary."""
         places, found = [], []
         for i, (row, name) in enumerate(zip(rows, names, strict=True)):
             values = self.found(row, name, self.values) or Values(None, [])
@@ -244,7 +244,7 @@ class SparseColumn(VariableColumn):
 
 
 class RaggedColumn(Column):
-    """Any length: a ragged tensor, whose rows other features may part further."""
+    """A feature of any length: a ragged tensor, which other features may partition further."""
 
     def __init__(self, key: str, feature: RaggedFeature) -> None:
         super().__init__(key, feature.dtype)
@@ -253,16 +253,16 @@ class RaggedColumn(Column):
 
     @property
     def keys(self) -> set[str]:
-        """The feature of the values, and those of the partitions."""
+        """Returns the feature of the values, and those of the partitions."""
         return {self.values, *(part.key for part in self.partitions if hasattr(part, "key"))}
 
     @property
     def declared(self) -> list[Any]:
-        """Values, where the rows of examples end, and those of each partition."""
+        """Returns the dtypes of the values, the row splits of examples, and the splits of each partition."""
         return [self.dtype, self.splits, *[self.splits] * len(self.partitions)]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
-        """The values, then splits from the outermost on."""
+        """Returns the values, then splits from the outermost on."""
         pairs = list(zip(rows, names, strict=True))
         found = [(self.found(row, name, self.values) or Values(None, [])).values for row, name in pairs]
         kind = self.splits.as_numpy_dtype
@@ -275,7 +275,7 @@ class RaggedColumn(Column):
         return [text(joined(found, self.dtype), self.dtype), _splits(outer, kind), *inner]
 
     def _lengths(self, part: Any, row: Row, name: str, values: Any) -> list[int]:
-        """The lengths of an example's rows, as a partition tells them."""
+        """Returns the row lengths of an example, from a partition."""
         inner = len(values)
         if isinstance(part, RaggedFeature.UniformRowLength):
             return [part.length] * (inner // part.length)
@@ -292,7 +292,7 @@ class RaggedColumn(Column):
         return np.diff(numbers).tolist()
 
     def tensor(self, parts: list[Tensor], single: bool) -> Any:
-        """The ragged tensor; for one example, without its outermost rows."""
+        """Returns the ragged tensor; for a single example, without its outermost dimension."""
         value: Any = parts[0]
         outer, inner = parts[1], parts[2:]
         for part, splits in zip(reversed(self.partitions), reversed(inner), strict=True):
@@ -314,7 +314,7 @@ _COLUMNS: dict[type, Any] = {
 
 
 def columns_of(features: dict[str, Any]) -> dict[str, Column]:
-    """The columns that features are asked for as."""
+    """Returns the columns of the requested features."""
     for key, feature in features.items():
         if type(feature) not in _COLUMNS:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""`tf.train.Example` and its parts: what records contain, as messages that TensorFlow reads too."""
+"""`tf.train.Example` and its parts, as messages compatible with TensorFlow."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Int64List(Message):
 
 
 class Feature(Message):
-    """One of a `bytes_list`, a `float_list` and an `int64_list`.
+    """A `bytes_list`, a `float_list` or an `int64_list`.
 
     >>> import gradtape as tf
     >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
@@ -84,7 +84,7 @@ class Features(Message):
 
 
 class Example(Message):
-    """An example of a dataset: its `features`. Bytes are those of TensorFlow's message of the same name.
+    """An example of a dataset: its `features`. Its serialized form is TensorFlow's.
 
     >>> import gradtape as tf
     >>> example = tf.train.Example()
@@ -99,7 +99,7 @@ class Example(Message):
 
 
 class FeatureList(Message):
-    """Features in a row, `feature`: those of the steps of a sequence.
+    """A list of features, `feature`: one per step of a sequence.
 
     >>> import gradtape as tf
     >>> steps = tf.train.FeatureList()
@@ -127,7 +127,7 @@ class FeatureLists(Message):
 
 
 class SequenceExample(Message):
-    """An example with sequences: features of the whole in `context`, those of its steps in `feature_lists`.
+    """An example with sequences: features of the whole in `context`, features of its steps in `feature_lists`.
 
     >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()

@@ -1,4 +1,4 @@
-"""What `tf.io.parse_example` is told of the features to look for: their dtypes, and the tensors to make of them."""
+"""Feature descriptions for `tf.io.parse_example`: dtypes and kinds of tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "Spars
 
 
 class FixedLenFeature(NamedTuple):
-    """A feature that has the same shape in all examples: a dense tensor; without `default_value` it must be there.
+    """A feature with the same shape in all examples: a dense tensor; required unless `default_value` is given.
 
     >>> import gradtape as tf
     >>> tf.io.FixedLenFeature([2], tf.float32)
@@ -36,7 +36,7 @@ class VarLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """A feature that is a row of tensors of one shape: a dense tensor, in which shorter rows are filled up.
+    """A feature with rows of tensors of one shape: a dense tensor, in which shorter rows are padded.
 
     >>> import gradtape as tf
     >>> tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True).allow_missing
@@ -50,7 +50,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class SparseFeature(NamedTuple):
-    """Two features that are a sparse tensor together: places under `index_key`, or several, values under `value_key`.
+    """Features that form a sparse tensor: indices under `index_key`, or several keys, and values under `value_key`.
 
     >>> import gradtape as tf
     >>> tf.io.SparseFeature("place", "value", tf.float32, size=10).size
@@ -97,7 +97,7 @@ class _RaggedFields(NamedTuple):
 
 
 class RaggedFeature(_RaggedFields):
-    """A feature of any length: a ragged tensor. Other features may say how it is parted further.
+    """A feature of any length: a ragged tensor, which other features may partition further.
 
     >>> import gradtape as tf
     >>> parted = tf.io.RaggedFeature(tf.int64, "values", [tf.io.RaggedFeature.RowLengths("lengths")])
@@ -116,7 +116,7 @@ class RaggedFeature(_RaggedFields):
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
     ) -> RaggedFeature:
-        """The description, of which only the dtype is needed."""
+        """Creates a description, of which only the dtype is required."""
         if value_key is not None and not isinstance(value_key, str):
             raise ValueError(f"Argument `value_key` must be a string; got {value_key!r}")
         known = (_RowSplits, _RowLengths, _RowStarts, _RowLimits, _ValueRowIds, _UniformRowLength)

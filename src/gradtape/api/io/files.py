@@ -1,4 +1,4 @@
-"""`tf.io.gfile`: files of this machine, with TensorFlow's errors."""
+"""`tf.io.gfile`: local files, with TensorFlow's errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
 class GFile:
-    """A file, opened when it is first used: `GFile(name, "r")`, also as a context manager.
+    """A file that is opened on first use: `GFile(name, "r")`, also as a context manager.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "lines.txt")
@@ -45,7 +45,7 @@ class GFile:
 
     @property
     def mode(self) -> str:
-        """How it is opened."""
+        """The mode in which it is opened."""
         return self._mode
 
     def _opened(self) -> Any:
@@ -56,7 +56,7 @@ class GFile:
         return self._file
 
     def size(self) -> int:
-        """How many bytes it has."""
+        """Returns the number of bytes."""
         return stat(self._name).length
 
     def write(self, file_content: Any) -> None:
@@ -72,15 +72,15 @@ class GFile:
             self._opened().write(file_content)
 
     def read(self, n: int = -1) -> Any:
-        """The next `n` characters or bytes, or all that is left."""
+        """Reads the next `n` characters or bytes, or everything remaining."""
         return self._reading().read(n)
 
     def readline(self) -> Any:
-        """The next line, with its end."""
+        """Reads the next line, with its line ending."""
         return self._reading().readline()
 
     def readlines(self) -> list[Any]:
-        """All lines that are left."""
+        """Reads all remaining lines."""
         return self._reading().readlines()
 
     def _reading(self) -> Any:
@@ -89,7 +89,7 @@ class GFile:
         return self._opened()
 
     def seek(self, offset: int | None = None, whence: int = 0) -> None:
-        """Goes to a place in the file."""
+        """Moves to a position in the file."""
         if offset is None:
             raise TypeError("seek(): offset argument required")
         if whence not in (0, 1, 2):
@@ -97,28 +97,28 @@ class GFile:
         self._opened().seek(offset, whence)
 
     def seekable(self) -> bool:
-        """Yes."""
+        """Returns True."""
         return True
 
     def tell(self) -> int:
-        """The place in the file."""
+        """Returns the position in the file."""
         return self._opened().tell()
 
     def flush(self) -> None:
-        """Hands what was written to the system."""
+        """Flushes written data to the system."""
         if self._file is not None:
             with failures(self._name):
                 self._file.flush()
 
     def close(self) -> None:
-        """Closes the file, which a later use opens again."""
+        """Closes the file; a later use opens it again."""
         if self._file is not None:
             file, self._file = self._file, None
             with failures(self._name):
                 file.close()
 
     def next(self) -> Any:
-        """The next line; StopIteration behind the last one."""
+        """Returns the next line; raises StopIteration after the last one."""
         line = self.readline()
         if not line:
             raise StopIteration
@@ -141,7 +141,7 @@ class GFile:
 
 
 class _Status(NamedTuple):
-    """What `stat` says: the size in bytes, the time of the last change in nanoseconds, and whether it is a folder."""
+    """The result of `stat`: size in bytes, modification time in nanoseconds, and whether it is a folder."""
 
     length: int
     mtime_nsec: int
@@ -149,7 +149,7 @@ class _Status(NamedTuple):
 
 
 def stat(path: Any) -> _Status:
-    """Size, time of the last change and kind of a file.
+    """Returns size, modification time and kind of a file.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.gfile.stat(tempfile.mkdtemp()).is_directory
@@ -161,7 +161,7 @@ def stat(path: Any) -> _Status:
 
 
 def exists(path: Any) -> bool:
-    """Whether there is such a file or folder.
+    """Returns whether a file or folder exists.
 
     >>> import gradtape as tf
     >>> tf.io.gfile.exists("/no/such/file")
@@ -171,7 +171,7 @@ def exists(path: Any) -> bool:
 
 
 def isdir(path: Any) -> bool:
-    """Whether there is such a folder.
+    """Returns whether a folder exists.
 
     >>> import gradtape as tf
     >>> tf.io.gfile.isdir("/no/such/folder")
@@ -181,7 +181,7 @@ def isdir(path: Any) -> bool:
 
 
 def listdir(path: Any) -> list[str]:
-    """The names in a folder.
+    """Returns the names in a folder.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
@@ -195,7 +195,7 @@ def listdir(path: Any) -> list[str]:
 def walk(
     top: Any, topdown: bool = True, onerror: Callable[..., Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Every folder below `top`, itself included, with the names of the folders and of the files in it.
+    """Yields every folder from `top` down, with the names of its folders and files.
 
     >>> import gradtape as tf, tempfile
     >>> [(folders, files) for _, folders, files in tf.io.gfile.walk(tempfile.mkdtemp())]
@@ -206,7 +206,7 @@ def walk(
 
 
 def glob(pattern: Any) -> list[str]:
-    """The files whose names match a pattern, or one of several.
+    """Returns the files whose names match a pattern, or one of several.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.gfile.glob(tempfile.mkdtemp() + "/*.txt")
@@ -217,7 +217,7 @@ def glob(pattern: Any) -> list[str]:
 
 
 def join(path: Any, *paths: Any) -> Any:
-    """A path put together of its parts.
+    """Joins the parts of a path.
 
     >>> import gradtape as tf
     >>> tf.io.gfile.join("folder", "file.txt")
@@ -227,7 +227,7 @@ def join(path: Any, *paths: Any) -> Any:
 
 
 def mkdir(path: Any) -> None:
-    """Makes a folder in one that there is; nothing happens if there is one already.
+    """Creates a folder in an existing one; does nothing if it exists.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/new")
@@ -238,7 +238,7 @@ def mkdir(path: Any) -> None:
 
 
 def makedirs(path: Any) -> None:
-    """Makes a folder, and those on the way to it.
+    """Creates a folder and its missing parents.
 
     >>> import gradtape as tf, tempfile
     >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/new/newer")
@@ -262,7 +262,7 @@ def remove(path: Any) -> None:
 
 
 def rmtree(path: Any) -> None:
-    """Removes a folder and all that is in it.
+    """Removes a folder and its contents.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -275,7 +275,7 @@ def rmtree(path: Any) -> None:
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copies what is in a file.
+    """Copies a file.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -290,7 +290,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Gives a file or a folder another name.
+    """Renames a file or folder.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -1,7 +1,6 @@
-"""Messages as protocol buffers have them: fields by name, repeated fields as lists, maps, alternatives.
+"""Protocol buffer messages: fields by name, repeated fields as lists, maps, oneofs.
 
-A message inside another is there when something has been put into it; of the fields of an alternative the one that was
-last put in is there.
+A nested message is present once one of its fields has been set; of a oneof, the field that was set last is present.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ...core.wire import DecodeError
 
 
 class Field(NamedTuple):
-    """A field: its number, and what it is: many `bytes`, `float` or `int64`, a message, several, or a map of them."""
+    """A field: its number and its type: repeated `bytes`, `float` or `int64`, a message, several, or a map of them."""
 
     number: int
     kind: str
@@ -24,10 +23,10 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A message; subclasses say in `FIELDS` and `ONEOF` what it has."""
+    """A message; subclasses define its fields in `FIELDS` and `ONEOF`."""
 
     FIELDS: ClassVar[dict[str, Field]] = {}
-    ONEOF: ClassVar[str] = ""  # the name of the alternative that all fields are, if they are one
+    ONEOF: ClassVar[str] = ""  # the name of the oneof that contains all fields, if there is one
 
     def __init__(self, **values: Any) -> None:
         self._values: dict[str, Any] = {}
@@ -79,7 +78,7 @@ class Message:
             around._was_changed(name)
 
     def _was_changed(self, name: str) -> None:
-        """Something was put into a field: it is there, and of an alternative nothing else."""
+        """Records that a field was set: it is present, and the other fields of a oneof are not."""
         if name not in self._present:
             if self.ONEOF:
                 for other in tuple(self._present):
@@ -88,20 +87,20 @@ class Message:
         self._changed()
 
     def HasField(self, field_name: str) -> bool:
-        """Whether a message is there."""
+        """Returns whether a nested message is present."""
         self._known(field_name)
         if self.FIELDS[field_name].kind != "message":
             raise ValueError(f"Field {type(self).__name__}.{field_name} does not have presence: it is repeated.")
         return field_name in self._present
 
     def WhichOneof(self, oneof_group: str) -> str | None:
-        """The field of an alternative that is there."""
+        """Returns the field of a oneof that is present."""
         if oneof_group != self.ONEOF:
             raise ValueError(f'Protocol message {type(self).__name__} has no oneof "{oneof_group}" field.')
         return next(iter(self._present), None)
 
     def ClearField(self, field_name: str) -> None:
-        """Empties a field; what was in it belongs to nobody."""
+        """Clears a field; its previous value is detached."""
         self._known(field_name)
         held = self._values.pop(field_name, None)
         if isinstance(held, Message):
@@ -109,7 +108,7 @@ class Message:
         self._present.discard(field_name)
 
     def Clear(self) -> None:
-        """Empties all fields."""
+        """Clears all fields."""
         for name in self.FIELDS:
             self.ClearField(name)
 
@@ -118,7 +117,7 @@ class Message:
             raise ValueError(f"Protocol message {type(self).__name__} has no field {name}.")
 
     def ListFields(self) -> list[tuple[Any, Any]]:
-        """The fields that are there, each with its value."""
+        """Returns the fields that are present, with their values."""
         return [(field, self._values[name]) for name, field in self.FIELDS.items() if self._is_there(name)]
 
     def _is_there(self, name: str) -> bool:
@@ -126,35 +125,35 @@ class Message:
         return name in self._present if isinstance(held, Message) else bool(held)
 
     def CopyFrom(self, other_msg: Message) -> None:
-        """Becomes the same as another message."""
+        """Copies another message."""
         if other_msg is not self:
             self.ParseFromString(_same_kind(self, other_msg).SerializeToString())
 
     def MergeFrom(self, other_msg: Message) -> None:
-        """Adds what another message has: repeated fields are extended."""
+        """Merges another message: repeated fields are extended."""
         self.MergeFromString(_same_kind(self, other_msg).SerializeToString())
 
     def ByteSize(self) -> int:
-        """How many bytes the message is."""
+        """Returns the serialized size in bytes."""
         return len(self.SerializeToString())
 
     def IsInitialized(self) -> bool:
-        """Whether all required fields are there: there are none."""
+        """Returns True: there are no required fields."""
         return True
 
     def FindInitializationErrors(self) -> list[str]:
-        """Which required fields are missing: there are none."""
+        """Returns no errors: there are no required fields."""
         return []
 
     def SetInParent(self) -> None:
-        """Makes the message be there, in the one around it."""
+        """Marks the message as present in its parent."""
         self._changed()
 
     def DiscardUnknownFields(self) -> None:
-        """What is not known is not kept."""
+        """Does nothing: unknown fields are not kept."""
 
     def SerializeToString(self, deterministic: bool = False) -> bytes:
-        """The message as bytes; with `deterministic`, maps in the order of their keys."""
+        """Serializes the message; with `deterministic`, maps are sorted by key."""
         parts = []
         for name, field in self.FIELDS.items():
             held = self._values.get(name)
@@ -173,18 +172,18 @@ class Message:
 
     @classmethod
     def FromString(cls, s: bytes) -> Self:
-        """The message that bytes are."""
+        """Parses a message."""
         message = cls()
         message.ParseFromString(s)
         return message
 
     def ParseFromString(self, serialized: bytes) -> int:
-        """Becomes the message that bytes are; how many they were."""
+        """Replaces the message by a parsed one; returns the number of bytes."""
         self.Clear()
         return self.MergeFromString(serialized)
 
     def MergeFromString(self, serialized: bytes) -> int:
-        """Adds what the message has that bytes are; how many they were."""
+        """Merges a parsed message; returns the number of bytes."""
         named = {field.number: (name, field) for name, field in self.FIELDS.items()}
         try:
             for number, kind, value in wire.fields(bytes(serialized)):
@@ -244,7 +243,7 @@ def _same_kind(message: Message, other: Any) -> Any:
 
 
 def _lines(message: Message) -> Iterator[str]:
-    """The message in the text format of protocol buffers."""
+    """Returns the message in the text format of protocol buffers."""
     for name, field in message.FIELDS.items():
         held = message._values.get(name)
         if not message._is_there(name) or held is None:
@@ -265,7 +264,7 @@ _ESCAPES = {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, float):  # a float32, in six digits if they are enough to tell it from others
+    if isinstance(value, float):  # a float32, with six digits if they identify it
         short = f"{value:.6g}"
         return short if struct.unpack("f", struct.pack("f", float(short)))[0] == value else f"{value:.9g}"
     if not isinstance(value, bytes):
@@ -274,7 +273,7 @@ def _shown(value: Any) -> str:
 
 
 class Repeated(MutableSequence[Any]):
-    """A repeated field: a list that takes values of one kind."""
+    """A repeated field: a list with values of one type."""
 
     def __init__(self, owner: Message, name: str, field: Field) -> None:
         self.items: list[Any] = []
@@ -297,12 +296,12 @@ class Repeated(MutableSequence[Any]):
         return len(self.items)
 
     def insert(self, index: int, value: Any) -> None:
-        """Puts a value before the one at `index`."""
+        """Inserts a value before the one at `index`."""
         self.items.insert(index, self._checked(value))
         self._owner._was_changed(self._name)
 
     def extend(self, values: Iterable[Any]) -> None:
-        """Adds values, all of them or, if one is of another kind, none."""
+        """Appends values: all of them, or none if one has another type."""
         if values is None:
             return
         self.items.extend([*map(self._checked, values)])
@@ -311,7 +310,7 @@ class Repeated(MutableSequence[Any]):
     MergeFrom = extend
 
     def add(self, **values: Any) -> Any:
-        """A new message at the end."""
+        """Appends a new message."""
         if self._field.message is None:
             raise AttributeError("add() is for repeated messages: use append()")
         made = self._field.message(**values)
@@ -327,7 +326,7 @@ class Repeated(MutableSequence[Any]):
 
 
 class Map(MutableMapping[str, Any]):
-    """A map from names to messages: what is asked for is made."""
+    """A map from names to messages, which are created on access."""
 
     def __init__(self, owner: Message, name: str, field: Field) -> None:
         self._items: dict[str, Any] = {}
@@ -357,7 +356,7 @@ class Map(MutableMapping[str, Any]):
         return len(self._items)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The message under a name, if it is there."""
+        """Returns the message under a name, if present."""
         return self._items.get(key, default)
 
     def __repr__(self) -> str:

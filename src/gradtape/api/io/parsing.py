@@ -1,4 +1,4 @@
-"""`tf.io.parse_example`: serialized examples as tensors."""
+"""`tf.io.parse_example`: parses serialized examples into tensors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["parse_example", "parse_single_example"]
 
 
 def parse_example(serialized: Any, features: Any, example_names: Any = None, name: str | None = None) -> dict[str, Any]:
-    """The features of a batch of serialized `tf.train.Example`s, or of one, as a dict of tensors.
+    """Parses a batch of serialized `tf.train.Example`s, or one, into a dict of tensors.
 
     Args:
-      features: by name, what to look for: `tf.io.FixedLenFeature` gives a dense tensor, `VarLenFeature` and
-        `SparseFeature` a sparse one, `RaggedFeature` a ragged one, `FixedLenSequenceFeature` a dense one, filled up.
+      features: descriptions by name: `tf.io.FixedLenFeature` gives a dense tensor, `VarLenFeature` and `SparseFeature`
+        a sparse one, `RaggedFeature` a ragged one, `FixedLenSequenceFeature` a padded dense one.
 
     >>> import gradtape as tf
     >>> example = tf.train.Example()
@@ -51,7 +51,7 @@ def parse_example(serialized: Any, features: Any, example_names: Any = None, nam
 def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
-    """The features of one serialized `tf.train.Example`, as a dict of tensors.
+    """Parses one serialized `tf.train.Example` into a dict of tensors.
 
     >>> import gradtape as tf
     >>> example = tf.train.Example()
@@ -73,19 +73,19 @@ def _given(features: Any, what: str) -> dict[str, Any]:
 
 
 def described(count: int, names: Any, single: bool) -> list[str]:
-    """How errors begin that are about one of the examples."""
+    """Returns the start of an error message about an example."""
     if names is not None:
         return [f"Name: {name.decode()}, " for name in np.ravel(text_tensor(names).numpy())]
     return [""] if single else [f"Name: <unknown>, Index: {i}.  " for i in range(count)]
 
 
 def declared(columns: dict[str, Column]) -> list[Any]:
-    """The dtypes of the arrays of all columns."""
+    """Returns the dtypes of the arrays of all columns."""
     return [dtype for column in columns.values() for dtype in column.declared]
 
 
 def tensors_of(columns: dict[str, Column], arrays: list[Tensor], single: bool) -> dict[str, Any]:
-    """The tensors of all columns, from their arrays."""
+    """Returns the tensors of all columns, from their arrays."""
     found, place = {}, 0
     for key, column in columns.items():
         count = len(column.declared)

@@ -1,4 +1,4 @@
-"""Serialized examples read feature by feature, without making messages of them."""
+"""Reads serialized examples feature by feature, without creating messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = {1: dtypes.string, 2: dtypes.float32, 3: dtypes.int64}
 
 
 class Values(NamedTuple):
-    """What a feature has: a list of bytes, or an array of numbers; the dtype is None if there is no list in it."""
+    """The values of a feature: a list of bytes or an array of numbers; the dtype is None if it has no list."""
 
     dtype: Any
     values: Any
@@ -26,12 +26,12 @@ _NOTHING = Values(None, [])
 
 
 def examples(serialized: list[bytes], wanted: set[str]) -> list[Row]:
-    """The features of each example that are wanted."""
+    """Returns the requested features of each example."""
     return [_read(data, lambda message: _features(_inside(message, 1), wanted)) for data in serialized]
 
 
 def sequences(serialized: list[bytes], context: set[str], lists: set[str]) -> tuple[list[Row], list[dict[str, Any]]]:
-    """The features of each example's context that are wanted, and the lists of features."""
+    """Returns the requested context features of each example, and the feature lists."""
     return (
         [_read(data, lambda message: _features(_inside(message, 1), context)) for data in serialized],
         [_read(data, lambda message: _lists(_inside(message, 2), lists)) for data in serialized],
@@ -48,12 +48,12 @@ def _read(data: bytes, function: Any) -> Any:
 
 
 def _inside(message: bytes, number: int) -> bytes:
-    """The message in a field, of which several parts are one after another."""
+    """Returns the message in a field, whose parts are concatenated."""
     return b"".join(value for found, kind, value in wire.fields(message) if found == number and kind == wire.BYTES)
 
 
 def _entries(data: bytes, wanted: set[str]) -> dict[str, bytes]:
-    """The entries of a map that are wanted."""
+    """Returns the requested entries of a map."""
     found = {}
     for number, kind, entry in wire.fields(data):
         if number == 1 and kind == wire.BYTES:
@@ -78,7 +78,7 @@ def _lists(data: bytes, wanted: set[str]) -> dict[str, Any]:
 
 
 def _values(feature: bytes) -> Values:
-    """The values of a feature: of several lists the first, as TensorFlow's ops read it."""
+    """Returns the values of a feature: the first of several lists, as TensorFlow's ops do."""
     for number, kind, data in wire.fields(feature):
         if kind != wire.BYTES or number not in KINDS:
             continue

@@ -1,4 +1,4 @@
-"""Writing TFRecord files."""
+"""Writer of TFRecord files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = ("", "GZIP", "ZLIB")
 
 
 class TFRecordOptions:
-    """How a file of records is written: whether it is compressed, and how much.
+    """Options for writing a TFRecord file: its compression.
 
     >>> import gradtape as tf
     >>> tf.io.TFRecordOptions(compression_type="GZIP").compression_type
@@ -53,7 +53,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The compression that options, or a name of one, stand for: "", "GZIP" or "ZLIB"."""
+        """Returns the compression of options or of a name: "", "GZIP" or "ZLIB"."""
         if isinstance(options, TFRecordOptions):
             return cls.get_compression_type_string(options.compression_type)
         if not options:
@@ -66,7 +66,7 @@ class TFRecordOptions:
 
 
 class TFRecordWriter:
-    """Writes records into a file, which TensorFlow reads too.
+    """Writes records to a TFRecord file, which TensorFlow can read.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "one.tfrecord")
@@ -89,7 +89,7 @@ class TFRecordWriter:
             self._zip = _Deflated(self._file, level)
 
     def write(self, record: Any) -> None:
-        """Adds a record, bytes or text."""
+        """Writes a record, bytes or text."""
         record = record.numpy() if isinstance(record, Tensor) else record
         if not isinstance(record, bytes | str):
             raise TypeError(f"a record is bytes, got {type(record).__name__}. Use SerializeToString() for a message")
@@ -97,14 +97,14 @@ class TFRecordWriter:
         (self._zip or self._file).write(framed(record.encode() if isinstance(record, str) else record))
 
     def flush(self) -> None:
-        """Writes to the disk what is still in memory."""
+        """Flushes buffered records to disk."""
         self._open()
         if self._zip is not None:
             self._zip.flush()
         self._file.flush()
 
     def close(self) -> None:
-        """Ends the file. After that nothing can be written."""
+        """Closes the file."""
         if self._file is not None:
             if self._zip is not None:
                 self._zip.close()
@@ -123,7 +123,7 @@ class TFRecordWriter:
 
 
 class _Deflated:
-    """A file of zlib's, written piece by piece."""
+    """A zlib file, written piece by piece."""
 
     def __init__(self, file: Any, level: int) -> None:
         self._file, self._deflate = file, zlib.compressobj(level)

@@ -1,4 +1,4 @@
-"""Serialized `tf.train.SequenceExample`s as tensors: features of the whole, and of the steps of sequences."""
+"""Parses serialized `tf.train.SequenceExample`s into tensors: context features and features of steps."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def parse_sequence_example(
     example_names: Any = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The features of a batch of serialized `tf.train.SequenceExample`s: of the wholes, of the steps, and lengths.
+    """Parses a batch of serialized `tf.train.SequenceExample`s into context features, step features, and lengths.
 
     Args:
-      context_features: by name, what to look for in the context, as for `tf.io.parse_example`.
-      sequence_features: by name, what to look for in the steps: a `tf.io.FixedLenSequenceFeature` gives a dense tensor,
-        filled up to the longest sequence, and an entry of the lengths; `VarLenFeature` a sparse, `RaggedFeature` a
-        ragged one.
+      context_features: descriptions of the context features, as for `tf.io.parse_example`.
+      sequence_features: descriptions of the step features: a `tf.io.FixedLenSequenceFeature` gives a dense tensor,
+        padded to the longest sequence, and an entry of the lengths; `VarLenFeature` a sparse, `RaggedFeature` a ragged
+        one.
 
     >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()
@@ -56,7 +56,7 @@ def parse_single_sequence_example(
     example_name: Any = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The features of one serialized `tf.train.SequenceExample`: those of the whole, and those of its steps.
+    """Parses one serialized `tf.train.SequenceExample` into context features and step features.
 
     >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()
@@ -104,7 +104,7 @@ class _ListColumn(Column):
     source: str
 
     def steps(self, row: Any, name: str) -> list[Any] | None:
-        """The values of each step; None if there is no such list."""
+        """Returns the values of each step; None if there is no such list."""
         found = row.get(self.source)
         if found is None:
             return None
@@ -130,11 +130,11 @@ class _DenseLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """The steps and the lengths of sequences."""
+        """Returns the dtypes of the steps and of the sequence lengths."""
         return [self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:
-        """One array, filled up to the longest sequence, and the lengths."""
+        """Returns one array, padded to the longest sequence, and the lengths."""
         found = []
         for row, name in zip(rows, names, strict=True):
             steps = self.steps(row, name)
@@ -165,11 +165,11 @@ class _SparseLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """Places, values and shape."""
+        """Returns the dtypes of indices, values and shape."""
         return [dtypes.int64, self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:
-        """A place for each value: its example, its step, and which of the step's values it is."""
+        """Returns an index for each value: its example, its step, and its position in the step."""
         found = [self.steps(row, name) or [] for row, name in zip(rows, names, strict=True)]
         places = [(i, j, k) for i, steps in enumerate(found) for j, step in enumerate(steps) for k in range(len(step))]
         every = [step for steps in found for step in steps]
@@ -180,7 +180,7 @@ class _SparseLists(_ListColumn):
         ]  # fmt: skip
 
     def tensor(self, parts: list[Tensor], single: bool) -> SparseTensor:
-        """The sparse tensor."""
+        """Returns the sparse tensor."""
         indices, values, shape = parts
         return SparseTensor(indices[:, 1:], values, shape[1:]) if single else SparseTensor(indices, values, shape)
 
@@ -199,18 +199,18 @@ class _RaggedLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """Values, where examples end, and where steps end."""
+        """Returns the dtypes of values and of the splits of examples and steps."""
         return [self.dtype, self.splits, self.splits]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:
-        """The values, and two levels of splits."""
+        """Returns the values, and two levels of splits."""
         found = [self.steps(row, name) or [] for row, name in zip(rows, names, strict=True)]
         every = [step for steps in found for step in steps]
         outer, inner = (np.cumsum([0, *map(len, parts)]).astype(self.splits.as_numpy_dtype) for parts in (found, every))
         return [text(joined(every, self.dtype), self.dtype), outer, inner]
 
     def tensor(self, parts: list[Tensor], single: bool) -> Any:
-        """The ragged tensor."""
+        """Returns the ragged tensor."""
         values, outer, inner = parts
         steps = RaggedTensor.from_row_splits(values, inner, validate=False)
         return steps if single else RaggedTensor.from_row_splits(steps, outer, validate=False)

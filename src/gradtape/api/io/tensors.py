@@ -1,4 +1,4 @@
-"""Tensors as bytes, as TensorFlow's `TensorProto` has them; sparse ones are three of them."""
+"""Serialized tensors in TensorFlow's `TensorProto` format; sparse ones are three of them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = [
     "deserialize_many_sparse", "parse_tensor", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
 ]  # fmt: skip
 
-# Fields of a TensorProto, and those that have single values, by the kinds of numbers that may be there.
+# Fields of a TensorProto, and the fields of single values by dtype.
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
 _FLOATS, _DOUBLES, _INTEGERS = (5, 9), (6, 12), (7, 10, 11, 13, 16, 17)
 _MAX_RANK = 254  # TensorFlow's
-_MAX_BYTES = 1 << 31  # of a tensor of which one value is stored: a message that has all of them cannot be larger
+_MAX_BYTES = 1 << 31  # limit for a tensor of which one value is stored; a message with all values cannot be larger
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
-    """A tensor as bytes, which `tf.io.parse_tensor` makes a tensor of again.
+    """Serializes a tensor for `tf.io.parse_tensor`.
 
     >>> import gradtape as tf
     >>> data = tf.io.serialize_tensor(tf.constant([1, 2]))
@@ -41,7 +41,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
 
 
 def encoded(array: Any, dtype: DType) -> bytes:
-    """The bytes of a `TensorProto`."""
+    """Returns the bytes of a `TensorProto`."""
     dims = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in array.shape)
     head = wire.number_field(_DTYPE, dtype.as_datatype_enum) + wire.field(_SHAPE, dims)
     if dtype is dtypes.string:
@@ -50,7 +50,7 @@ def encoded(array: Any, dtype: DType) -> bytes:
 
 
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
-    """The tensor that `tf.io.serialize_tensor` has made bytes of.
+    """Parses a tensor serialized by `tf.io.serialize_tensor`.
 
     >>> import gradtape as tf
     >>> tf.io.parse_tensor(tf.io.serialize_tensor(["a", "b"]), tf.string).numpy().tolist()
@@ -63,7 +63,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 
 def decoded(data: bytes, dtype: DType) -> Tensor:
-    """The tensor in the bytes of a `TensorProto`."""
+    """Returns the tensor in the bytes of a `TensorProto`."""
     found = parsed(data)
     if found.dtype is not dtype:
         raise errors.InvalidArgumentError(
@@ -74,7 +74,7 @@ def decoded(data: bytes, dtype: DType) -> Tensor:
 
 
 def parsed(data: bytes) -> Tensor:
-    """The tensor in the bytes of a `TensorProto`, of the dtype that it has there."""
+    """Returns the tensor in the bytes of a `TensorProto`, with its own dtype."""
     try:
         dtype, shape, content, values = _parts(data)
         count = math.prod(shape)
@@ -96,8 +96,8 @@ def parsed(data: bytes) -> Tensor:
 
 
 def _strings(content: bytes, count: int) -> list[bytes]:
-    """The strings of a tensor's content: all their lengths, then their bytes."""
-    if count > len(content):  # each length takes a byte at least
+    """Returns the strings of a tensor's content: all lengths, then all bytes."""
+    if count > len(content):  # each length takes at least one byte
         raise wire.DecodeError(f"{count} strings in {len(content)} bytes")
     lengths, place = [], 0
     for _ in range(count):
@@ -110,7 +110,7 @@ def _strings(content: bytes, count: int) -> list[bytes]:
 
 
 def _repeated(array: Any, count: int) -> Any:
-    """So many values, of which those that are not there are the last one."""
+    """Returns that many values; missing ones repeat the last one."""
     missing = count - len(array)
     if missing <= 0 or not len(array):
         return array
@@ -120,7 +120,7 @@ def _repeated(array: Any, count: int) -> Any:
 
 
 def _from_values(values: list[Any], dtype: DType) -> Any:
-    """Single values as an array: small floats are their bits, complex numbers pairs."""
+    """Returns single values as an array: small floats are stored as bits, complex numbers as pairs."""
     if dtype is dtypes.float16 or dtype.narrow:
         bits = np.dtype(f"u{dtype.numpy.itemsize}")
         return np.array(values, np.int64).astype(bits).view(dtype.numpy)
@@ -132,7 +132,7 @@ def _from_values(values: list[Any], dtype: DType) -> Any:
 
 
 def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
-    """Dtype, shape, content and single values."""
+    """Returns dtype, shape, content and single values."""
     kind, shape, content, values = 0, [], b"", []
     for number, form, value in wire.fields(data):
         if number == _DTYPE:
@@ -140,7 +140,7 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
         elif number == _SHAPE:
             dims = [dict((n, v) for n, _, v in wire.fields(dim)) for n, _, dim in wire.fields(value) if n == 2]
             shape = [dim.get(1, 0) for dim in dims]
-            if not all(type(n) is int for n in shape):  # a product of bytes would repeat them
+            if not all(type(n) is int for n in shape):  # multiplying bytes would repeat them
                 raise wire.DecodeError("a size was expected")
         elif number == _CONTENT:
             content = value
@@ -158,7 +158,7 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
 
 
 def serialize_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | None = None) -> Tensor:
-    """The places, the values and the shape of a sparse tensor, each as bytes.
+    """Returns the indices, the values and the shape of a sparse tensor, each serialized.
 
     >>> import gradtape as tf
     >>> tf.io.serialize_sparse(tf.sparse.from_dense([0, 5])).shape
@@ -173,7 +173,7 @@ def serialize_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | N
 
 
 def serialize_many_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | None = None) -> Tensor:
-    """Every row of a sparse tensor as `serialize_sparse` makes it of a tensor.
+    """Serializes every row of a sparse tensor like `serialize_sparse`.
 
     >>> import gradtape as tf
     >>> tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 5], [7, 0]])).shape
@@ -196,7 +196,7 @@ def serialize_many_sparse(sp_input: Any, out_type: Any = dtypes.string, name: st
 def deserialize_many_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Sparse tensors that were serialized, a row each, as one with an axis more.
+    """Merges serialized sparse tensors, one per row, into one with an additional axis.
 
     >>> import gradtape as tf
     >>> rows = tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 5], [7, 0]]))

@@ -1,4 +1,4 @@
-"""Records that are text, or compressed: CSV, JSON, zlib."""
+"""Text and compressed records: CSV, JSON, zlib."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def decode_csv(
     select_cols: Any = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """The columns of lines of CSV, a tensor each.
+    """Parses lines of CSV into columns, one tensor each.
 
     Args:
-      record_defaults: for each column what stands for a field that is empty, or an empty tensor if none may be; its
-        dtype is that of the column.
-      na_value: means an empty field too.
-      select_cols: the numbers of the columns wanted; all unless given.
+      record_defaults: for each column the value of an empty field, or an empty tensor if fields must not be empty; it
+        determines the dtype of the column.
+      na_value: also means an empty field.
+      select_cols: the indices of the columns to read; all by default.
 
     >>> import gradtape as tf
     >>> numbers, words = tf.io.decode_csv(["1,a", ",b"], record_defaults=[7, ""])
@@ -93,7 +93,7 @@ def fields_of(record: bytes, number: int, delim: bytes, quotes: bool, columns: A
 
 
 def _split(record: bytes, delim: bytes) -> Iterator[bytes]:
-    """Fields that may be quoted, with quotes in them doubled."""
+    """Splits fields that may be quoted, with doubled quotes in them."""
     place = 0
     while True:
         if record[place : place + 1] != b'"':
@@ -132,7 +132,7 @@ def value_of(field: bytes, record: int, number: int, default: Tensor, missing: b
 
 
 def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
-    """`tf.train.Example`s that are written as JSON, serialized.
+    """Converts `tf.train.Example`s in JSON to serialized ones.
 
     >>> import gradtape as tf
     >>> data = tf.io.decode_json_example('{"features": {"feature": {"age": {"int64List": {"value": [29]}}}}}')
@@ -167,7 +167,7 @@ _DECOMPRESS: dict[str, Any] = {"": lambda data: data, "ZLIB": zlib.decompress, "
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
-    """Strings decompressed.
+    """Decompresses strings.
 
     >>> import gradtape as tf, zlib
     >>> tf.io.decode_compressed([zlib.compress(b"hello")], "ZLIB").numpy().tolist()

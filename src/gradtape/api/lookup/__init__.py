@@ -1,1 +1,1 @@
-"""`tf.lookup`: tables from keys to values, strings or numbers, fixed or changing."""
+"""`tf.lookup`: static and mutable tables from keys to values, strings or numbers."""

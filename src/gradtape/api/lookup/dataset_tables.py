@@ -1,4 +1,4 @@
-"""Tables whose keys and values are the elements of a dataset."""
+"""Tables with keys and values from a dataset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DatasetInitializer", "index_table_from_dataset", "table_from_dataset
 
 
 class HasherSpec(NamedTuple):
-    """How words that are not in a table get their numbers."""
+    """The hash function for out-of-vocabulary words."""
 
     hasher: str
     key: Any
@@ -26,7 +26,7 @@ FastHashSpec = HasherSpec("fasthash", None)
 
 
 class DatasetInitializer:
-    """What a static table contains: the pairs of a dataset, a key and its value, both scalars.
+    """The initializer of a static table from a dataset of key-value pairs of scalars.
 
     >>> import gradtape as tf
     >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
@@ -65,10 +65,10 @@ def table_from_dataset(
     key_dtype: Any = dtypes.string,
     name: str | None = None,
 ) -> Any:
-    """A table of the pairs of a dataset; other keys have `default_value`, or a bucket by their hash.
+    """Creates a table from the pairs of a dataset; other keys get `default_value`, or a bucket by their hash.
 
     Args:
-      vocab_size: how many pairs there are; `InvalidArgumentError` if there are fewer.
+      vocab_size: the number of pairs; raises `InvalidArgumentError` if there are fewer.
 
     >>> import gradtape as tf
     >>> pairs = tf.data.Dataset.range(3).map(lambda x: (x, tf.strings.as_string(x * 2)))
@@ -112,7 +112,7 @@ def index_table_from_dataset(
     key_dtype: Any = dtypes.string,
     name: str | None = None,
 ) -> Any:
-    """A table from the elements of a dataset to their numbers, from 0 on.
+    """Creates a table from the elements of a dataset to their indices.
 
     >>> import gradtape as tf
     >>> words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
@@ -125,7 +125,7 @@ def index_table_from_dataset(
 
 
 def _pair(dataset: Any) -> tuple[TensorSpec, TensorSpec]:
-    """The specs of keys and values; `ValueError` if elements are no pairs of scalars."""
+    """Returns the specs of keys and values; raises `ValueError` if elements are not pairs of scalars."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"`dataset` must be a `tf.data.Dataset`, got {dataset!r}")
     spec = dataset.element_spec

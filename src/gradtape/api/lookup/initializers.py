@@ -1,4 +1,4 @@
-"""What a static table contains: keys and values that are there, or lines of a text file."""
+"""Initializers of static tables: from keys and values, or from lines of a text file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["KeyValueTensorInitializer", "TextFileIndex", "TextFileInitializer"]
 
 
 class KeyValueTensorInitializer:
-    """A table of the given keys, each with the value at its place.
+    """A table with the given keys and values.
 
     >>> import gradtape as tf
     >>> rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
@@ -47,7 +47,7 @@ class KeyValueTensorInitializer:
         return as_dtype(self._value_dtype)
 
     def initialize(self, table: Any) -> None:
-        """Puts keys and values into a static table."""
+        """Adds keys and values to a static table."""
         check_types(self, table)
         keys, values = array_of(self._keys), array_of(self._values)
         if keys.shape != values.shape:
@@ -60,7 +60,7 @@ def _of_dtype(value: Any, dtype: Any) -> Tensor:
 
 
 class TextFileIndex:
-    """What of a line is a key or a value, where it is not the column of that number."""
+    """Special columns of a text file: the whole line, or the line number."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -71,8 +71,8 @@ class TextFileInitializer:
 
     Args:
       key_index, value_index: the column of the keys and of the values, or one of `TextFileIndex`.
-      vocab_size: how many lines are read; all of them unless given.
-      value_index_offset: is added to line numbers that are values.
+      vocab_size: the number of lines to read; all by default.
+      value_index_offset: added to line numbers used as values.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "words.txt")
@@ -165,7 +165,7 @@ class TextFileInitializer:
 
 
 def check_types(initializer: Any, table: Any) -> None:
-    """Raises unless a table has the types of what is put into it."""
+    """Raises an error unless a table has the dtypes of its contents."""
     for what in ("key", "value"):
         wanted, given = getattr(table, f"{what}_dtype"), getattr(initializer, f"{what}_dtype")
         if wanted is not given:

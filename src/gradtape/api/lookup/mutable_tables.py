@@ -1,4 +1,4 @@
-"""Tables that change. In a function every lookup and every change happens at each run, in the order of the program."""
+"""Mutable tables. In a function, lookups and updates happen in every run, in program order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["DenseHashTable", "MutableHashTable"]
 
 
 class _MutableTable(LookupTable):
-    """The rows in a dict. A key is a value or a tuple of values, a row an array of the default value's shape."""
+    """Rows in a dict. A key is a value or a tuple of values, a row an array with the shape of the default value."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class _MutableTable(LookupTable):
         self._as_variables: dict[str, Variable] = {}
 
     def _owned(self) -> dict[str, Variable]:
-        """The rows as two variables, for a checkpoint to save or to restore.
+        """Returns the rows as two variables, for saving and restoring by a checkpoint.
 
-        What they contain are the rows, until the table is used again.
+        They hold the current rows until the table is used again.
         """
         with self._lock, dispatch.traced_by(None):
             if not self._as_variables and self._checkpoint:
@@ -59,7 +59,7 @@ class _MutableTable(LookupTable):
             return self._as_variables
 
     def _contents(self) -> dict[Any, Any]:
-        """The rows; the lock is held."""
+        """Returns the rows; the caller holds the lock."""
         if self._as_variables:
             keys, values = (array_of(self._as_variables[part].read_value()) for part in ("keys", "values"))
             self._as_variables = {}
@@ -67,13 +67,13 @@ class _MutableTable(LookupTable):
         return self._rows
 
     def _hashed(self, keys: Any) -> list[Any]:
-        """The keys of an array, as a dict takes them."""
+        """Returns the keys of an array in hashable form."""
         if not self._key_shape:
             return keys.ravel().tolist()
         return [tuple(key.ravel().tolist()) for key in keys.reshape(-1, *self._key_shape)]
 
     def _places(self, keys: Any) -> tuple[int, ...]:
-        """The shape of an array of keys without that of one key."""
+        """Returns the shape of an array of keys without the shape of one key."""
         inner = len(self._key_shape)
         if keys.shape[keys.ndim - inner :] != self._key_shape or keys.ndim < inner:
             raise errors.InvalidArgumentError(
@@ -82,7 +82,7 @@ class _MutableTable(LookupTable):
         return keys.shape[: keys.ndim - inner]
 
     def _checked(self, keys: list[Any]) -> list[Any]:
-        """Keys that the table may have."""
+        """Returns keys after checking that the table may contain them."""
         return keys
 
     def _arrays(self) -> tuple[Any, Any]:
@@ -98,7 +98,7 @@ class _MutableTable(LookupTable):
         return py_function(locked, inputs, declared)
 
     def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> Any:
-        """The values of `keys`; for those not there, the default value."""
+        """Returns the values of `keys`, or the default value for missing keys."""
 
         def find(keys: Any, *defaults: Any) -> Tensor:
             places, rows = self._places(keys), self._contents()
@@ -120,7 +120,7 @@ class _MutableTable(LookupTable):
         )  # fmt: skip
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
-        """Puts keys with their values into the table; those there already get new values."""
+        """Inserts keys with their values; existing keys get new values."""
 
         def put(keys: Any, values: Any) -> bool:
             shape = (*self._places(keys), *self._default.shape)
@@ -136,7 +136,7 @@ class _MutableTable(LookupTable):
         self._run(put, given, dtypes.bool)
 
     def remove(self, keys: Any, name: str | None = None) -> None:
-        """Takes keys out of the table; those that are not there are passed over."""
+        """Removes keys from the table; missing ones are ignored."""
 
         def drop(keys: Any) -> bool:
             self._places(keys)
@@ -148,11 +148,11 @@ class _MutableTable(LookupTable):
         self._run(drop, [converted(keys, self._key_dtype, "keys")], dtypes.bool)
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are now."""
+        """Returns the current number of keys."""
         return self._run(lambda: len(self._contents()), [], dtypes.int64)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys, in the order in which they came, and their values."""
+        """Returns all keys in insertion order, and their values."""
 
         def both() -> list[Tensor]:
             keys, values = self._arrays()
@@ -163,7 +163,7 @@ class _MutableTable(LookupTable):
 
 
 def _array(values: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array of some values or rows; strings stay bytes."""
+    """Returns an array of values or rows; strings stay bytes."""
     if dtype is not dtypes.string:
         return np.array(values, dtype.as_numpy_dtype).reshape(shape)
     flat = [one for value in values for one in np.ravel(np.asarray(value, object))]
@@ -177,10 +177,10 @@ def _text(array: Any, dtype: Any) -> Tensor:
 
 
 class MutableHashTable(_MutableTable):
-    """A table into which keys are put and out of which they are taken; checkpoints save it.
+    """A mutable table, saved by checkpoints.
 
     Args:
-      default_value: what a lookup gives for a key that is not there; its shape is that of all values.
+      default_value: the value for missing keys; its shape is that of all values.
 
     >>> import gradtape as tf
     >>> table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, default_value=-1)
@@ -205,10 +205,10 @@ class MutableHashTable(_MutableTable):
 
 
 class DenseHashTable(_MutableTable):
-    """A table that changes, in which two keys may not be used: `empty_key` and `deleted_key`.
+    """A mutable table with two reserved keys: `empty_key` and `deleted_key`.
 
-    TensorFlow keeps such a table in one block of memory, and exports empty places too; here it is a `MutableHashTable`
-    whose keys may be vectors, and what it exports are its keys.
+    TensorFlow stores such a table in one block of memory and also exports empty slots; gradtape's is a
+    `MutableHashTable` whose keys may be vectors, and it exports its keys only.
 
     >>> import gradtape as tf
     >>> table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=0, deleted_key=-1)

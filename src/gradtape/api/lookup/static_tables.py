@@ -1,4 +1,4 @@
-"""Tables whose contents are fixed when they are made."""
+"""Tables with fixed contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["StaticHashTable", "StaticVocabularyTable"]
 
 
 class StaticHashTable(LookupTable):
-    """A table that is filled once, by an initializer; keys it does not have get `default_value`.
+    """A table that an initializer fills once; missing keys get `default_value`.
 
     >>> import gradtape as tf
     >>> rows = tf.lookup.KeyValueTensorInitializer(["red", "green"], [10, 20])
@@ -46,16 +46,16 @@ class StaticHashTable(LookupTable):
         self._rows: dict[Any, Any] | None = None
         default = self._default.numpy()
         self._find: Any = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
-        self._find.table = self  # what a SavedModel has in place of the function
+        self._find.table = self  # a SavedModel's replacement of the function
         initializer.initialize(self)
 
     @property
     def default_value(self) -> Tensor:
-        """What a lookup gives for a key that is not there."""
+        """The value for missing keys."""
         return self._default
 
     def _import(self, keys: list[Any], values: list[Any]) -> None:
-        """Called by the initializer: the rows, in which a key may not stand twice with different values."""
+        """Called by the initializer: sets the rows, in which a key must not occur with different values."""
         rows: dict[Any, Any] = {}
         for key, value in zip(keys, values, strict=True):
             if rows.setdefault(key, value) != value:
@@ -71,18 +71,18 @@ class StaticHashTable(LookupTable):
         return self._rows
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The values of `keys`, a dense, sparse or ragged tensor, and the default value for those not there."""
+        """Returns the values of `keys`, a dense, sparse or ragged tensor, with the default value for missing keys."""
         self._contents()
         return over_values(
             lambda dense: ops.map_text(converted(dense, self._key_dtype, "keys"), function=self._find), keys
         )
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are."""
+        """Returns the number of keys."""
         return to_tensor(0 if self._rows is None else len(self._rows), dtypes.int64)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys, and their values."""
+        """Returns all keys and their values."""
         rows = self._contents()
         keys = np.array(list(rows), _kind(self._key_dtype))
         values = np.array(list(rows.values()), _kind(self._value_dtype))
@@ -98,7 +98,7 @@ def _shown(value: Any) -> str:
 
 
 class StaticVocabularyTable(LookupTable):
-    """Words with their numbers; a word that is not there gets one of `num_oov_buckets` numbers above, by its hash.
+    """A vocabulary with indices; missing words get one of `num_oov_buckets` further indices, by their hash.
 
     >>> import gradtape as tf
     >>> words = tf.lookup.KeyValueTensorInitializer(["emerson", "lake"], tf.constant([0, 1], tf.int64))
@@ -140,7 +140,7 @@ class StaticVocabularyTable(LookupTable):
         self._buckets = num_oov_buckets
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The numbers of `keys`, a dense, sparse or ragged tensor."""
+        """Returns the indices of `keys`, a dense, sparse or ragged tensor."""
         return over_values(lambda dense: self._numbers(converted(dense, self._key_dtype, "keys")), keys)
 
     def _numbers(self, keys: Tensor) -> Tensor:
@@ -154,6 +154,6 @@ class StaticVocabularyTable(LookupTable):
         return ops.where(ops.equal(known, to_tensor(-1, dtypes.int64)), ops.add(buckets, size), known)
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many numbers there are: of the words and of the buckets."""
+        """Returns the number of indices: of words and buckets."""
         words = 0 if self._table is None else int(self._table.size())
         return to_tensor(words + self._buckets, dtypes.int64)

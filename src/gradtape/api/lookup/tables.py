@@ -1,4 +1,4 @@
-"""What all lookup tables have in common: their types, and keys that may be sparse or ragged."""
+"""The base of lookup tables: dtypes, and sparse or ragged keys."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class LookupTable(Owner):
 
     @property
     def name(self) -> str | None:
-        """The name that the table was given."""
+        """The name of the table."""
         return self._name
 
     @property
     def resource_handle(self) -> Any:
-        """The table itself, for there is no runtime that would know it by a handle."""
+        """The table itself, as there is no runtime with handles."""
         return self
 
     def __getitem__(self, keys: Any) -> Any:
-        """The values of `keys`."""
+        """Returns the values of `keys`."""
         return self.lookup(keys)
 
 
 def over_values(function: Any, keys: Any) -> Any:
-    """`function` of dense keys, applied to what a sparse or a ragged tensor holds, which keeps its form."""
+    """Applies `function` of dense keys to the values of a sparse or ragged tensor, which keeps its form."""
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, function(keys.values), keys.dense_shape)
     if isinstance(keys, RaggedTensor):
@@ -64,12 +64,12 @@ def over_values(function: Any, keys: Any) -> Any:
 
 
 def converted(value: Any, dtype: DType, what: str) -> Tensor:
-    """An argument as a tensor of the table's dtype; a tensor of another dtype is refused."""
+    """Converts an argument to a tensor of the table's dtype; rejects a tensor of another dtype."""
     if isinstance(value, Tensor) and value.dtype is not dtype:
         raise TypeError(f"Dtype of argument `{what}` must be {dtype!r}, received: {value.dtype!r}")
     return to_tensor(value, dtype)
 
 
 def array_of(tensor: Tensor) -> Any:
-    """A tensor's array, an array also where the value is a single one; strings are bytes."""
+    """Returns a tensor's array, also for a scalar; strings are bytes."""
     return np.array(tensor.array, object) if isinstance(tensor.array, bytes) else np.asarray(tensor.array)

@@ -1,1 +1,1 @@
-"""`tf.random`: TensorFlow's random numbers, those of its CPU kernels wherever they do not depend on threads."""
+"""`tf.random`: TensorFlow's random numbers; identical to its CPU kernels' where these do not depend on threads."""

@@ -1,4 +1,4 @@
-"""What the arguments of random functions mean: shapes, seeds and algorithms."""
+"""Arguments of random functions: shapes, seeds and algorithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Algorithm"]
 
 
 class Algorithm(enum.Enum):
-    """The algorithms random bits can be made with; gradtape has Philox, which `AUTO_SELECT` chooses.
+    """The algorithms for random bits; gradtape has Philox, which `AUTO_SELECT` selects.
 
     >>> import gradtape as tf
     >>> tf.random.Algorithm.PHILOX.value
@@ -33,7 +33,7 @@ class Algorithm(enum.Enum):
 
 
 def algorithm_number(alg: Any) -> int:
-    """The number of an algorithm given as an `Algorithm`, its name or its number."""
+    """Returns the number of an algorithm given as an `Algorithm`, its name or its number."""
     if isinstance(alg, Algorithm):
         return int(alg.value)
     if isinstance(alg, str):
@@ -54,7 +54,7 @@ def algorithm_number(alg: Any) -> int:
 
 
 def dims_of(shape: Any) -> tuple[int, ...]:
-    """A shape given as a tensor, a list, an array or a TensorShape, as a tuple."""
+    """Converts a shape given as a tensor, a list, an array or a TensorShape to a tuple."""
     if isinstance(shape, TensorShape):
         return dims_of(shape.as_list())
     if isinstance(shape, list | tuple) and not len(shape):
@@ -78,7 +78,7 @@ def dims_of(shape: Any) -> tuple[int, ...]:
 
 
 def scrambled(seed: Any, alg: Any = "auto_select") -> Tensor:
-    """The state of a stateless draw, from its seed of two integers."""
+    """Returns the state of a stateless draw, from its seed of two integers."""
     if algorithm_number(alg) == Algorithm.THREEFRY.value:
         raise errors.InvalidArgumentError("ThreeFry is not available on this device. Use alg='philox'")
     seed = to_tensor(seed)
@@ -92,12 +92,12 @@ def scrambled(seed: Any, alg: Any = "auto_select") -> Tensor:
 
 
 def as_state(seed: Any) -> Tensor:
-    """A drawn state as a tensor, which ops take."""
+    """Returns a drawn state as a tensor, which ops accept."""
     return seed if isinstance(seed, Tensor) else _told(Tensor(seed))
 
 
 def _told(state: Tensor) -> Tensor:
-    """The state of a draw, of which whoever records is told."""
+    """Returns the state of a draw, and reports it to recorders."""
     recorder = thread.recorder
     if recorder is not None:
         recorder.drawn(state)
@@ -105,7 +105,7 @@ def _told(state: Tensor) -> Tensor:
 
 
 def bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Tensor, Tensor]:
-    """The ends of a range as tensors; integer ends must be scalars and in order."""
+    """Returns the bounds of a range as tensors; integer bounds must be scalars and in order."""
     low, high = to_tensor(minval, dtype=dtype), to_tensor(maxval, dtype=dtype)
     if dtype.is_integer:
         if low.dims or high.dims:

@@ -1,4 +1,4 @@
-"""Classes drawn as candidates for losses over many classes, and how often each is to be expected among them."""
+"""Candidate samplers for losses over many classes, with expected counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOCKS_PER_CANDIDATE = 512
 
 
 class LogUniformCandidateSampler(NamedTuple):
-    """What `log_uniform_candidate_sampler` returns."""
+    """The result of `log_uniform_candidate_sampler`."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -28,7 +28,7 @@ class LogUniformCandidateSampler(NamedTuple):
 
 
 class UniformCandidateSampler(NamedTuple):
-    """What `uniform_candidate_sampler` returns."""
+    """The result of `uniform_candidate_sampler`."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -36,7 +36,7 @@ class UniformCandidateSampler(NamedTuple):
 
 
 class AllCandidateSampler(NamedTuple):
-    """What `all_candidate_sampler` returns."""
+    """The result of `all_candidate_sampler`."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -46,7 +46,7 @@ class AllCandidateSampler(NamedTuple):
 def all_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> AllCandidateSampler:
-    """All of `num_sampled` classes, each of which is expected once: to try a loss without chance.
+    """Returns all of `num_sampled` classes, each with an expected count of 1, for testing a loss deterministically.
 
     >>> import gradtape as tf
     >>> tf.random.all_candidate_sampler([[1, 2]], 2, 3, True).sampled_candidates.numpy().tolist()
@@ -62,11 +62,11 @@ def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> LogUniformCandidateSampler:  # fmt: skip
-    """`num_sampled` of `range_max` classes, class k in proportion to `log((k + 2) / (k + 1))`, and expected counts.
+    """Samples `num_sampled` of `range_max` classes, class k in proportion to `log((k + 2) / (k + 1))`.
 
     Args:
-      true_classes: of shape `(batch, num_true)`: the classes whose expected counts are asked for as well.
-      unique: whether a class is drawn once at most; the counts are then chances to be among the drawn.
+      true_classes: of shape `(batch, num_true)`: classes whose expected counts are also returned.
+      unique: whether to sample without replacement; the counts are then inclusion probabilities.
 
     >>> import gradtape as tf
     >>> tf.random.set_seed(0)
@@ -80,7 +80,7 @@ def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> UniformCandidateSampler:  # fmt: skip
-    """`num_sampled` of `range_max` classes, all alike, and the expected counts of these and of `true_classes`.
+    """Samples `num_sampled` of `range_max` classes uniformly; and the expected counts of these and of `true_classes`.
 
     >>> import gradtape as tf
     >>> tf.random.set_seed(0)
@@ -123,7 +123,7 @@ def _checked(true_classes: Any, columns: int, count: int, unique: bool, classes:
 def _drawn(
     num_true: int, count: int, unique: bool, classes: int, seed: int | None, logarithmic: bool
 ) -> tuple[Tensor, Tensor]:
-    """The classes, and how many draws it took."""
+    """Returns the classes, and the number of draws."""
     kind = "candidates", num_true, count, unique, classes, logarithmic
     state = as_state(next_global_seed(kind, seed, count * _BLOCKS_PER_CANDIDATE))
     both = ops.random_candidates(state, count=count, classes=classes, unique=unique, logarithmic=logarithmic)
@@ -140,7 +140,7 @@ def _even_chance(k: Tensor, classes: int) -> Tensor:
 
 
 def _expected(chance: Tensor, count: int, tries: Tensor) -> Tensor:
-    """How often something of this chance is expected among `count` draws; once at most, if that took more `tries`."""
+    """Returns the expected count of a probability among `count` draws; at most 1 if that took more `tries`."""
     some = ops.cast(tries, dtype=dtypes.float64)
     once = -ops.expm1(some * ops.log1p(-chance))
     return ops.cast(ops.where(ops.equal(some, float(count)), chance * float(count), once), dtype=dtypes.float32)

@@ -1,4 +1,4 @@
-"""The distributions, given a state: what the stateless functions, the global draws and the generators share."""
+"""Distributions given a state, shared by stateless functions, global draws and generators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 def check_float(dtype: DType) -> None:
-    """Raises unless `dtype` is one that normal and uniform numbers come in."""
+    """Raises an error unless `dtype` is supported for normal and uniform numbers."""
     if dtype.name not in _FLOATS:
         raise errors.InvalidArgumentError(
             f"Value for attr 'dtype' of {dtype.kernel_name()} is not in the list of allowed values: half, bfloat16, "
@@ -29,9 +29,9 @@ def check_float(dtype: DType) -> None:
 def normal(
     draw: Any, state: Callable[[], Tensor], dims: tuple[int, ...], mean: Any, stddev: Any, dtype: DType
 ) -> Tensor:
-    """What the op `draw` gives for a mean of 0 and a deviation of 1, moved to these.
+    """Scales the standard normal numbers of the op `draw` to a mean and a standard deviation.
 
-    For Python's 0.0 and 1.0 it is used as it comes. A bad argument takes nothing from the state.
+    Python's 0.0 and 1.0 leave them unscaled. An invalid argument does not advance the state.
     """
     standard = type(mean) is type(stddev) is float and mean == 0.0 and stddev == 1.0 and dtype.is_floating
     location, scale = (mean, stddev) if standard else (to_tensor(x, dtype=dtype) for x in (mean, stddev))
@@ -41,7 +41,7 @@ def normal(
 
 
 def uniform_float(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dtype: DType) -> Tensor:
-    """Numbers in [low, high); for a range from 0 to 1 they are used as they come."""
+    """Returns numbers in [low, high), unscaled for the range from 0 to 1."""
     check_float(dtype)
     numbers = placed(ops.random_uniform(state, shape=dims, dtype=dtype))
     if type(low) is int and type(high) is int and low == 0 and high == 1:
@@ -51,10 +51,10 @@ def uniform_float(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dty
 
 
 def uniform_int(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dtype: DType) -> Tensor:
-    """Integers in [low, high), or of the whole range of the dtype when there are no bounds."""
+    """Returns integers in [low, high), or in the whole range of the dtype without bounds."""
     if low is None:
         return ops.random_uniform_full_int(state, shape=dims, dtype=dtype)
-    if 0 in dims:  # no number is drawn, and there need be none between the bounds
+    if 0 in dims:  # no number is drawn, so the range may be empty
         return Tensor(np.zeros(dims, dtype.numpy), dtype)
     first, last = bounds(low, high, dtype)
     return ops.random_uniform_int(state, first, last, shape=dims, dtype=dtype)
@@ -70,14 +70,14 @@ def check_both_bounds(low: Any, high: Any, dtype: DType) -> None:
 
 
 def gamma(state: Tensor, dims: tuple[int, ...], alpha: Tensor, beta: Tensor) -> Tensor:
-    """Gamma numbers of the whole shape `dims`, never exactly zero."""
+    """Returns gamma numbers of the complete shape `dims`, never exactly zero."""
     _check_ends_with(dims, alpha.dims)
     tiny = np.finfo(alpha.dtype.numpy).tiny
     return ops.maximum(to_tensor(tiny, dtype=alpha.dtype), ops.random_gamma(state, alpha, shape=dims) / beta)
 
 
 def gamma_parameters(alpha: Any, beta: Any, dtype: Any) -> tuple[Tensor, Tensor]:
-    """Both parameters as tensors, `alpha` in the shape of both."""
+    """Returns both parameters as tensors, with `alpha` broadcast to their common shape."""
     kind = dtypes.as_dtype(dtype)
     if kind.name not in ("float16", "float32", "float64"):
         raise errors.InvalidArgumentError(
@@ -88,19 +88,19 @@ def gamma_parameters(alpha: Any, beta: Any, dtype: Any) -> tuple[Tensor, Tensor]
 
 
 def poisson(state: Tensor, dims: tuple[int, ...], lam: Tensor, dtype: DType) -> Tensor:
-    """Poisson numbers of the whole shape `dims`."""
+    """Returns Poisson numbers of the complete shape `dims`."""
     _check_ends_with(dims, lam.dims)
     return ops.random_poisson(state, lam, shape=dims, dtype=dtype)
 
 
 def binomial(state: Tensor, dims: tuple[int, ...], counts: Tensor, probs: Tensor, dtype: DType) -> Tensor:
-    """Binomial numbers of the whole shape `dims`."""
+    """Returns binomial numbers of the complete shape `dims`."""
     _check_ends_with(dims, np.broadcast_shapes(counts.dims, probs.dims))
     return ops.random_binomial(state, counts, probs, shape=dims, dtype=dtype)
 
 
 def categorical(state: Tensor, logits: Tensor, count: int, dtype: DType) -> Tensor:
-    """Classes drawn for each row of `logits`."""
+    """Draws classes for each row of `logits`."""
     if len(logits.dims) != 2:
         raise errors.InvalidArgumentError(f"logits should be a matrix, got shape {list(logits.dims)}")
     if count < 0:
@@ -111,7 +111,7 @@ def categorical(state: Tensor, logits: Tensor, count: int, dtype: DType) -> Tens
 
 
 def class_dtype(dtype: Any) -> DType:
-    """The dtype classes are counted in."""
+    """Returns the dtype of class indices."""
     found = dtypes.as_dtype(dtype) if dtype else dtypes.int64
     if found not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"Argument `dtype` got invalid value {found!r}. Accepted dtypes are (tf.int32, tf.int64).")

@@ -1,8 +1,7 @@
-"""Random numbers from the process's own streams, which `set_seed` makes reproducible: TensorFlow's eager sequences.
+"""Random numbers from the global streams, seeded by `set_seed`: TensorFlow's eager sequences.
 
-Without a global or an op seed every draw is unpredictable. With them, each draw has the numbers TensorFlow gives it; a
-draw with an op seed goes on where the last draw of that kind and seed stopped. The streams belong to the process and
-may be used from any thread.
+Without a global or an op seed, draws are unpredictable. With them, each draw has TensorFlow's numbers; a draw with an
+op seed continues the stream of that op and seed. The streams are global to the process and can be used from any thread.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from .arguments import as_state, dims_of
 NAMESPACES = ("random",)
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
-# Numbers that a device draws itself. An estimate: Philox is about a hundred launches, whatever the size.
+# From this size on, a device draws the numbers itself. An estimate: Philox takes about a hundred launches at any size.
 _MANY = 1 << 16
 
 
 def set_seed(seed: Any) -> None:
-    """Makes the draws that follow reproducible.
+    """Makes subsequent draws reproducible.
 
     >>> import gradtape as tf
     >>> tf.random.set_seed(5)
@@ -52,7 +51,7 @@ def normal(
     seed: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normal numbers with this mean and standard deviation, both of which have gradients.
+    """Draws normal numbers; mean and standard deviation have gradients.
 
     >>> import gradtape as tf
     >>> tf.random.normal([2, 3], mean=[0.0, 1.0, 2.0]).shape
@@ -71,7 +70,7 @@ def truncated_normal(
     seed: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normal numbers no further than two standard deviations from the mean.
+    """Draws normal numbers within two standard deviations of the mean.
 
     >>> import gradtape as tf
     >>> float(abs(tf.random.truncated_normal([1000]).numpy()).max()) < 2
@@ -90,7 +89,7 @@ def uniform(
     seed: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Uniform numbers in [minval, maxval), floats or integers; the bounds of floats have gradients.
+    """Draws uniform numbers in [minval, maxval), floats or integers; float bounds have gradients.
 
     >>> import gradtape as tf
     >>> die = tf.random.uniform([100], minval=1, maxval=7, dtype=tf.int32).numpy()
@@ -118,7 +117,7 @@ def gamma(
     seed: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`shape` gamma numbers for each concentration `alpha` and inverse scale `beta`, which have gradients.
+    """Draws `shape` gamma numbers for each concentration `alpha` and inverse scale `beta`, which have gradients.
 
     >>> import gradtape as tf
     >>> tf.random.gamma([10], [0.5, 1.5]).shape
@@ -131,7 +130,7 @@ def gamma(
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Tensor:
-    """`shape` Poisson numbers for each rate in `lam`.
+    """Draws `shape` Poisson numbers for each rate in `lam`.
 
     >>> import gradtape as tf
     >>> tf.random.poisson([10], [0.5, 1.5]).shape
@@ -146,10 +145,10 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
 ) -> Tensor:
-    """`num_samples` classes for each row of `logits`, the unnormalised log-probabilities.
+    """Draws `num_samples` classes for each row of `logits`, the unnormalized log probabilities.
 
-    TensorFlow shares the rows of a large batch out among its threads, and from the second thread's rows on its numbers
-    depend on their count; here they never do.
+    TensorFlow distributes the rows of a large batch over threads, and from the second thread on its numbers depend on
+    the number of threads; gradtape's never do.
 
     >>> import gradtape as tf
     >>> tf.random.categorical([[0.0, -100.0]], 3).numpy()
@@ -162,7 +161,7 @@ def categorical(
 
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
-    """`value` with its first axis in random order. It has no gradient, as in TensorFlow: gather with a shuffled range.
+    """Shuffles `value` along its first axis. It has no gradient, as in TensorFlow: gather with a shuffled range.
 
     >>> import gradtape as tf
     >>> sorted(tf.random.shuffle([1, 2, 3]).numpy().tolist())

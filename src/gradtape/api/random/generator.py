@@ -1,4 +1,4 @@
-"""`Generator`: a stream of random numbers with a state of its own, which every draw moves on."""
+"""`Generator`: a stream of random numbers with its own state, which every draw advances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2, Algorithm.AUTO
 
 
 def _signed(value: Any) -> np.ndarray[Any, Any]:
-    """Integers of up to 64 bits, signed or not, as int64 with the same bits."""
+    """Converts signed or unsigned integers of up to 64 bits to int64 with the same bits."""
     if isinstance(value, Tensor | Variable):
         value = value.numpy()
     given = np.asarray(value)
@@ -39,7 +39,7 @@ def _signed(value: Any) -> np.ndarray[Any, Any]:
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
-    """The state of a generator from a seed: an integer or a vector of them.
+    """Returns the state of a generator from a seed: an integer or a vector of integers.
 
     >>> import gradtape as tf
     >>> tf.random.create_rng_state(1234, "philox").numpy()
@@ -54,7 +54,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
 
 
 class Generator(Owner):
-    """Random numbers from a state that moves on with every draw, the same as TensorFlow's for the same state.
+    """Draws random numbers and advances its state; identical to TensorFlow's for the same state.
 
     >>> import gradtape as tf
     >>> g = tf.random.Generator.from_seed(1234)
@@ -84,24 +84,24 @@ class Generator(Owner):
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
-        """A generator with this state."""
+        """Creates a generator with this state."""
         return cls(alg=alg, state=state)
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """A generator whose state is made from a seed."""
+        """Creates a generator with a state derived from a seed."""
         number = Algorithm.PHILOX.value if alg is None else algorithm_number(alg)
         return cls(state=create_rng_state(seed, number), alg=number)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator with an unpredictable state."""
+        """Creates a generator with an unpredictable state."""
         number = Algorithm.PHILOX.value if alg is None else algorithm_number(alg)
         return cls(state=np.frombuffer(secrets.token_bytes(8 * _SIZES[number]), np.int64), alg=number)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """A generator with this key, and the counter at this value."""
+        """Creates a generator with this key and counter."""
         number = algorithm_number(alg)
         return cls(state=_joined(key, counter, _SIZES[number]), alg=number)
 
@@ -110,22 +110,22 @@ class Generator(Owner):
             raise ValueError(f"Shapes {tuple(shape)} and {[_SIZES[self._alg]]} are incompatible")
 
     def reset(self, state: Any) -> None:
-        """Gives the generator a new state."""
+        """Resets the generator to a new state."""
         value = _signed(state)
         self._check(value.shape)
         self._state_var.assign(value)
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Gives the generator the state that `from_seed` would."""
+        """Resets the generator to the state of `from_seed`."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Gives the generator the state that `from_key_counter` would."""
+        """Resets the generator to the state of `from_key_counter`."""
         self._state_var.assign(_joined(key, counter, _SIZES[self._alg]))
 
     @property
     def state(self) -> Variable:
-        """The state, a variable: the counter's words and the key."""
+        """The state, a variable: the words of the counter and the key."""
         return self._state_var
 
     @property
@@ -139,7 +139,7 @@ class Generator(Owner):
         return Tensor(self._state_var.numpy()[-1])
 
     def skip(self, delta: Any) -> Tensor:
-        """Moves the state on as a draw of `delta` numbers would; returns the state it had."""
+        """Advances the state like a draw of `delta` numbers; returns the previous state."""
         with updating:
             before = self._state_var.value()
             self._take(int(delta))
@@ -169,21 +169,21 @@ class Generator(Owner):
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
     ) -> Tensor:
-        """Normal numbers with this mean and standard deviation."""
+        """Draws normal numbers with this mean and standard deviation."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
     ) -> Tensor:
-        """Normal numbers no further than two standard deviations from the mean."""
+        """Draws normal numbers within two standard deviations of the mean."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_truncated_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
     ) -> Tensor:
-        """Uniform numbers in [minval, maxval); integers of the whole range when both bounds are None."""
+        """Draws uniform numbers in [minval, maxval); integers in the whole range if both bounds are None."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         if dtype.is_integer:
             distributions.check_both_bounds(minval, maxval, dtype)
@@ -191,14 +191,15 @@ class Generator(Owner):
         return distributions.uniform_float(self._next(dims), dims, minval, 1 if maxval is None else maxval, dtype)
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
-        """Integers of the whole range of a dtype."""
+        """Draws integers in the whole range of a dtype."""
         dims = dims_of(shape)
         return distributions.uniform_int(self._next(dims), dims, None, None, dtypes.as_dtype(dtype))
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
     ) -> Tensor:
-        """How many of `counts` trials succeed with probability `probs`; `shape` ends with that of the parameters."""
+        """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape.
+        """
         dims = dims_of(shape)
         trials, chances = to_tensor(counts), to_tensor(probs)
         inner = math.prod(np.broadcast_shapes(trials.dims, chances.dims))
@@ -206,12 +207,12 @@ class Generator(Owner):
         return distributions.binomial(self._next(reserved), dims, trials, chances, dtypes.as_dtype(dtype))
 
     def make_seeds(self, count: Any = 1) -> Tensor:
-        """`count` seeds for the stateless functions, as columns."""
+        """Returns `count` seeds for the stateless functions, as columns."""
         keys = self.uniform_full_int([int(count)], dtypes.int64)
         return ops.stack(keys, ops.zeros_like(keys), axis=0)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """`count` generators whose streams are independent of each other and of this one's."""
+        """Returns `count` generators with streams independent of each other and of this one."""
         keys = self.uniform_full_int([count], dtypes.int64).numpy()
         zeros = [0] * (_SIZES[self._alg] - 1)
         return [Generator(state=np.array([*zeros, key], np.int64), alg=self._alg) for key in keys]
@@ -231,7 +232,7 @@ _global_lock = threading.Lock()
 
 
 def get_global_generator() -> Generator:
-    """The process's generator; its state is unpredictable until it is reset or replaced.
+    """Returns the global generator; its state is unpredictable until it is reset or replaced.
 
     >>> import gradtape as tf
     >>> tf.random.get_global_generator().normal([2]).shape
@@ -245,7 +246,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Replaces the process's generator.
+    """Replaces the global generator.
 
     >>> import gradtape as tf
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))

@@ -1,7 +1,7 @@
-"""`tf.random_index_shuffle`: where one element goes in a random order, without making the order.
+"""`tf.random_index_shuffle`: the position of one element in a random permutation, without creating the permutation.
 
-A block cipher of few rounds (Simon, with blocks just large enough) permutes the numbers of so many bits; it is repeated
-until the number is one of those there are. The numbers are TensorFlow's.
+A block cipher with few rounds (Simon, with blocks just large enough) permutes the numbers of a bit length; it is
+repeated until the result is in range. The numbers are TensorFlow's.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ __all__ = ["random_index_shuffle"]
 
 _KINDS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _LEAST_BITS = 16
-_CONSTANT, _SEQUENCE = np.uint64(0xFFFFFFFC), 0x7369F885192C0EF5  # the cipher's own
+_CONSTANT, _SEQUENCE = np.uint64(0xFFFFFFFC), 0x7369F885192C0EF5  # constants of the cipher
 
 _Words = np.ndarray[Any, Any]
 
 
 def random_index_shuffle(index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None) -> Tensor:
-    """Where each index goes in a random order of the numbers from 0 to `max_index`, which `seed` says.
+    """Returns the position of each index in the random permutation of 0 to `max_index` given by `seed`.
 
     Args:
       index: a number, or a vector of numbers.
       seed: three numbers, or three for each index.
       max_index: the largest number, or one for each index.
-      rounds: how often the cipher mixes, an even number, at least 4.
+      rounds: the number of cipher rounds, even and at least 4.
 
     >>> import gradtape as tf
     >>> tf.random_index_shuffle([0, 1, 2], seed=[1, 2, 3], max_index=2, rounds=4).numpy().tolist()
@@ -71,7 +71,7 @@ def random_index_shuffle(index: Any, seed: Any, max_index: Any, rounds: int = 4,
 
 
 def _shuffled(numbers: _Words, keys: _Words, limits: _Words, rounds: int) -> _Words:
-    """The new place of each number; all are 64-bit words."""
+    """Returns the new position of each number; all are 64-bit words."""
     bits = np.ceil(np.log2(np.maximum(limits, 1).astype(np.float64))).astype(np.int64)
     words = (np.maximum(bits + bits % 2, _LEAST_BITS) // 2).astype(np.uint64)
     mask = (np.uint64(1) << words) - np.uint64(1)
@@ -86,12 +86,12 @@ def _shuffled(numbers: _Words, keys: _Words, limits: _Words, rounds: int) -> _Wo
 
 
 def _turned(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
-    """The bits of words, of so many bits each, turned to the left."""
+    """Rotates the bits of words of the given bit length to the left."""
     return ((x << np.uint64(by)) | (x >> (words - np.uint64(by)))) & mask
 
 
 def _schedule(keys: _Words, words: _Words, mask: _Words, rounds: int) -> _Words:
-    """The key of each round, for each number."""
+    """Yields the round keys for each number."""
     found: list[_Words] = [keys[:, i] & mask for i in range(3)]
     sequence = _SEQUENCE
     for i in range(3, rounds):

@@ -1,4 +1,4 @@
-"""`tf.random.experimental`'s orders at random that are functions of the seed given, as TensorFlow's."""
+"""Stateless permutations of `tf.random.experimental`, identical to TensorFlow's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .permutations import random_index_shuffle
 NAMESPACES = ("random.experimental",)
 __all__ = ["index_shuffle", "stateless_shuffle"]
 
-_FIRST_WORD = 498247692  # of the key that a seed of two numbers becomes
+_FIRST_WORD = 498247692  # of the key derived from a seed of two numbers
 
 
 def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
-    """Where each index goes in a random order of the numbers from 0 to `max_index`: the same seed, the same order.
+    """Returns the position of each index in a random permutation of 0 to `max_index`, determined by the seed.
 
-    The order itself is not made, however long it is.
+    The permutation itself is not created.
 
     >>> import gradtape as tf
     >>> tf.random.experimental.index_shuffle([0, 1, 2, 3], seed=[5, 9], max_index=3).numpy().tolist()
@@ -33,7 +33,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
-    """`value` with its first axis in random order: the same seed, the same order. It has no gradient.
+    """Shuffles `value` along its first axis, determined by the seed. It has no gradient.
 
     >>> import gradtape as tf
     >>> print(tf.random.experimental.stateless_shuffle([1, 2, 3, 4, 5], seed=[1, 2]))

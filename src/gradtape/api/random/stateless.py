@@ -1,4 +1,4 @@
-"""Random numbers that are a function of the seed given: the same seed, the same numbers, as TensorFlow's."""
+"""Stateless random numbers: functions of the seed, identical to TensorFlow's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stateless_uniform(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Uniform numbers in [minval, maxval); integers of the whole range when both bounds are None.
+    """Draws uniform numbers in [minval, maxval); integers in the whole range if both bounds are None.
 
     >>> import gradtape as tf
     >>> print(tf.random.stateless_uniform([3], seed=[1, 2]))
@@ -68,7 +68,7 @@ def stateless_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Normal numbers with this mean and standard deviation, both of which have gradients.
+    """Draws normal numbers; mean and standard deviation have gradients.
 
     >>> import gradtape as tf
     >>> tf.random.stateless_normal([2, 3], seed=[1, 2]).shape
@@ -88,7 +88,7 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Normal numbers no further than two standard deviations from the mean.
+    """Draws normal numbers within two standard deviations of the mean.
 
     >>> import gradtape as tf
     >>> x = tf.random.stateless_truncated_normal([1000], seed=[1, 2])
@@ -109,9 +109,9 @@ def stateless_parameterized_truncated_normal(
     maxvals: Any = 2.0,
     name: str | None = None,
 ) -> Tensor:
-    """Normal numbers between `minvals` and `maxvals`, differentiable with respect to all four parameters.
+    """Draws normal numbers between `minvals` and `maxvals`, differentiable with respect to all four parameters.
 
-    `shape` ends with the shape the parameters have together.
+    `shape` ends with the broadcast shape of the parameters.
 
     >>> import gradtape as tf
     >>> x = tf.random.stateless_parameterized_truncated_normal([100], seed=[1, 2], minvals=0.0, maxvals=1.0)
@@ -125,7 +125,7 @@ def stateless_parameterized_truncated_normal(
 def stateless_gamma(
     shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """Gamma numbers of concentration `alpha` and inverse scale `beta`, differentiable with respect to both.
+    """Draws gamma numbers with concentration `alpha` and inverse scale `beta`, differentiable with respect to both.
 
     `shape` is that of the result and ends with the shape of the parameters.
 
@@ -140,7 +140,7 @@ def stateless_gamma(
 def stateless_poisson(
     shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
-    """Poisson numbers of rate `lam`; `shape` is that of the result and ends with the shape of `lam`.
+    """Draws Poisson numbers with rate `lam`; `shape` is that of the result and ends with the shape of `lam`.
 
     >>> import gradtape as tf
     >>> tf.random.stateless_poisson([10, 2], seed=[12, 34], lam=[5, 15]).shape
@@ -157,7 +157,7 @@ def stateless_binomial(
     output_dtype: Any = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many of `counts` trials succeed with probability `probs`; `shape` ends with the shape of the parameters.
+    """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape.
 
     >>> import gradtape as tf
     >>> tf.random.stateless_binomial([4], seed=[123, 456], counts=10.0, probs=1.0).numpy()
@@ -171,7 +171,7 @@ def stateless_binomial(
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
-    """`num_samples` classes for each row of `logits`, the unnormalised log-probabilities.
+    """Draws `num_samples` classes for each row of `logits`, the unnormalized log probabilities.
 
     >>> import gradtape as tf
     >>> tf.random.stateless_categorical([[0.0, -100.0]], 3, seed=[7, 17]).numpy()
@@ -183,7 +183,7 @@ def stateless_categorical(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds from one, as rows.
+    """Derives `num` new seeds from one, as rows.
 
     >>> import gradtape as tf
     >>> print(tf.random.split([1, 2], num=2))
@@ -196,7 +196,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
 
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
-    """A new seed from a seed and an integer, such as the number of a replica or a step.
+    """Derives a new seed from a seed and an integer, such as the index of a replica or a step.
 
     >>> import gradtape as tf
     >>> print(tf.random.fold_in([1, 2], 3))
