@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 import gradtape as tf
-from gradtape.engine.tape import coloring
+from gradtape.engine.derivatives import coloring
 
 CHUNK = 200  # rows of the dense Jacobian that are computed together
 

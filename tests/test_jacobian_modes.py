@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import gradtape as tf
-from gradtape.engine.tape.coloring import coloring, count
+from gradtape.engine.derivatives.coloring import coloring, count
 
 RNG = np.random.default_rng(0)
 GRID = RNG.normal(size=(6, 7))

@@ -16,6 +16,7 @@ LAYERS = """
 gradtape.backends gradtape.backends.numpy
 gradtape.core
 gradtape.engine.run gradtape.engine.registry gradtape.engine.memory gradtape.engine.tape
+gradtape.engine.derivatives
 gradtape.ops
 gradtape.state
 gradtape.graph.ir gradtape.graph.passes gradtape.graph.executors gradtape.graph.trace gradtape.graph.control_flow
@@ -32,8 +33,13 @@ gradtape.cli.private
 gradtape.cli gradtape.__main__
 """.split()
 
-# Modules of higher layers that `gradtape` imports when they are first used: Keras.
-LAZY_IMPORTS = {("gradtape", "gradtape.keras"), ("gradtape", "keras_gradtape.loader")}
+# Modules of higher layers that are imported when they are first used: Keras, and the public names `load_tape` and
+# `LoadedTape` of `gradtape.inspect`, which is both a layer and a public namespace.
+LAZY_IMPORTS = {
+    ("gradtape", "gradtape.keras"),
+    ("gradtape", "keras_gradtape.loader"),
+    ("gradtape.inspect", "gradtape.api.debug.recordings"),
+}
 
 MODULES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -175,7 +181,6 @@ ASSIGNED_MODULE_ATTRIBUTES = {
     ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
     ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
     ("gradtape.inspect.causes.inside_calls", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
-    ("gradtape.inspect.records.event_log", "gradtape.engine.tape.inspection.on_gradient"): "explanations of all tapes",
     ("gradtape.inspect.records.event_log", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
     ("gradtape.inspect.records.replay", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
 }
@@ -187,7 +192,6 @@ FRAME_READERS = {
     "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to",
     "gradtape.graph.trace.conversion_status": "whether AutoGraph may convert the caller",
     "gradtape.graph.trace.traced": "whether gradtape or the user's program reads the value of a traced tensor",
-    "gradtape.inspect.causes.reported": "explanations are given for questions that the user's program asks",
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine.tape import jacobians
+from gradtape.engine.derivatives import jacobians
 
 
 def recorded(f, *values, persistent=False):

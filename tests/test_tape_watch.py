@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.api import tape_arguments
 from gradtape.core import dtypes
-from gradtape.engine.tape import validation
 
 
 @pytest.fixture
 def fresh_warnings(monkeypatch):
-    monkeypatch.setattr(validation, "warned", {})
+    monkeypatch.setattr(tape_arguments, "warned", {})
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,12 @@ from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
+from .api.tape import GradientTape as GradientTape
+from .api.tape_arguments import UnconnectedGradients as UnconnectedGradients
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
-from .engine.tape import inspection as _inspection
-from .engine.tape import jacobian_modes as _jacobians
-from .engine.tape.tape import GradientTape as GradientTape
-from .engine.tape.validation import UnconnectedGradients as UnconnectedGradients
+from .engine.registry import public_names as _public_names
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
@@ -46,9 +45,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
-_inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
-_inspection.spelled_by(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
-_jacobians.sparse_tensors_are(lambda: _importlib.import_module("gradtape.state.sparse_tensor").SparseTensor)
+_public_names.set_loader(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
 _state.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()
 

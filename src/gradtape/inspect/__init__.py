@@ -1,8 +1,11 @@
 """Inspects computations: why a gradient is None or NaN, what a step costs, whether it is correct, how it looks.
 
-Depends on `graph`, the tape and the layers below; a tape finds this package, and the logs that explanations need,
-through `engine.tape.inspection`. `records` reads tapes back; each other folder answers one kind of question.
+Depends on `graph`, the tape and the layers below. `records` reads tapes back; each other folder answers one kind of
+question.
 """
+
+import importlib
+from typing import Any
 
 from .causes.explain import explain
 from .causes.missing import why_missing
@@ -17,7 +20,7 @@ from .costs.flow import Flow, flow
 from .costs.memory import LiveTapes, Memory, live_tapes, memory
 from .costs.profile import Profile, profile
 from .recordings.compare import Comparison, compare
-from .recordings.recordings import LoadedTape, load_tape, save_tape
+from .recordings.recordings import save_tape
 from .records import checked, event_log
 from .reports.report import report
 from .reports.steps import Step, Steps, record_steps
@@ -59,3 +62,10 @@ __all__ = [
     "tracing",
     "why_missing",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """A loaded tape is a `GradientTape`, which the public API defines: it is imported when it is first used."""
+    if name in ("LoadedTape", "load_tape"):
+        return getattr(importlib.import_module("gradtape.api.debug.recordings"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,12 +12,12 @@ from ...core.dtypes import int64
 from ...core.slices import IndexedSlices
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
-from ...engine.tape.validation import UnconnectedGradients
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..raw import made
 from ..raw.rows import Row, read
+from ..tape_arguments import UnconnectedGradients
 from .v1_table import TABLE
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from ...core.owners import Owner
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.tape.tape import GradientTape
 from ...state.variable import Variable
 from ..namespace import resolve
+from ..tape import GradientTape
 
 NAMESPACES = ("compat.v1.train",)
 __all__ = [

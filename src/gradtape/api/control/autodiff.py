@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.tape.forward import ForwardAccumulator
-from ...engine.tape.tape import GradientTape
-from ...engine.tape.validation import UnconnectedGradients
 from ..runtime.system import executing_eagerly
+from ..tape import ForwardAccumulator, GradientTape
+from ..tape_arguments import UnconnectedGradients, unconnected_mode
 
 NAMESPACES = ("autodiff", "")
 __all__ = ["ForwardAccumulator", "GradientTape", "UnconnectedGradients", "gradients", "hessians"]
@@ -43,7 +42,9 @@ def gradients(
     from ...graph.trace import gradients as graph_gradients
 
     _check_method(aggregation_method)
-    return graph_gradients.gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
+    unconnected = unconnected_mode(unconnected_gradients)
+    zeros = unconnected is UnconnectedGradients.ZERO
+    return graph_gradients.gradients(ys, xs, grad_ys, stop_gradients, zeros)
 
 
 def _check_method(aggregation_method: Any) -> None:

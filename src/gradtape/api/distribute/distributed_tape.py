@@ -16,8 +16,9 @@ from ...distribution.collectives import BUCKET_BYTES, Reduction
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.tape.log import Log
-from ...engine.tape.tape import GradientTape
-from ...engine.tape.validation import UnconnectedGradients, native
+from ...engine.tape.validation import native
+from ..tape import GradientTape
+from ..tape_arguments import UnconnectedGradients
 from .processes import reduce_op, reduced, size
 
 NAMESPACES = ("distribute",)

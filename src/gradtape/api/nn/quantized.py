@@ -8,8 +8,9 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ..control.custom_gradient import custom_gradient
+from ..tape_arguments import flat_targets
 
 NAMESPACES = ("quantization",)
 __all__ = [
@@ -118,10 +119,11 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(FakeQuantWithMinMaxVarsGradient)
 
 def _backward(function: Any, gradients: Any, *inputs: Any) -> list[Tensor]:
     values = [to_tensor(x) for x in inputs]
-    with GradientTape() as tape:
+    with Tape() as tape:
         tape.watch(values)
         y = function(*values)
-    return tape.gradient(y, values, output_gradients=to_tensor(gradients))
+    found: list[Any] = tape.vjp(*flat_targets(y, to_tensor(gradients)), values)
+    return found
 
 
 def fake_quant_with_min_max_args_gradient(

@@ -16,11 +16,12 @@ from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
+from ..tape_arguments import flat_targets
 from .recurrent import block_lstm
 from .rows import Row, rows
 
@@ -82,10 +83,11 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
     """The gradient at `x`, where that of what the function gives is `gradient`."""
     given = to_tensor(gradient)
     at = to_tensor(x, hint=given.dtype)
-    with GradientTape() as tape:
-        tape.watch(at)
+    with Tape() as tape:
+        tape.watch([at] if at.dtype.differentiable else [])
         y = function(at)
-    return tape.gradient(y, at, output_gradients=given)
+    (found,) = tape.vjp(*flat_targets(y, given), [at])
+    return found
 
 
 def gamma_derivative(alpha: Any, sample: Any) -> Tensor:

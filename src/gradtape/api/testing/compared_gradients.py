@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 
 NAMESPACES = ("test",)
 __all__ = ["compute_gradient"]
@@ -35,12 +35,12 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         if not value.dtype.differentiable:
             raise AssertionError(f"Cannot compute gradient for unsupported type {value.dtype.name} of argument {i}")
     step = 1 / 1024 if delta is None else delta
-    with GradientTape(persistent=True) as tape:
+    with Tape(persistent=True) as tape:
         tape.watch(xs)
         y = to_tensor(f(*xs))
     rows = list(_rows(tape, y, xs))
     if not rows:
-        tape.gradient(y, xs)  # a rule that gives the wrong shape is wrong for an empty result too
+        tape.vjp([y], [None], xs)  # a rule that gives the wrong shape is wrong for an empty result too
     examples = [_as_real(value.array) for value in xs]
     theoretical = tuple(
         np.array([row[i] for row in rows], like.dtype).reshape(len(rows), like.size) for i, like in enumerate(examples)
@@ -54,12 +54,12 @@ def _as_real(array: Any) -> np.ndarray[Any, Any]:
     return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
 
 
-def _rows(tape: GradientTape, y: Tensor, xs: list[Tensor]) -> Iterator[list[Any]]:
+def _rows(tape: Tape, y: Tensor, xs: list[Tensor]) -> Iterator[list[Any]]:
     """For each entry of `y`, its derivative with respect to every entry of each argument."""
     for i in range(_as_real(y.array).size):
         seed = np.zeros(y.dims, y.dtype.numpy).reshape(-1)
         _as_real(seed)[i] = 1
-        grads = tape.gradient(y, xs, output_gradients=Tensor(seed.reshape(y.dims), y.dtype))
+        grads = tape.vjp([y], [Tensor(seed.reshape(y.dims), y.dtype)], xs)
         yield [
             _as_real(np.zeros(x.dims, x.dtype.numpy) if g is None else to_tensor(g).array)
             for g, x in zip(grads, xs, strict=True)

@@ -22,8 +22,8 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from ..run.randomness import recording_seeds, replaying_seeds
-from .tape import GradientTape
-from .validation import native
+from .tape import Tape
+from .validation import as_cotangent, native
 
 _Node = tuple[Any, Sequence[Tensor], dict[str, Any]]  # op, inputs, attributes
 _in_graph: Callable[..., tuple[tuple[Tensor, ...], _Node]]  # see `register_in_graph`
@@ -298,13 +298,15 @@ def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
             whole = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
             # A tensor passed twice has two gradients, so each leaf is copied.
             copies = [ops.after(x, cotangents[0]) if isinstance(x, Tensor) else x for x in tensors_for_gradients(whole)]
-            with GradientTape() as tape, replaying_seeds(seeds):
-                tape.watch([x for x in copies if _is_tensor(x) and x.dtype.differentiable])
+            with Tape() as tape, replaying_seeds(seeds):
+                tape.watch([native(x) for x in copies if _is_tensor(x) and native(x).dtype.differentiable])
                 values = composites_of_gradients(whole, copies)
                 again, named = nest.pack_sequence_as([list(args), list(kwargs.values())], values)
                 outputs = [to_tensor(y) for y in _leaves(f(*again, **dict(zip(kwargs, named, strict=True))))]
             sources = [x for x in {id(x): x for x in (*copies, *variables)}.values() if _is_tensor(x)]
-            gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
+            pairs = zip(outputs, cotangents, strict=True)
+            weights = [None if g is None else as_cotangent(y, g) for y, g in pairs]
+            gradients = tape.vjp(outputs, weights, [native(x) for x in sources])
             found = dict(zip(map(id, sources), gradients, strict=True))
             own = [found.pop(id(x), None) for x in copies]
             return (own, [found.get(id(v)) for v in variables]) if variables else own

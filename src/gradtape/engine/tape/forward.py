@@ -2,89 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...core import nest
-from ...core.tensor import Tensor, is_tensor_like
-from ..registry.batching import BatchedTensor
+from ...core.tensor import Tensor
 from ..registry.cotangents import finished
 from ..run import dispatch
-from ..run.convert import to_tensor
 from ..run.namespace import ops
 from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
-from .validation import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros_like
+from .validation import Differentiable, ones, zeros_like
 
 
-class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
-    """Computes Jacobian-vector products ("JVP"s) using forward-mode autodiff, while the computation runs.
-
-    >>> import gradtape as tf
-    >>> x = tf.constant([1.0, 2.0])
-    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
-    ...     y = x * x
-    >>> acc.jvp(y).numpy().tolist()
-    [2.0, 0.0]
-
-    Args:
-      primals: a tensor, a variable, or a nested structure of them, to watch.
-      tangents: the directions: tensors with the structure, shapes and dtypes of `primals`.
-    """
+class JvpAccumulator(dispatch.Block, dispatch.Recorder):
+    """Computes the tangents of all values that depend on the primals, while the computation runs."""
 
     _STILL = "Accumulator is already recording."
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
+    def __init__(self, pairs: Iterable[tuple[Differentiable, Tensor]] = ()) -> None:
         self.key = new_key(self)
-        nest.assert_same_structure(primals, tangents)
         self.level = 0
-        self._variables: dict[int, tuple[Any, Any]] = {}
+        self._variables: dict[int, tuple[Any, Tensor | None]] = {}
         self._tensors: list[tuple[Tensor, Tensor]] = []
-        seen: set[int] = set()
-        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
-            if id(primal) in seen:
-                raise ValueError(
-                    f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. If it "
-                    "was intended, please sum the corresponding tangents."
-                )
-            seen.add(id(primal))
-            self._watch(primal, tangent)
+        for primal, tangent in pairs:
+            self.add_tangent(primal, tangent)
 
-    @classmethod
-    def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
-        """Returns an accumulator for a batch of tangents: each tangent has one more leading axis than its primal."""
-        return _BatchAccumulator(primals, tangents)
-
-    def _watch(self, primal: Any, tangent: Any) -> None:
+    def add_tangent(self, primal: Differentiable, tangent: Tensor) -> None:
         """Sets the tangent of a primal, or adds to the one that it has."""
-        primal = native(primal)
-        if not is_tensor_like(primal):
-            raise AttributeError(
-                f"'{type(primal).__name__}' object has no attribute 'dtype': a primal must be a tensor or a variable, "
-                f"got {primal!r}"
-            )
-        if not primal.dtype.differentiable:
-            warn_not_floating("primal", primal.dtype)
-            return
-        t = to_tensor(tangent, dtype=primal.dtype)
-        self._check(primal, t)
-        if t is primal:
-            t = ops.identity(t)  # a tensor whose tracer refers to itself would be a reference cycle
+        if tangent is primal:
+            tangent = ops.identity(tangent)  # a tensor whose tracer refers to itself would be a reference cycle
         if not isinstance(primal, Tensor):
-            before = self._of_variable(primal)
-            self._variables[id(primal)] = (primal, t if before is None else before + t)
+            before = self.tangent_of(primal)
+            self._variables[id(primal)] = (primal, tangent if before is None else before + tangent)
         elif self._recording:
             before = dispatch.entry(primal.tracers, self.key)
-            primal.tracer = (self.key, t if before is None else before + t, living(primal.tracers))
+            primal.tracer = (self.key, tangent if before is None else before + tangent, living(primal.tracers))
         else:
-            self._tensors.append((primal, t))
-
-    def _check(self, primal: Any, tangent: Tensor) -> None:
-        if tangent.dims != primal.dims:
-            raise ValueError(
-                f"a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}. Use "
-                "tf.broadcast_to where repetition is meant"
-            )
+            self._tensors.append((primal, tangent))
 
     def _begin(self) -> None:
         self.level = dispatch.next_level()
@@ -98,21 +52,14 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
         dispatch.leave(self)
         self._recording = False
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """Returns the Jacobian-vector product of `primals`, values computed inside the block, with the tangents."""
-        unconnected = unconnected_mode(unconnected_gradients)
-
-        def tangent(x: Any) -> Any:
-            x = native(x)
-            found = dispatch.entry(x.tracers, self.key) if isinstance(x, Tensor) else self._of_variable(x)
-            if found is None and unconnected is UnconnectedGradients.ZERO:
-                return zeros_like(x)
-            return found
-
-        return nest.map_structure(tangent, primals)
-
-    def _of_variable(self, variable: Any) -> Any:
-        return self._variables.get(id(variable), (variable, None))[1]
+    def tangent_of(self, x: Differentiable) -> Tensor | None:
+        """The tangent of a value computed inside the block or of a variable; None if it depends on no primal."""
+        found: Tensor | None
+        if isinstance(x, Tensor):
+            found = dispatch.entry(x.tracers, self.key)
+        else:
+            found = self._variables.get(id(x), (x, None))[1]
+        return found
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Computes the tangents of an op's outputs."""
@@ -139,32 +86,6 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
         tangent = dispatch.entry(value.tracers, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
-
-
-class _BatchAccumulator(ForwardAccumulator):
-    """A `ForwardAccumulator` for a batch of tangents; `jvp` returns the results stacked along a new first axis."""
-
-    _batch: int | None = None  # the batching level of the tangents, set on first entry
-
-    def _check(self, primal: Any, tangent: Tensor) -> None:
-        if tangent.dims[1:] != primal.dims or not tangent.dims:
-            raise ValueError(
-                f"a batch of tangents must have the shape of its primal, {primal.shape}, and one more axis in front, "
-                f"got {tangent.shape}"
-            )
-
-    def _begin(self) -> None:
-        if self._batch is None:
-            level = dispatch.next_level()
-            self._tensors = [(x, BatchedTensor(t, level)) for x, t in self._tensors]
-            self._variables = {at: (x, BatchedTensor(t, level)) for at, (x, t) in self._variables.items()}
-            self._batch = level
-        super()._begin()
-
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """Returns the Jacobian-vector product for each tangent of the batch."""
-        found = super().jvp(primals, unconnected_gradients)
-        return nest.map_structure(lambda t: t.value if type(t) is BatchedTensor else t, found)
 
 
 def _transposed(op: Any) -> Any:

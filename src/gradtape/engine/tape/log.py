@@ -18,6 +18,7 @@ from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import Recorder, entry, next_level
 
+Bookmark = tuple[int, int]  # an end of a log: the number of its records, and of its disconnections
 _living: dict[int, Any] = {}  # every existing recorder, by the id of its key
 
 
@@ -248,11 +249,11 @@ class Log(Recorder):
     def pauses(self) -> None:
         """Called when recording pauses or ends."""
 
-    def bookmark(self) -> tuple[int, int]:
+    def bookmark(self) -> Bookmark:
         """Returns the current end of the log, for `truncate`."""
         return len(self.ops), len(self.disconnections)
 
-    def truncate(self, bookmark: tuple[int, int]) -> None:
+    def truncate(self, bookmark: Bookmark) -> None:
         """Removes everything recorded since `bookmark` was taken."""
         at, exits = bookmark
         del self.ops[at:], self.parents[at:], self.saved[at:], self.disconnections[exits:]

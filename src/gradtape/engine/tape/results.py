@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import ArrayModule
 from ...core import dtypes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.cotangents import PendingProduct
 from ..registry.devices import on_device, rounded
-from .validation import zeros_like
+from .validation import Differentiable, zeros_like
+
+OptionalGradient = Tensor | IndexedSlices | None  # None: there is no path
 
 
-def answer(g: Any, source: Any, plain: bool) -> Any:
-    """Converts a cotangent of `source` to the gradient that the user gets; `plain` means that it is a bare array."""
+def as_gradient(g: Any, source: Differentiable, plain: bool) -> OptionalGradient:
+    """Converts a cotangent of `source` to the gradient that the caller gets; `plain` means that it is a bare array."""
     if isinstance(g, Tensor):
         return g
     if g is None:
@@ -25,10 +28,11 @@ def answer(g: Any, source: Any, plain: bool) -> Any:
     if type(g) is IndexedSlices:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
-    return Tensor(g) if plain else g
+    found: Tensor = Tensor(g) if plain else g
+    return found
 
 
-def as_tensors(module: Any, g: Any, dtype: dtypes.DType) -> Any:
+def as_tensors(module: ArrayModule, g: Any, dtype: dtypes.DType) -> Any:
     """Wraps the bare device arrays of a cotangent in device tensors; `dtype` is that of its source."""
     if type(g) is IndexedSlices:
         indices = as_tensors(module, g.indices, dtypes.int32)

@@ -1,11 +1,9 @@
-"""Validates the targets, sources and output gradients of a query before the tape is consumed."""
+"""The tensors and variables that a tape can differentiate, their cotangents and their zero gradients."""
 
 from __future__ import annotations
 
-import enum
-import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,22 +18,17 @@ from ..run import dispatch
 from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
 
-logger = logging.getLogger("gradtape")
-_TENSOR = frozenset({Tensor})
-warned: dict[str, int] = {}  # how often `warn_not_floating` was called, by argument
+
+class Differentiable(Protocol):
+    """A tensor or a variable."""
+
+    @property
+    def dims(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> DType: ...
 
 
-class UnconnectedGradients(enum.Enum):
-    """How `gradient` represents a source that the target does not depend on.
-
-    `NONE` returns None, `ZERO` a tensor of zeros.
-    """
-
-    NONE = "none"
-    ZERO = "zero"
-
-
-def is_watchable(x: Any) -> bool:
+def is_watchable(x: object) -> bool:
     """Whether `x` is a tensor or a variable."""
     return is_tensor_like(native(x))
 
@@ -46,26 +39,7 @@ def native(x: Any) -> Any:
     return x if inner is None else inner
 
 
-def warn_not_floating(what: str, dtype: DType) -> None:
-    """Warns that a watched dtype is not differentiable, at most five times per process."""
-    warned[what] = warned.get(what, 0) + 1
-    if warned[what] <= 5:
-        logger.warning("The dtype of the watched %s must be floating (e.g. tf.float32), got %r", what, dtype)
-
-
-def unconnected_mode(value: Any) -> UnconnectedGradients:
-    """Converts the user's `unconnected_gradients` to its enum member."""
-    if value is UnconnectedGradients.NONE:
-        return value
-    try:
-        return UnconnectedGradients(value)
-    except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {value!r}; it must be tf.UnconnectedGradients.NONE or .ZERO"
-        ) from None
-
-
-def differentiable(x: Any, role: str) -> Any:
+def differentiable(x: object, role: str) -> Any:
     """Returns a target or source that can be differentiated, or raises an error that names what was given."""
     if type(x) is Tensor or type(x) in readable:
         return x
@@ -93,29 +67,34 @@ def differentiable(x: Any, role: str) -> Any:
     )
 
 
-def single(x: Any, role: str) -> Any:
-    """Validates one tensor or variable where a nest is not allowed."""
-    if x is None or isinstance(x, list | tuple | dict):
-        raise AttributeError(f"'{type(x).__name__}' object has no attribute 'shape': the {role} must be one tensor")
-    return differentiable(x, role)
+def is_itself(target: Differentiable, sources: Sequence[Differentiable]) -> bool:
+    """Whether a non-differentiable target is one of the sources, the only case in which it has a gradient."""
+    return target.dtype.kind & STRING == 0 and any(target is source for source in sources)
 
 
-def output_cotangents(targets: list[Any], structure: Any, given: Any) -> list[Any]:
-    """Validates the cotangent of each target and casts it to the target's dtype; None stands for ones."""
-    if given is None:
-        return [None] * len(targets)
-    flat = nest.flatten(given)
-    one = len(targets) == 1 and not nest.is_nested(structure)
-    if one and len(flat) != 1:
-        flat = [given]
-    if len(flat) != len(targets):
-        raise ValueError(
-            f"output_gradients has {len(flat)} entries for {len(targets)} targets; give one for each, or None for ones"
-        )
-    return [None if g is None else _cotangent(target, g) for target, g in zip(targets, flat, strict=True)]
+def ones(target: Differentiable) -> Tensor:
+    """The default cotangent of a target."""
+    shape = target.dims
+    if not shape:  # scalars are moved to whichever device needs them
+        return Tensor(number(target.dtype, 1.0).array, target.dtype)
+    return _beside(target, Tensor(np.ones(shape, target.dtype.numpy), target.dtype))
 
 
-def _cotangent(target: Any, given: Any) -> Tensor:
+def _beside(x: Differentiable, y: Tensor) -> Tensor:
+    """Moves the host tensor `y` to the device of `x`: a gradient is computed on the device where its tape was recorded.
+
+    The default device at the time of the query does not matter.
+    """
+    if not isinstance(x, Tensor):
+        with dispatch.recorded_by(()):
+            x = to_tensor(x)
+    while isinstance(x, Proxy):
+        x = x.value
+    return sent(x.module, y) if type(x) is DeviceTensor else y
+
+
+def as_cotangent(target: Differentiable, given: object) -> Tensor:
+    """Converts what the caller gives as a target's cotangent to its dtype, and broadcasts it to its shape."""
     if isinstance(given, IndexedSlices):
         given = densify(ops, given)
     g = to_tensor(given, hint=target.dtype)
@@ -134,48 +113,11 @@ def _cotangent(target: Any, given: Any) -> Tensor:
     return g
 
 
-def ones(target: Any) -> Tensor:
-    """The default cotangent of a target."""
-    shape = target.dims
-    if not shape:  # scalars are moved to whichever device needs them
-        return Tensor(number(target.dtype, 1.0).array, target.dtype)
-    return _beside(target, Tensor(np.ones(shape, target.dtype.numpy), target.dtype))
-
-
-def _beside(x: Any, y: Tensor) -> Tensor:
-    """Moves the host tensor `y` to the device of `x`: a gradient is computed on the device where its tape was recorded.
-
-    The default device at the time of the query does not matter.
-    """
-    if not isinstance(x, Tensor):
-        with dispatch.recorded_by(()):
-            x = to_tensor(x)
-    while isinstance(x, Proxy):
-        x = x.value
-    return sent(x.module, y) if type(x) is DeviceTensor else y
-
-
-def is_itself(target: Any, sources: Sequence[Any]) -> bool:
-    """Whether a non-differentiable target is one of the sources, the only case in which it has a gradient."""
-    return target.dtype.kind & STRING == 0 and any(target is source for source in sources)
-
-
 def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
     """The gradient of a source that no target depends on."""
     return Tensor(np.zeros(shape, dtype.numpy), dtype)
 
 
-def zeros_like(x: Any) -> Tensor:
+def zeros_like(x: Differentiable) -> Tensor:
     """The same, with the shape, dtype and device of the source `x`."""
     return _beside(x, zeros(x.dims, x.dtype))
-
-
-def is_leaf(x: Any) -> bool:
-    """Whether the type of `x` alone shows that it is a tensor or a variable."""
-    kind = type(x)
-    return kind is Tensor or kind in readable
-
-
-def are_leaves(x: Any) -> bool:
-    """Whether `x` is a list whose element types alone show that they are tensors and variables."""
-    return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)

@@ -21,7 +21,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around
@@ -119,7 +119,7 @@ def _called(
 ) -> _Performed:
     memory: tuple[Any, ...] = ()
     if on_tape:
-        with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        with Tape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch([x for x in xs if x.dtype.differentiable])
             ys = f(xs)
         memory = (np.empty((), object),)
@@ -136,11 +136,11 @@ def _called(
     return performed
 
 
-def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
+def _gradient(tape: Tape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
     """Return the wanted cotangents, zeros where unconnected."""
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
-    found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
+    found = tape.vjp([y for y, _ in pairs], [g for _, g in pairs], sources)
     return [zeros_like(x) if g is None else finished(ops, g) for x, g in zip(sources, found, strict=True)]
 
 
@@ -216,7 +216,7 @@ class _PythonCallBackwards(_Recorded):
 
         def first_order(tensors: Tensors) -> list[Tensor]:
             xs, cotangents = tensors[:count], tensors[count:]
-            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            with Tape(persistent=True, watch_accessed_variables=False) as tape:
                 tape.watch([x for x in xs if x.dtype.differentiable])
                 ys = f(xs)
             return _gradient(tape, xs, ys, cotangents, wanted)

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.batching import BatchedTensor, leave
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.forward import ForwardAccumulator
+from ...engine.tape.forward import JvpAccumulator
 from ...engine.tape.log import Log
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay
@@ -67,7 +67,7 @@ def check_not_followed() -> None:
 
     The backward pass sends nothing to an assigned value, and forward mode through subgraphs is its transposition.
     """
-    if any(isinstance(recorder, ForwardAccumulator) for recorder in dispatch.thread.recorders):
+    if any(isinstance(recorder, JvpAccumulator) for recorder in dispatch.thread.recorders):
         raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
     check_not_tracked()
 

@@ -16,7 +16,7 @@ from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
-from ...engine.tape import inspection
+from ...engine.tape import queries
 from ...engine.tape.log import Log
 from ...state.device_variable import DeviceVariable
 from ...state.specs import TypeSpec
@@ -133,7 +133,7 @@ class Specialization:
         recorded_streams: dict[int, Stream], budget: Budget = None, asks_a_tape: bool = False,
     ) -> None:  # fmt: skip
         self.graph = graph
-        self._block = inspection.block
+        self._block = queries.block
         self._asks_a_tape = asks_a_tape
         self.budget = budget
         self.externals = externals  # constants of the graph that a tape may watch
@@ -152,7 +152,7 @@ class Specialization:
     @property
     def is_unseen(self) -> bool:
         """Whether it was traced before the active inspection block, and so has no observer nodes."""
-        return self._asks_a_tape and self._block is not inspection.block
+        return self._asks_a_tape and self._block is not queries.block
 
     @cached_property
     def is_delicate(self) -> bool:

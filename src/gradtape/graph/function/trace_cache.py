@@ -15,7 +15,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
-from ...engine.tape import inspection
+from ...engine.tape import queries
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
 from ...state.variable import Variable, updating
@@ -100,7 +100,7 @@ class TraceCache:
         may_make_variables: bool,
     ) -> Any:
         """Run the specialization whose guards hold, or trace a new one."""
-        if inspection.block is not None and dispatch.thread.trace is None:
+        if queries.block is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
             if len(seen) < len(variants):
                 variants[:] = seen

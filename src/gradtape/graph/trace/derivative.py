@@ -13,7 +13,7 @@ from typing import Any
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.randomness import Stream
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Node, Value, replay
 from .lazy_tensors import ones_like
@@ -88,13 +88,13 @@ class Derivative:
         trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
-            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            with Tape(persistent=True, watch_accessed_variables=False) as tape:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag and x.dtype.differentiable])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
             gs = [trace.input(ones_like(y, trace.awaits)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
-            found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
+            found = iter(tape.vjp(outputs, gs, sources) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
         del tape
         self.joint = trace.graph(self.cotangents.taken())

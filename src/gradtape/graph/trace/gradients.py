@@ -12,12 +12,15 @@ from typing import Any
 
 from ...core import nest
 from ...core.tensor import Tensor
+from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.tape.log import Log
-from ...engine.tape.tape import GradientTape
-from ...engine.tape.validation import UnconnectedGradients
+from ...engine.tape.queries import Query, report_results
+from ...engine.tape.results import OptionalGradient
+from ...engine.tape.tape import Tape
+from ...engine.tape.validation import as_cotangent, zeros_like
 from ..ir.effects import replaying
 from ..ir.graph import Node, Value
 from .lazy_tensors import plain
@@ -27,8 +30,13 @@ from .traced import RetraceFollowingConstants, TracedTensor, out_of_scope
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 
 
-def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: Any) -> list[Any]:
-    """Return the gradients of the sum of `ys` with respect to each of `xs`, in the function being traced."""
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None, zeros: bool = False
+) -> list[OptionalGradient]:
+    """Return the gradients of the sum of `ys` with respect to each of `xs`, in the function being traced.
+
+    One that `ys` do not depend on gets None or, if `zeros`, zeros.
+    """
     targets = [to_tensor(y) for y in _listed(ys)]
     if grad_ys is None:
         weights: list[Any] = [None] * len(targets)
@@ -42,20 +50,28 @@ def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: 
                 f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name}): give a weight for "
                 "each y"
             )
-    given = [w if w is None else to_tensor(w, hint=y.dtype) for y, w in zip(targets, weights, strict=True)]
+    given = [None if w is None else as_cotangent(y, w) for y, w in zip(targets, weights, strict=True)]
     tape, targets, sources = _reconstructed(targets, _listed(xs), _listed(stop_gradients))
-    return tape.gradient(targets, sources, output_gradients=given, unconnected_gradients=unconnected)
+    log = tape._required_log()
+    found = tape.vjp(targets, given, sources)
+    if log.retain:
+        log.question = (targets, given, sources)
+    tape.release()
+    report_results(tape, Query(targets, sources, found, not zeros))
+    return [zeros_like(x) if g is None and zeros else g for x, g in zip(sources, found, strict=True)]
 
 
 def hessians(ys: Any, xs: Any) -> list[Any]:
     """Return the second derivatives of the sum of `ys` with respect to each of `xs`."""
     found = []
     for x in _listed(xs):
-        (gradient,) = gradients(ys, [x], None, None, UnconnectedGradients.NONE)
+        (gradient,) = gradients(ys, [x])
         if gradient is None:
             raise ValueError("None values not supported.")
         tape, (target,), (source,) = _reconstructed([to_tensor(gradient)], [x], [])
-        hessian = tape.jacobian(target, source)
+        (hessian,) = jacobians(tape, target, [source])
+        tape.release()
+        report_results(tape, Query([target], [source], [hessian]))
         if hessian is None:
             raise ValueError("None values not supported.")
         found.append(hessian)
@@ -68,16 +84,15 @@ def _listed(value: Any) -> list[Any]:
 
 def _reconstructed(
     ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]
-) -> tuple[GradientTape, list[Any], list[Any]]:
+) -> tuple[Tape, list[Any], list[Any]]:
     """Return a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
     trace = dispatch.thread.trace
     if trace is None:
         raise RuntimeError(_EAGER)
-    tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    tape = Tape(persistent=True, watch_accessed_variables=False)
     tape._of_a_graph = True
     with tape:
-        log = tape._log
-        assert log is not None
+        log = tape._required_log()
     sources = [_source(trace, x) for x in xs]
     targets, stopped = ([_of(trace, x) for x in given] for given in (ys, stops))
     past = _Past(trace, (*dispatch.thread.recorders, log), log, sources, stopped)

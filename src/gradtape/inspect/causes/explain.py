@@ -13,7 +13,7 @@ from typing import Any
 from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...engine.run.source_lines import users_frame
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...engine.tape.validation import differentiable
 from .messages import is_in_layer, line_of, names_of_sources
 from .query import Query
@@ -22,7 +22,7 @@ from .reasons import Explanation, Reason
 from .registry import find_cause
 
 
-def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
+def explain(tape: Tape, target: Any, sources: Any) -> Explanation:
     """Explains each of the gradients `tape.gradient(target, sources)`.
 
     >>> import gradtape as tf
@@ -40,7 +40,7 @@ def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
 
 
 def reasons_for(
-    tape: GradientTape, targets: Sequence[Any], sources: Sequence[Any], names: Sequence[str], frame: FrameType | None
+    tape: Tape, targets: Sequence[Any], sources: Sequence[Any], names: Sequence[str], frame: FrameType | None
 ) -> list[Reason]:
     """Does the same for sources with the given names."""
     log = tape._log or tape._past

@@ -11,7 +11,7 @@ from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.ir import graph as graphs
 from ..records.checked import CheckedLog
 from ..records.repetition import can_run_again
@@ -19,7 +19,7 @@ from ..records.repetition import can_run_again
 OPENED = ("call", "control")
 
 
-def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:
+def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict[int, Line | None]] | None:
     """Records the ops of a record one by one; returns the tape and their lines, or None if a replay has side effects.
 
     The tape's gradient computation is that of the record's outputs, weighted by `cotangents`, with respect to its
@@ -35,7 +35,7 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTa
         return None
     lines: dict[int, Line | None] = {}
     with dispatch.recorded_by(()):
-        tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        tape = Tape(persistent=True, watch_accessed_variables=False)
         log = tape._log = CheckedLog(False)
         now: list[Any] = [0, None]  # the first record of the current node, and its line
 

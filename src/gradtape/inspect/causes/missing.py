@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.tape.tape import last_missing
+from ...engine.tape.queries import last_missing
 from ...engine.tape.validation import native
 from ..records.never_raises import never_raises
 from .explain import explain

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.registry.public_names import public_name
 from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
-from ...engine.tape.inspection import public_name
 from ..records.event_log import events
 from ..records.reading import Reading, short, source_text
 from .inside_calls import OPENED, replayed

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import entry
 from ...engine.tape.log import Log, positions_in
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ..records.event_log import Event, TracingLog, events
 from .messages import Where, name_of_target
 from .provenance import Step, ancestors, path_between, step_of
@@ -40,7 +40,7 @@ class Query:
 
     def __init__(
         self,
-        tape: GradientTape,
+        tape: Tape,
         log: Log | None,
         targets: Sequence[Any],
         source: Any,

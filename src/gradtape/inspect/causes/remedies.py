@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tape.inspection import public_name
+from ...engine.registry.public_names import public_name
 from ..records.reading import Reading, source_text
 
 _PROBABILITIES = {"softmax", "sigmoid"}

@@ -22,7 +22,8 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
-from ...engine.tape.inspection import new_block
+from ...engine.tape.queries import Query, new_block
+from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
 from ..checks.finite import sound
 from ..records import event_log
@@ -47,13 +48,6 @@ _IN_PYTHON = (
 )
 _LEAST_SCALE = 256.0  # of a loss in half precision
 _CONFIRMED = 2  # consecutive zeros of a gradient that was never nonzero
-# Modules that compute gradients on behalf of the user; other modules of gradtape do so for their own purposes.
-_VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
-_ON_THE_WAY = (
-    "gradtape.inspect.records.never_raises", "gradtape.inspect.records.event_log", "gradtape.engine.tape.tape",
-    "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.tape.hessians",
-    "gradtape.autograph.conversion",
-)  # fmt: skip
 
 
 @contextmanager
@@ -118,16 +112,13 @@ class Reporter:
         self._zeros = _Zeros()
 
     @never_raises()
-    def answered(
-        self, tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool
-    ) -> None:
+    def answered(self, tape: Tape, query: Query) -> None:
         """Checks computed gradients, and reports None and zeros unless the caller requested them."""
-        if not _is_users_question():
-            return
+        targets, sources, found = list(query.targets), list(query.sources), query.results
         frame = users_frame(2)
         asked = _Asked(frame, sources)
         missing = [i for i, g in enumerate(found) if g is None]
-        if none and (missing := self._new(asked, "None", missing)):
+        if query.reports_none and (missing := self._new(asked, "None", missing)):
             picked = [sources[i] for i in missing]
             names = [asked.names[i].strip("`") for i in missing]
             self._say(asked, "None", reasons_for(tape, targets, picked, names, frame))
@@ -137,7 +128,7 @@ class Reporter:
         if not present:
             return
         values = [_values(found[i]) for i in present]
-        shown = _Look(self, asked, tape, targets, [sources[i] for i in present], present, zeros)
+        shown = _Look(self, asked, tape, targets, [sources[i] for i in present], present, query.reports_zeros)
         if all(type(x) in REAL for x in (*values, *targets)):
             shown.at([known_array(x) for x in values], [known_array(x) for x in targets], _opened)
         elif dispatch.thread.trace is not None:
@@ -335,15 +326,6 @@ def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
         "call of the model, or after model.build"
     )
     return [Reason(f"`{text}`", Cause.NO_SOURCES, sentence, taken_at or asked_at)]
-
-
-def _is_users_question() -> bool:
-    """Whether the gradient was requested by the user, or by Keras for the user, rather than by gradtape itself."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__") in _ON_THE_WAY:
-        frame = frame.f_back
-    name = "" if frame is None else frame.f_globals.get("__name__", "")
-    return not name.startswith("gradtape.") or name.startswith(_VOICES)
 
 
 def _values(g: Any) -> Any:

@@ -19,7 +19,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.trace.assigned import assigned
 from ..records.event_log import ForwardOp, TracingLog
 from ..records.reading import Reading, known_array
@@ -332,13 +332,13 @@ class _Search:
         count = len(described or (None,))
         with dispatch.recorded_by(()):
             gs = [self._given(user + i, described and described[i]) for i in range(count)]
-            with GradientTape(watch_accessed_variables=False) as tape:
+            with Tape(watch_accessed_variables=False) as tape:
                 tape.watch(gs)
                 asked = tuple(p if p == at else -1 for p in parents)
                 found = op.vjp(ops, gs[0] if described is None else tuple(gs), saved, asked)
                 handed = [finished(ops, g) for p, g in zip(parents, found, strict=True) if p == at and g is not None]
             tangents = [self._tangent(g, reached) for g in handed]
-            found = tape.gradient(handed, gs, tangents) if handed else [None] * count
+            found = tape.vjp(handed, tangents, gs) if handed else [None] * count
         shapes = [g.dims for g in gs]
         return [np.zeros(s) if t is None else _dense(t) for t, s in zip(found, shapes, strict=True)]
 
@@ -486,10 +486,11 @@ class _Search:
             inputs = [self._moved(x) if p >= 0 else x for x, p in zip(note[3], parents, strict=True)]
             wanted = parents if at is None else [p if p == at else -1 for p in parents]
             asked = [x for x, p in zip(inputs, wanted, strict=True) if p >= 0 and x.dtype.differentiable]
-            with GradientTape(watch_accessed_variables=False) as tape:
+            with Tape(watch_accessed_variables=False) as tape:
                 tape.watch(asked)
                 outputs = dispatch.run(op, inputs, note[4])
-            found = tape.gradient([y for y in _listed(outputs) if y.dtype.differentiable], asked)
+            targets = [y for y in _listed(outputs) if y.dtype.differentiable]
+            found = tape.vjp(targets, [None] * len(targets), asked)
         return not any(g is not None and np.any(np.where(reached, _dense(g), 0)) for g in found)
 
     def _moved(self, x: Tensor) -> Tensor:

@@ -22,9 +22,9 @@ from ...engine.registry.cotangents import densify
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape.forward import ForwardAccumulator
-from ...engine.tape.tape import GradientTape
-from ...engine.tape.validation import native
+from ...engine.tape.forward import JvpAccumulator
+from ...engine.tape.tape import Tape
+from ...engine.tape.validation import as_cotangent, native
 from ...graph.function.function import settings
 from ..records.reading import known_array
 from ..records.tables import Printable, Table
@@ -200,10 +200,10 @@ class _Check:
 
     def gradients(self, arrays: list[Any], wide: bool = False) -> list[Any]:
         xs = widened(arrays, self.said) if wide else self.tensors(arrays)
-        with GradientTape() as tape:
+        with Tape() as tape:
             tape.watch(xs)
             ys = self.outputs(xs, eagerly=wide)
-        found = tape.gradient(ys, xs, [Tensor(w) for w in self.weights])
+        found = tape.vjp(ys, list(map(as_cotangent, ys, self.weights)), xs)
         return [_dense(g) for g in found]
 
     def report(self, orders: tuple[int, ...]) -> GradientCheck:
@@ -283,9 +283,9 @@ class _Check:
         for k, name in enumerate(self.names):
             xs = self.tensors(self.arrays)
             try:
-                with ForwardAccumulator(xs[k], self.tensors(self.directions)[k]) as accumulator:
+                with JvpAccumulator([(xs[k], self.tensors(self.directions)[k])]) as accumulator:
                     ys = self.outputs(xs)
-                tangents = accumulator.jvp(ys)
+                tangents = list(map(accumulator.tangent_of, ys))
             except (NotImplementedError, LookupError) as reason:
                 rows.append(CheckRow("forward", name, None, self.along(k, self.total), True, f"not checked: {reason}"))
                 continue
@@ -299,12 +299,12 @@ class _Check:
     def second(self) -> list[CheckRow]:
         """Checks the derivative of ⟨gradient, direction⟩ along another direction."""
         xs = self.tensors(self.arrays)
-        with GradientTape() as outer:
+        with Tape() as outer:
             outer.watch(xs)
-            with GradientTape() as inner:
+            with Tape() as inner:
                 inner.watch(xs)
                 ys = self.outputs(xs)
-            first = inner.gradient(ys, xs, [Tensor(w) for w in self.weights])
+            first = inner.vjp(ys, list(map(as_cotangent, ys, self.weights)), xs)
             terms = []
             for g, direction in zip(first, self.tensors(self.directions), strict=True):
                 if g is not None:
@@ -313,7 +313,7 @@ class _Check:
                     product = ops.real(product) if product.dtype.is_complex else product
                     terms.append(ops.sum(product, axis=tuple(range(len(product.dims))), keepdims=False))
             total = sum(terms[1:], terms[0]) if terms else None
-        found = [None] * len(xs) if total is None else outer.gradient(total, xs)
+        found = [None] * len(xs) if total is None else outer.vjp([total], [None], xs)
 
         def slope(arrays: list[Any]) -> float:
             pairs = zip(self.gradients(arrays, self.wide), self.directions, strict=True)

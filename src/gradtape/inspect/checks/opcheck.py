@@ -15,14 +15,15 @@ import numpy as np
 from ...core import dtypes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...engine.derivatives.jacobians import jacobians
+from ...engine.derivatives.per_example import Examples, ExampleTensor, stacked
 from ...engine.registry.batching import BatchedTensor
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.op import Op, Sample, sample
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
 from ...engine.tape.forward import _transposed
-from ...engine.tape.per_example import Examples, ExampleTensor, stacked
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.executors.numpy.executor import compile_graph
 from ...graph.ir.effects import Changed, guard
 from ...graph.trace.derivative import Derivative
@@ -107,12 +108,10 @@ class _Setting:
 
     def _run(self) -> tuple[Any, Any]:
         """Returns the op as it is recorded (for complex values perhaps its `complex_rules`), and its outputs."""
-        tape = GradientTape(persistent=True)
+        tape = Tape(persistent=True)
         with tape:
             fresh = _tensors(self.arrays)
-            for x in fresh:
-                if x.dtype.differentiable:
-                    tape.watch(x)
+            tape.watch([x for x in fresh if x.dtype.differentiable])
             outputs = self.op(*fresh, **self.attrs)
         assert tape._log is not None
         recorded = [r for r in tape._log.records if type(r) is tuple]
@@ -215,18 +214,16 @@ def check_second_order(op: Op, case: Sample) -> None:
     u = {i: _noise(arrays[i], 30 + i) for i in floats}
     v = {i: _noise(arrays[i], 40 + i) for i in floats}
 
-    def vjp_along_u(values: Sequence[Any], outer: GradientTape | None) -> tuple[Any, list[Tensor]]:
+    def vjp_along_u(values: Sequence[Any], outer: Tape | None) -> tuple[Any, list[Tensor]]:
         """Returns Σ ⟨vjp g, u⟩ as a tensor, and the inputs it was computed from."""
         xs = _tensors(values)
-        for i in floats:
-            if outer is not None:
-                outer.watch(xs[i])
-        with GradientTape() as inner:
-            for i in floats:
-                inner.watch(xs[i])
+        if outer is not None:
+            outer.watch([xs[i] for i in floats])
+        with Tape() as inner:
+            inner.watch([xs[i] for i in floats])
             ys = [y for y in _tuple(op(*xs, **case.attrs))]
         pairs = [(y, gy) for y, gy in zip(ys, g, strict=True) if _is_float(y)]
-        grads = inner.gradient([y for y, _ in pairs], [xs[i] for i in floats], [Tensor(gy) for _, gy in pairs])
+        grads = inner.vjp([y for y, _ in pairs], [Tensor(gy) for _, gy in pairs], [xs[i] for i in floats])
         total: Any = 0.0
         for i, grad in zip(floats, grads, strict=True):
             if grad is not None:
@@ -237,11 +234,11 @@ def check_second_order(op: Op, case: Sample) -> None:
                 total = total + ops.sum(product, axis=tuple(range(np.ndim(values[i]))), keepdims=False)
         return total, xs
 
-    with GradientTape() as outer:
+    with Tape() as outer:
         total, xs = vjp_along_u(arrays, outer)
     if not isinstance(total, Tensor):
         return
-    found = outer.gradient(total, [xs[i] for i in floats])
+    found = outer.vjp([total], [None], [xs[i] for i in floats])
     exact = sum(_inner(h, v[i]) for i, h in zip(floats, found, strict=True) if h is not None)
 
     def along(step: float) -> float:
@@ -289,14 +286,14 @@ def check_jacobian(op: Op, case: Sample) -> None:
         return
     xs = _tensors(draw(op, case))
     floats = [x for x in xs if x.dtype.differentiable]
-    with GradientTape(persistent=True) as tape:
+    with Tape(persistent=True) as tape:
         tape.watch(floats)
         ys = [y for y in _tuple(op(*xs, **case.attrs)) if y.dtype.differentiable]
     for y in ys:
         n = int(np.prod(y.dims))
         if n > 40:
             continue
-        for x, jacobian in zip(floats, tape.jacobian(y, floats), strict=True):
+        for x, jacobian in zip(floats, jacobians(tape, y, floats), strict=True):
             if jacobian is None:
                 continue
             units = [1, 1j] if y.dtype.is_complex and not x.dtype.is_complex else [1]
@@ -304,7 +301,7 @@ def check_jacobian(op: Op, case: Sample) -> None:
             for i, unit in itertools.product(range(n), units):
                 seed = np.zeros(n, y.dtype.numpy)
                 seed[i] = unit
-                grad = tape.gradient(y, x, Tensor(seed.reshape(y.dims)))
+                (grad,) = tape.vjp([y], [Tensor(seed.reshape(y.dims))], [x])
                 rows[i] += 0 if grad is None else unit * _array(grad)
             want = rows.reshape((*y.dims, *x.dims))
             np.testing.assert_allclose(jacobian.array, want, rtol=1e-9, atol=1e-11)
@@ -353,7 +350,7 @@ def check_dtypes(op: Op, case: Sample) -> None:
     for dtype in allowed:
         tolerance = {"float32": 1e-4, "float16": 3e-2, "bfloat16": 1e-1}[dtype.name]
         xs = _tensors(draw(op, case, dtype.numpy))
-        with GradientTape() as tape:
+        with Tape() as tape:
             tape.watch([x for x in xs if x.dtype.differentiable])
             got = _tuple(op(*xs, **case.attrs))
         for y, want in zip(got, exact, strict=True):
@@ -364,7 +361,7 @@ def check_dtypes(op: Op, case: Sample) -> None:
                     np.asarray(y.array).astype(want.dtype), want, rtol=tolerance, atol=tolerance * scale
                 )
         target = [y for y in got if y.dtype.differentiable]
-        for x, g in zip(xs, tape.gradient(target, xs), strict=True):
+        for x, g in zip(xs, tape.vjp(target, [None] * len(target), xs), strict=True):
             if g is not None and x.dtype.differentiable:
                 assert g.dtype is x.dtype, f"{op.name}: gradient of {x.dtype.name} has dtype {g.dtype.name}"
 
@@ -434,10 +431,11 @@ def check_traced_gradient(op: Op, case: Sample) -> None:
             continue
         found = derivative.cotangents.of(backward(*kept, *at.cotangents))
         xs = _tensors(given)
-        with GradientTape() as tape:
+        with Tape() as tape:
             tape.watch([x for x, p in zip(xs, at.parents, strict=True) if p >= 0])
             ys = [y for y in _tuple(op(*xs, **case.attrs))]
-        expected = tape.gradient(ys, xs, [Tensor(g) for g in at.cotangents])
+        pairs = [(y, Tensor(g)) for y, g in zip(ys, at.cotangents, strict=True) if y.dtype.differentiable]
+        expected = tape.vjp([y for y, _ in pairs], [g for _, g in pairs], xs)
         for mine, its, p in zip(found, expected, at.parents, strict=True):
             if p >= 0 and its is not None:
                 np.testing.assert_allclose(_array(mine), _array(its), rtol=1e-9, atol=1e-10)

@@ -21,7 +21,7 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ..records.reading import kept_log, known_array, short
 from ..records.tables import Printable, Table
 
@@ -257,7 +257,7 @@ def live_tapes() -> LiveTapes:
     >>> any(row.persistent and row.bytes == 4000 for row in found.rows)
     True
     """
-    tapes = [x for x in gc.get_objects() if issubclass(type(x), GradientTape)]
+    tapes = [x for x in gc.get_objects() if issubclass(type(x), Tape)]
     rows = []
     for tape in tapes:
         log = tape._log or tape._past

@@ -6,7 +6,7 @@ On a finite run the cost is keeping all outputs and one check of the results; ev
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy import add, isfinite
@@ -52,10 +52,13 @@ class CheckedLog(NotingLog):
         """Keeps everything: a failed check needs it for the diagnosis."""
 
 
-def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
-    """Returns the gradients if they and the targets are finite; while tracing, adds ops that check at run time."""
+def checked(targets: list[Any], gradients: list[Any], diagnose: Callable[[], object]) -> list[Any]:
+    """Returns the gradients if they and the targets are finite; while tracing, adds ops that check at run time.
+
+    If they are not, raises an error with the result of `diagnose`, of the tape's last query.
+    """
     if not all(map(_is_finite, (*targets, *gradients))):
-        raise errors.InvalidArgumentError(_where_not_finite(tape))
+        raise errors.InvalidArgumentError(_where_not_finite(diagnose))
     unknown = [x for x in targets if isinstance(x, Tensor) and type(x) not in REAL and x.dtype.is_floating]
     if not unknown:
         return gradients
@@ -84,10 +87,10 @@ def _is_finite(x: Any) -> bool:
     return bool(isfinite(add.reduce(array, axis=None)) or isfinite(array).all())
 
 
-def _where_not_finite(tape: Any) -> str:
+def _where_not_finite(diagnose: Callable[[], object]) -> str:
     """Returns the diagnosis of the last gradient computation or, if the diagnosis fails, a shorter message."""
     try:
-        return str(tape.diagnose())
+        return str(diagnose())
     except Exception as error:
         say_once("diagnose")
         return (
@@ -96,10 +99,10 @@ def _where_not_finite(tape: Any) -> str:
         )
 
 
-def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:
+def warn_of_nan(diagnose: Callable[[], object]) -> None:
     """Warns that a target itself is NaN: no masked-out branch explains that, and zero gradients would hide it."""
     try:
-        where = str(tape.diagnose(targets, sources))
+        where = str(diagnose())
     except Exception:  # a warning without a location is still useful
         say_once("diagnose")
         where = "tape.diagnose tells where that began."

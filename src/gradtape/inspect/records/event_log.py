@@ -12,7 +12,7 @@ import itertools
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from sys import is_finalizing
@@ -26,8 +26,9 @@ from ...engine.run import dispatch
 from ...engine.run.dispatch import entry
 from ...engine.run.protocols import EventLogLike
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
-from ...engine.tape import inspection
+from ...engine.tape import queries
 from ...engine.tape.log import Log, new_key
+from ...engine.tape.tape import Tape
 from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
 from .never_raises import never_raises, say_once
@@ -142,11 +143,11 @@ class EventLog(EventLogLike):
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that dataset functions have read, by id
 
     @never_raises()
-    def answered(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any], found: Sequence[Any]) -> None:
+    def answered(self, query: queries.Query) -> None:
         """Traces gradients or Jacobians as computed from the targets."""
-        tracers = tuple([x.tracers for x in targets if isinstance(x, Tensor)])
+        tracers = tuple([x.tracers for x in query.targets if isinstance(x, Tensor)])
         recording = [recorder.key for recorder in dispatch.thread.recorders]
-        for g in found:
+        for g in query.results:
             if isinstance(g, Tensor) and not any(entry(g.tracers, key) is not None for key in recording):
                 g.tracer = (self.key, self._event(Gradient, (*tracers, g.tracers), None), g.tracers)
 
@@ -226,18 +227,28 @@ class EventLog(EventLogLike):
 events = EventLog()
 
 
-reporters: list[Any] = []  # called with every computed gradient, the innermost last; only the innermost is called
+# Called with the results of every query, the innermost last; only the innermost is called.
+reporters: list[Callable[[Tape, queries.Query], None]] = []
 
 
-def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool) -> None:
-    if reporters:
-        reporters[-1](tape, targets, sources, found, none, zeros)
-    events.answered(tape, targets, sources, found)
-    _tell_outer_tapes(tape, targets)
+class _QueryLog(queries.QueryObserver):
+    """Makes new tapes traced ones while a block wants that, and passes the results of all queries on."""
+
+    def log_class(self, in_function: bool) -> type[Log] | None:
+        return TracingLog if events.traces_all else None
+
+    def results_found(self, tape: Tape, query: queries.Query) -> None:
+        if reporters:
+            reporters[-1](tape, query)
+        events.answered(query)
+        _tell_outer_tapes(tape, query.targets)
+
+
+_query_log = _QueryLog()
 
 
 @never_raises()
-def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
+def _tell_outer_tapes(tape: Tape, targets: Sequence[Any]) -> None:
     """Reports the finished sweep of an inner tape to the outer tapes that recorded it."""
     inner = tape._log or tape._past
     if isinstance(inner, TracingLog) and inner in dispatch.thread.recorders:
@@ -255,7 +266,7 @@ def start(of_all: bool = False) -> None:
         events.traces_all += of_all
         if _holders == 1:
             dispatch.set_event_log(events)
-            inspection.on_gradient = _answered
+            queries.observe(_query_log)
             when_made(events.made)
             scopes.when_changed(_scope_changed)
             graph.when_replayed = _at_node
@@ -269,7 +280,7 @@ def stop(of_all: bool = False) -> None:
         events.traces_all -= of_all
         if _holders == 0:
             dispatch.set_event_log(None)
-            inspection.on_gradient = None
+            queries.unobserve(_query_log)
             events.fed.clear()
             events.recent.clear()
             when_made(None)

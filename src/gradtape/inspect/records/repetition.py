@@ -16,7 +16,7 @@ from ...engine.registry.op import registry
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.custom import OneCall
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.control_flow.custom import Traced
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import Graph, all_nodes, graphs_in
@@ -288,7 +288,7 @@ class Repetition:
     def __init__(self, reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> None:
         self.dtypes: dict[Key, Any] = {}
         tensors: dict[Key, Tensor] = {}
-        with dispatch.recorded_by(()), GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        with dispatch.recorded_by(()), Tape(persistent=True, watch_accessed_variables=False) as tape:
             made = _leaves(reading, steps, wide)
             tape.watch([_plain(x) for x in made.values() if x.dtype.differentiable])
             for step in steps:

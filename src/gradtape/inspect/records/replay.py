@@ -18,7 +18,7 @@ from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.ir import graph as graphs
 from .event_log import Event, TracingLog, events
 from .never_raises import never_raises
@@ -148,7 +148,7 @@ class Question:
         inputs = [x if not isinstance(x, Tensor) or type(x) in REAL else self._key_of(x) for x in step.inputs]
         return RepeatedStep(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
 
-    def again(self, arrays: Sequence[Any]) -> GradientTape:
+    def again(self, arrays: Sequence[Any]) -> Tape:
         """Replays the computation with other numbers and returns its tape."""
         made: dict[Key, Tensor] = {
             key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
@@ -157,7 +157,7 @@ class Question:
             if node is not None:
                 made[key].tracer = (events.key, node, None)
         with dispatch.traced_by(None), dispatch.recorded_by(()):
-            tape = GradientTape(persistent=True, watch_accessed_variables=False)
+            tape = Tape(persistent=True, watch_accessed_variables=False)
             log = tape._log = ReplayLog(False)
             before, graphs.when_replayed = graphs.when_replayed, log.at_node
             try:

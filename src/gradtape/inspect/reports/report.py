@@ -20,7 +20,7 @@ from ...core.budgets import readable_bytes
 from ...core.errors import OpError
 from ...core.tensor import Tensor
 from ...engine.run.source_lines import Line
-from ...engine.tape.tape import GradientTape
+from ...engine.tape.tape import Tape
 from ...graph.ir.graph import Graph
 from ...state.archive import replacing
 from ..causes.explain import Cause, explain
@@ -49,7 +49,7 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
     >>> "reduce" in page.read_text() or "sum" in page.read_text()
     True
     """
-    if isinstance(subject, GradientTape):
+    if isinstance(subject, Tape):
         data = tape_data(subject, target, sources)
     elif hasattr(subject, "page_data"):
         data = subject.page_data()

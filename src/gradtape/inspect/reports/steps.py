@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ...engine.run import dispatch
-from ...engine.tape.inspection import new_block
-from ...engine.tape.tape import GradientTape
+from ...engine.tape import queries
+from ...engine.tape.log import Log
+from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
 from ..records.event_log import TracingLog, start, stop
 from ..records.never_raises import never_raises
@@ -71,7 +72,7 @@ class Steps(Printable):
     def __getitem__(self, i: int) -> Step:
         return self._kept[i]
 
-    def add(self, tape: GradientTape, target: Any = None, sources: Any = None, number: int | None = None) -> Step:
+    def add(self, tape: Tape, target: Any = None, sources: Any = None, number: int | None = None) -> Step:
         """Keeps a step from a `tape` made with `trace=True`; `record_steps` calls it for the steps it selects.
 
         >>> import gradtape as tf
@@ -169,48 +170,60 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     >>> steps.report(os.path.join(tempfile.mkdtemp(), "training.html")).name
     'training.html'
     """
-    steps = Steps(every, keep)
-    thread = threading.get_ident()
-    traced = False
+    observer = StepObserver(Steps(every, keep))
+    queries.observe(observer)
+    observer.trace(True)
+    try:
+        with queries.new_block():
+            yield observer.steps
+    finally:
+        queries.unobserve(observer)
+        observer.trace(False)
 
-    def trace(wanted: bool) -> None:
-        nonlocal traced
-        if wanted != traced:
+
+class StepObserver(queries.QueryObserver):
+    """Keeps every n-th query of the thread that creates it as a step; traces only the steps that it keeps."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self._thread = threading.get_ident()
+        self._traces = False
+
+    def trace(self, wanted: bool) -> None:
+        """Makes the tapes of the next step traced ones, or not."""
+        if wanted != self._traces:
             (start if wanted else stop)(of_all=True)
-            traced = wanted
+            self._traces = wanted
 
-    def answered(tape: GradientTape) -> None:
-        if before is not None:
-            before(tape)
-        if threading.get_ident() != thread:
+    def log_class(self, in_function: bool) -> type[Log] | None:
+        """Returns the traced log for a function: its program may be asked for every run."""
+        return TracingLog if in_function else None
+
+    def query_finished(self, tape: Tape) -> None:
+        """Keeps the query, or lets the function that is being traced keep its runs."""
+        if threading.get_ident() != self._thread:
             return
         if dispatch.unrecorded():
-            if traced:
-                _keep(steps, tape)
-            steps.seen += 1
-            trace(steps.seen % steps.every == 0)
+            if self._traces:
+                _keep(self.steps, tape)
+            self.steps.seen += 1
+            self.trace(self.steps.seen % self.steps.every == 0)
         elif dispatch.thread.trace is not None and not dispatch.thread.recorders:
-            _keep_in_graph(steps, tape, lambda: GradientTape._answered is answered)
+            _keep_in_graph(self.steps, tape, self._is_innermost)
 
-    before, GradientTape._answered = GradientTape._answered, answered
-    trace(True)
-    try:
-        with new_block():
-            yield steps
-    finally:
-        GradientTape._answered = before
-        trace(False)
+    def _is_innermost(self) -> bool:
+        return next((o for o in reversed(queries.observers) if isinstance(o, StepObserver)), None) is self
 
 
 @never_raises()
-def _keep(steps: Steps, tape: GradientTape) -> None:
+def _keep(steps: Steps, tape: Tape) -> None:
     log = tape._log
     if isinstance(log, TracingLog) and log.question is not None:
         steps.add(tape, number=steps.seen)
 
 
 @never_raises()
-def _keep_in_graph(steps: Steps, tape: GradientTape, lasts: Callable[[], bool]) -> None:
+def _keep_in_graph(steps: Steps, tape: Tape, lasts: Callable[[], bool]) -> None:
     """Adds an observer node to the graph being traced that keeps steps while `lasts()` is true."""
     log = tape._log
     if not isinstance(log, TracingLog) or log.question is None:

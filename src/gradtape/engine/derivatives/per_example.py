@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core import nest
+from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
 from ..registry.cotangents import finished
@@ -25,8 +25,9 @@ from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
 from ..run import dispatch
 from ..run.namespace import ops
-from .log import Log
-from .validation import differentiable
+from ..tape.results import OptionalGradient
+from ..tape.tape import Tape
+from ..tape.validation import Differentiable
 
 logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
@@ -115,9 +116,7 @@ class DeferredReduction(Proxy):
 
     def _of(self, start: int, stop: int) -> BatchedTensor:
         """The results of a range of examples."""
-        own = [
-            BatchedTensor(x.value[start:stop], x.level) if type(x) is BatchedTensor else x for x in self._inputs
-        ]
+        own = [BatchedTensor(x.value[start:stop], x.level) if type(x) is BatchedTensor else x for x in self._inputs]
         found: BatchedTensor = dispatch.run(self._op, own, self._attrs)
         return found
 
@@ -138,91 +137,60 @@ class DeferredReduction(Proxy):
         return ops.concat(*[_square_norms(self._of(*span).value) for span in ranges], axis=0)
 
 
-class PerExampleGradients:
-    """The part of a tape that implements `gradient(per=...)`."""
-
-    _open_log: Callable[[str], Log]
-    _before_asking: Callable[[], None]
-    _after_asking: Callable[[], None]
-    _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
-
-    def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
-        """Computes the cosine similarity between the gradients of losses: a symmetric matrix.
-
-        Each gradient is taken over all sources together. A negative entry means that two losses conflict: they pull the
-        sources in opposite directions. The row and column of a loss without a gradient are zeros; if no loss has a
-        gradient, an error is raised.
-
-        Args:
-          losses: a list of losses or, with `per="example"`, a vector with the loss of each example.
-          sources: a tensor, a variable, or a nested structure of them, taken as one vector.
-          per: "loss" or "example", as in `gradient`.
-
-        >>> import gradtape as tf
-        >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
-        >>> with tf.GradientTape() as tape:
-        ...     first, second = 2.0 * w[0], 3.0 * w[0] - 4.0 * b
-        >>> print(tape.cosines([first, second], [w, b]).numpy().round(2))
-        [[1.  0.6]
-         [0.6 1. ]]
-        """
-        log = self._open_log("compute cosines")
-        targets = [differentiable(t, "target") for t in nest.flatten(losses)]
-        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
-        check_apart(per, False, targets, None)
-        for x in (*targets, *flat):
-            if not x.dtype.is_floating:
-                raise ValueError(f"cosines are of gradients of real numbers, got a tensor of dtype {x.dtype.name}")
-        self._before_asking()
-        gradients = [g for g in self._gradients_apart(log, targets, flat, per, False) if g is not None]
-        self._after_asking()
-        if not gradients:
-            raise ValueError("cosines: none of the losses depends on any of the sources. tape.explain says why")
-        count = len(targets) if per == "loss" else targets[0].dims[0]
-        dtype = targets[0].dtype
-        products = Tensor(np.zeros((count, count), dtype.numpy), dtype)
-        for g in gradients:
-            rows = ops.cast(ops.reshape(g, shape=(count, math.prod(g.dims[1:]))), dtype=dtype)
-            products = products + ops.matmul(rows, rows, transpose_b=True)
-        lengths = ops.sqrt(ops.take_diagonal(products, axes=(0, 1)))
-        return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
-
-    def _gradients_apart(self, log: Log, targets: list[Any], sources: list[Any], per: str, norms: bool) -> list[Any]:
-        """For each source, the stacked gradients of all examples or losses, or their norms; None without a path."""
-        if per == "loss":
-            found = self._gradients_of_losses(log, targets, sources)
-        else:
-            found = self._gradients_of_examples(log, targets, sources, norms)
-        return [g if g is None or not norms else ops.sqrt(_square_norms(g)) for g in found]
-
-    def _gradients_of_examples(self, log: Log, targets: list[Any], sources: list[Any], norms: bool) -> list[Any]:
-        count = targets[0].dims[0]
-        if not count:
-            return [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
-        examples = Examples(count, sums_wait=norms)
-        seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
-        return [None if g is None else stacked(g, examples, norms) for g in self._vjp(log, targets, seeds, sources)]
-
-    def _gradients_of_losses(self, log: Log, targets: list[Any], sources: list[Any]) -> list[Any]:
-        count, level = len(targets), dispatch.next_level()
-        seeds = []
-        for k, t in enumerate(targets):
-            rows = np.zeros((count, *t.dims), t.dtype.numpy)
-            rows[k] = 1
-            seeds.append(BatchedTensor(Tensor(rows, t.dtype), level))
-        found = self._vjp(log, targets, seeds, sources)
-        return [None if g is None else leave(finished(ops, g), level, count) for g in found]
+def gradients_apart(
+    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable], per: str, norms: bool
+) -> list[Tensor | None]:
+    """For each source, the stacked gradients of all examples or losses, or their norms; None without a path."""
+    if per == "loss":
+        found = _gradients_of_losses(tape, targets, sources)
+    else:
+        found = _gradients_of_examples(tape, targets, sources, norms)
+    return [g if g is None or not norms else ops.sqrt(_square_norms(g)) for g in found]
 
 
-def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
+def _gradients_of_examples(
+    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable], norms: bool
+) -> list[Tensor | None]:
+    count = targets[0].dims[0]
+    if not count:
+        return [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
+    examples = Examples(count, sums_wait=norms)
+    seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
+    return [None if g is None else stacked(g, examples, norms) for g in tape.vjp(targets, seeds, sources)]
+
+
+def _gradients_of_losses(
+    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]
+) -> list[Tensor | None]:
+    count, level = len(targets), dispatch.next_level()
+    seeds = []
+    for k, t in enumerate(targets):
+        rows = np.zeros((count, *t.dims), t.dtype.numpy)
+        rows[k] = 1
+        seeds.append(BatchedTensor(Tensor(rows, t.dtype), level))
+    found = tape.vjp(targets, seeds, sources)
+    return [None if g is None else leave(finished(ops, g), level, count) for g in found]
+
+
+def cosines(gradients: Sequence[Tensor], count: int, dtype: DType) -> Tensor:
+    """Computes the cosine similarities between gradients of losses, stacked along the first axis for each source."""
+    products = Tensor(np.zeros((count, count), dtype.numpy), dtype)
+    for g in gradients:
+        rows = ops.cast(ops.reshape(g, shape=(count, math.prod(g.dims[1:]))), dtype=dtype)
+        products = products + ops.matmul(rows, rows, transpose_b=True)
+    lengths = ops.sqrt(ops.take_diagonal(products, axes=(0, 1)))
+    return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
+
+
+def stacked(g: OptionalGradient, examples: Examples, waiting: bool = False) -> Tensor:
     """The gradients of all examples, stacked along the first axis; deferred ones stay so if `waiting`."""
-    g = finished(ops, g)
-    if type(g) is DeferredReduction:
-        return g if waiting else leave(g.made(), examples.apart_at, examples.count)
-    return leave(g.apart() if type(g) is ExampleTensor else g, examples.apart_at, examples.count)
+    found: Tensor = finished(ops, g)
+    if type(found) is DeferredReduction:
+        return found if waiting else leave(found.made(), examples.apart_at, examples.count)
+    return leave(found.apart() if type(found) is ExampleTensor else found, examples.apart_at, examples.count)
 
 
-def _square_norms(g: Any) -> Tensor:
+def _square_norms(g: Tensor) -> Tensor:
     """The squared norm of each row, as the row's product with itself: no array of squares is allocated."""
     if type(g) is DeferredReduction:
         return g.square_norms()
@@ -231,24 +199,7 @@ def _square_norms(g: Any) -> Tensor:
     return ops.real(found) if g.dtype.is_complex else found
 
 
-def nothing_apart(targets: Sequence[Any], source: Any, per: str, norms: bool) -> Tensor:
+def zeros_apart(targets: Sequence[Differentiable], source: Differentiable, per: str, norms: bool) -> Tensor:
     """The zeros that stand for the gradients of an unconnected source."""
     count = len(targets) if per == "loss" else targets[0].dims[0]
     return Tensor(np.zeros((count,) if norms else (count, *source.dims), source.dtype.numpy), source.dtype)
-
-
-def check_apart(per: Any, norms: bool, targets: Sequence[Any], output_gradients: Any) -> None:
-    """Raises if the arguments of `gradient(per=..., norms=...)` are inconsistent."""
-    if per not in (None, "example", "loss"):
-        raise ValueError(f"gradient: per must be None, 'example' or 'loss', got {per!r}")
-    if per is None:
-        raise ValueError("gradient(norms=True) is for gradients apart: say per='example' or per='loss'")
-    if output_gradients is not None:
-        raise ValueError(f"gradient(per={per!r}) takes no output_gradients: weigh the losses instead")
-    counts = {t.dims[0] if t.dims else -1 for t in targets}
-    if per == "example" and (len(counts) != 1 or -1 in counts):
-        given = ", ".join(str(list(t.dims)) for t in targets)
-        raise ValueError(
-            "gradient(per='example') needs a loss for each example, along the first axis, got targets of shape "
-            f"{given}. Leave the mean over the batch away: reduction=None in Keras' losses"
-        )

@@ -18,7 +18,9 @@ from ..registry.batching import TransparentProxy
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from .validation import ones
+from ..tape.results import OptionalGradient
+from ..tape.tape import Tape
+from ..tape.validation import Differentiable, ones
 
 
 class ZeroWinsTensor(TransparentProxy):
@@ -65,21 +67,28 @@ def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
     return ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
 
 
-def is_nan(target: Any) -> bool:
+def is_nan(target: Differentiable) -> bool:
     """Whether a target has NaNs, as far as its value is known; while tracing a function, in the tracing run."""
-    while isinstance(target, Tensor) and hasattr(type(target), "value"):
-        target = target.value  # type: ignore[attr-defined]
-    return type(target) in REAL and target.dtype.differentiable and bool(np.isnan(target.array).any())
+    known: Any = target
+    while issubclass(type(known), Tensor) and hasattr(type(known), "value"):
+        known = known.value
+    return type(known) in REAL and known.dtype.differentiable and bool(np.isnan(known.array).any())
 
 
-def zero_wins(targets: list[Any], cotangents: list[Any]) -> list[Any]:
-    """Wraps the targets' cotangents (None stands for ones)."""
+def nan_safe_gradients(
+    tape: Tape,
+    targets: Sequence[Differentiable],
+    cotangents: Sequence[Tensor | None],
+    sources: Sequence[Differentiable],
+) -> list[OptionalGradient]:
+    """Computes the gradient of each source by a sweep over wrapped cotangents (None stands for ones)."""
     level = dispatch.next_level()
-    return [ZeroWinsTensor(ones(t) if g is None else g, level) for t, g in zip(targets, cotangents, strict=True)]
+    wrapped = [ZeroWinsTensor(ones(t) if g is None else g, level) for t, g in zip(targets, cotangents, strict=True)]
+    return list(map(_unwrapped, tape.vjp(targets, wrapped, sources)))
 
 
-def unwrapped(g: Any) -> Any:
-    """Unwraps the gradient found by a sweep over wrapped cotangents."""
+def _unwrapped(g: OptionalGradient) -> OptionalGradient:
+    """Unwraps a result of the sweep."""
     if type(g) is IndexedSlices:
-        return IndexedSlices(unwrapped(g.values), g.indices, g.dense_shape)
+        return IndexedSlices(_unwrapped(g.values), g.indices, g.dense_shape)
     return g.value if type(g) is ZeroWinsTensor else g

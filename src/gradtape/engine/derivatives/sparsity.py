@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,12 @@ from ..registry.cotangents import finished
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
-from .coloring import coloring, count
+from ..tape.results import OptionalGradient
+from ..tape.validation import Differentiable
+from .coloring import Matrix, coloring, count
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # The elementwise ops that are linear in an argument, and the non-differentiable ops whose outputs depend on no value.
 # Any other op may appear linear on the probed inputs, as `maximum(norm, 1e9)` does.
@@ -64,7 +69,7 @@ class SparsityTracer(TransparentProxy):
 
     __slots__ = ("dependence", "sets")
 
-    def __init__(self, value: Tensor, dependence: Dependence, sets: Any) -> None:
+    def __init__(self, value: Tensor, dependence: Dependence, sets: csr_array) -> None:
         super().__init__(value, dependence.level)
         self.dependence = dependence
         self.sets = sets
@@ -77,7 +82,7 @@ class SparsityTracer(TransparentProxy):
     def __bool__(self) -> bool:
         return bool(self.array)
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values and propagates the sets."""
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -130,7 +135,7 @@ class _Links(NamedTuple):
 
 
 def _links(
-    op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
+    op: Op, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
 ) -> _Links:
     unknown = _Links([None for flag in flags if flag], linear=False)
     if not isinstance(op, Op) or op.random:  # user code is not run repeatedly
@@ -153,9 +158,7 @@ def _links(
     return found
 
 
-def _by_place(
-    op: Any, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]
-) -> _Links | None:
+def _by_place(op: Op, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]) -> _Links | None:
     """The links of a nonlinear elementwise op: each output entry depends on the entries at its own index."""
     dims = np.broadcast_shapes(*(x.dims for x in values))
     if op.family != "elementwise" or any(y.dims != dims for y in results):
@@ -172,7 +175,7 @@ def _by_place(
 class _Probe:
     """An op as a function of its cotangents, evaluated in double precision."""
 
-    def __init__(self, op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
+    def __init__(self, op: Op, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
         self._op = op
         self._inputs = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
         self._at = [i for i, flag in enumerate(flags) if flag]
@@ -222,7 +225,7 @@ class _Probe:
         x = self._inputs[i]
         size = math.prod(x.dims)
 
-        def run(numbers: Any) -> Any:
+        def run(numbers: Matrix) -> Matrix:
             return self._difference({i: numbers * phase})
 
         if self._op.family == "elementwise" and len(places := _places_in(self._inputs, i)) == len(self._zero):
@@ -243,14 +246,15 @@ class _Probe:
     def _weights_of_transpose(self, i: int) -> Any:
         """The same by the transpose, for an op such as a sum, whose input entries each affect one output entry."""
         op, inputs = self._op, self._inputs
+        vjp = op.vjp
         output = dispatch.run(op, inputs, self._attrs)
-        if op.vjp is None or type(output) is tuple or output.dtype.is_complex or inputs[i].dtype.is_complex:
+        if vjp is None or type(output) is tuple or output.dtype.is_complex or inputs[i].dtype.is_complex:
             return None
         saved = op.keep(inputs, output, self._attrs)
         parents = tuple(0 if k == i else -1 for k in range(len(inputs)))
 
-        def back(numbers: Any) -> Any:
-            g = op.vjp(ops, Tensor(numbers.reshape(output.dims)), saved, parents)[i]
+        def back(numbers: Matrix) -> Matrix:
+            g = vjp(ops, Tensor(numbers.reshape(output.dims)), saved, parents)[i]
             return _numbers(finished(ops, g))
 
         found = _of_single_entries(back, math.prod(output.dims))
@@ -346,7 +350,7 @@ def _places_in(inputs: Sequence[Tensor], i: int) -> Any:
     return _places(inputs[i].dims, np.broadcast_shapes(*(x.dims for x in inputs)))
 
 
-def _of_single_entries(run: Callable[[Any], Any], size: int) -> Any:
+def _of_single_entries(run: Callable[[Matrix], Matrix], size: int) -> Any:
     """The matrix of a linear function each of whose outputs is a multiple of at most one entry; otherwise None."""
     weight, place, check = (run(probe) for probe in (np.ones(size), np.arange(1.0, size + 1), _hashes(size)))
     some = (weight != 0) | (place != 0) | (check != 0)
@@ -361,7 +365,7 @@ def _of_single_entries(run: Callable[[Any], Any], size: int) -> Any:
     return _matrix(np.where(some, known, 0), np.where(some, weight, 0), size) if np.all(right | ~some) else None
 
 
-def _matrix(places: Any, weights: Any, columns: int) -> Any:
+def _matrix(places: Matrix, weights: Matrix, columns: int) -> csr_array:
     """A matrix with one weight in each row, at the columns `places`; zero weights are left out."""
     from scipy import sparse
 
@@ -369,7 +373,7 @@ def _matrix(places: Any, weights: Any, columns: int) -> Any:
     return sparse.csr_array((weights[rows], (rows, places[rows])), shape=(len(weights), columns))
 
 
-def _by_parts(run: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
+def _by_parts(run: Callable[[Matrix], Matrix], shape: tuple[int, ...]) -> Any:
     """The matrix of a linear function that mixes neighbors, or all entries along some axes; otherwise None.
 
     The argument is partitioned so that the entries of a part are far from each other, or share one index along a mixed
@@ -392,11 +396,11 @@ def _by_parts(run: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
     return None
 
 
-def _run_on(run: Callable[[Any], Any], chosen: Any, numbers: Any) -> Any:
+def _run_on(run: Callable[[Matrix], Matrix], chosen: Matrix, numbers: Matrix) -> Matrix:
     return run(np.where(chosen, numbers, 0.0))
 
 
-def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
+def _by_blocks(run: Callable[[Matrix], Matrix], size: int) -> Any:
     """Finds the matrix of a linear function by hierarchical search: which outputs depend on which blocks, ever smaller.
 
     Blocks that no output depends on together get one color and are probed in one run. Returns None if that takes too
@@ -433,7 +437,7 @@ def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
             return depends
 
 
-def _divided(depends: Any, blocks: int) -> Any:
+def _divided(depends: csr_array, blocks: int) -> csr_array:
     """Refines a dependence matrix from blocks to the smaller blocks that they are split into."""
     from scipy import sparse
 
@@ -445,7 +449,7 @@ def _divided(depends: Any, blocks: int) -> Any:
     return sparse.csr_array((ones, (rows[there], columns[there])), shape=(depends.shape[0], blocks))
 
 
-def _of_everything(rows: int, sets: Any) -> Any:
+def _of_everything(rows: int, sets: csr_array) -> csr_array:
     """The sets of `rows` entries, each of which depends on every entry that has these sets."""
     from scipy import sparse
 
@@ -459,7 +463,7 @@ def _of_everything(rows: int, sets: Any) -> Any:
     return sparse.csr_array((np.ones(rows * len(union), bool), np.tile(union, rows), ends), shape=(rows, sets.shape[1]))
 
 
-def _full_rows(chosen: Any, columns: int) -> Any:
+def _full_rows(chosen: Matrix, columns: int) -> csr_array:
     """A matrix whose chosen rows are full."""
     from scipy import sparse
 
@@ -469,7 +473,7 @@ def _full_rows(chosen: Any, columns: int) -> Any:
     return sparse.csr_array((ones, places), shape=(len(chosen), columns))
 
 
-def seeds(targets: Sequence[Tensor]) -> list[SparsityTracer]:
+def seeds(targets: Sequence[Differentiable]) -> list[SparsityTracer]:
     """Tracers for the targets' cotangents: each entry depends on itself, with indices running through all targets."""
     from scipy import sparse
 
@@ -484,7 +488,9 @@ def seeds(targets: Sequence[Tensor]) -> list[SparsityTracer]:
     return found
 
 
-def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependence) -> Iterator[Any]:
+def patterns(
+    found: Sequence[OptionalGradient], sources: Sequence[Differentiable], dependence: Dependence
+) -> Iterator[csr_array | None]:
     """The pattern of each source's Jacobian, a sparse boolean matrix, from the results of a sweep over `seeds`."""
     from scipy import sparse
 
@@ -505,7 +511,9 @@ def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependenc
         yield sets.T.astype(bool).tocsr()
 
 
-def full_patterns(paths: Sequence[Any], sources: Sequence[Any], rows: int) -> Iterator[Any]:
+def full_patterns(
+    paths: Sequence[OptionalGradient], sources: Sequence[Differentiable], rows: int
+) -> Iterator[csr_array | None]:
     """The full pattern of each source's Jacobian; None without a path."""
     for path, source in zip(paths, sources, strict=True):
         yield None if path is None else _full_rows(np.ones(rows, bool), math.prod(source.dims))

@@ -9,12 +9,18 @@ Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM Review 47, 2
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
-def coloring(pattern: Any) -> Any:
+Colors = np.ndarray[Any, np.dtype[np.int64]]  # of each row
+Matrix = np.ndarray[Any, np.dtype[Any]]
+
+
+def coloring(pattern: csr_array) -> Colors:
     """Assigns a color to each row, greedily, starting with the rows that overlap most others."""
     rows_in = np.bincount(pattern.indices, minlength=pattern.shape[1])
     meets = np.diff(np.append(0, np.cumsum(rows_in[pattern.indices]))[pattern.indptr])
@@ -34,7 +40,7 @@ def coloring(pattern: Any) -> Any:
     return np.array(colors, np.int64)
 
 
-def symmetric_coloring(pattern: Any) -> Any:
+def symmetric_coloring(pattern: csr_array) -> Colors:
     """Assigns a color to each row of a symmetric matrix: a greedy star coloring, starting with the longest rows."""
     neighbours = _slices(pattern.indices.tolist(), pattern.indptr.tolist())
     neighbours = [[other for other in own if other != row] for row, own in enumerate(neighbours)]
@@ -68,12 +74,12 @@ def _slices(values: list[int], ends: list[int]) -> list[list[int]]:
     return [values[start:stop] for start, stop in pairwise(ends)]
 
 
-def count(colors: Any) -> int:
+def count(colors: Colors) -> int:
     """The number of colors."""
     return int(colors.max(initial=-1)) + 1
 
 
-def taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
+def decompress(pattern: csr_array, colors: Colors, sums: Matrix) -> csr_array:
     """Decompresses a matrix with this pattern from the sums of its rows by color."""
     from scipy import sparse
 
@@ -82,7 +88,7 @@ def taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
     return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)
 
 
-def symmetric_taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
+def decompress_symmetric(pattern: csr_array, colors: Colors, sums: Matrix) -> csr_array:
     """Decompresses a symmetric matrix with this pattern from the sums of its rows by color of `symmetric_coloring`."""
     from scipy import sparse
 
@@ -97,6 +103,6 @@ def symmetric_taken_apart(pattern: Any, colors: Any, sums: Any) -> Any:
     return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)
 
 
-def known_to_scipy(dtype: Any) -> Any:
+def known_to_scipy(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of a sparse matrix of numbers of `dtype`: SciPy does not support half precision."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float32)

@@ -1,0 +1,161 @@
+"""Jacobians by vectorized reverse sweeps, in chunks of rows, and batch Jacobians with a check for row independence."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ..registry.batching import BatchedTensor, batched_identity
+from ..registry.devices import REAL
+from ..run import dispatch
+from ..run.namespace import ops
+from ..tape.tape import Tape
+from ..tape.validation import Differentiable, zeros
+from .jacobian_modes import jacobians_by_columns, ranges, rows_of
+
+logger = logging.getLogger("gradtape")
+
+_DEPENDENT_ROWS = (
+    "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
+    "the batch), so there is no Jacobian for each row."
+)
+CHUNK_BYTES = 1 << 30  # rows are computed together while each array of their cotangents fits in this
+
+
+def jacobians(
+    tape: Tape,
+    target: Differentiable,
+    sources: Sequence[Differentiable],
+    mode: str = "reverse",
+    max_bytes: int = CHUNK_BYTES,
+) -> list[Tensor | None]:
+    """Computes the dense Jacobian of each source by rows or by columns; None without a path."""
+    by_columns = jacobians_by_columns(tape, target, sources, mode, max_bytes)
+    return jacobians_by_rows(tape, target, sources, max_bytes) if by_columns is None else by_columns
+
+
+def jacobians_by_rows(
+    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], max_bytes: int
+) -> list[Tensor | None]:
+    """Computes the Jacobian of each source by rows; None without a path."""
+    # A real source of a complex target has a complex Jacobian: the cotangent i yields its imaginary part.
+    split = target.dtype.is_complex and not all(s.dtype.is_complex for s in sources)
+    with tape.retained(split):
+        real = _rows_of_jacobian(tape, target, sources, 1, max_bytes)
+    if not split:
+        return real
+    imaginary = _rows_of_jacobian(tape, target, sources, 1j, max_bytes)
+    return [
+        whole if whole is None or source.dtype.is_complex else ops.complex(whole, other)
+        for source, whole, other in zip(sources, real, imaginary, strict=True)
+    ]
+
+
+def _rows_of_jacobian(
+    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], factor: complex, max_bytes: int
+) -> list[Tensor | None]:
+    """For each source, the cotangents of all entries of the target, stacked in its shape; None without a path."""
+    if not target.dtype.differentiable:
+        return [None] * len(sources)
+    rows = math.prod(target.dims)
+    tape._sweeps += rows
+    parts: list[list[Tensor | None]] = []
+    for start, stop in ranges(rows, (target, *sources), max_bytes):
+        with tape.retained(stop < rows):
+            identity = batched_identity(target, start, stop, factor)
+            found = tape.vjp([target], [identity], sources)
+        parts.append([None if g is None else rows_of(g, identity) for g in found])
+    if not parts:  # a target without entries: a sweep shows which sources it depends on
+        links = tape.vjp([target], [zeros(target.dims, target.dtype)], sources)
+        return [
+            None if link is None else zero_jacobian(target, source) for link, source in zip(links, sources, strict=True)
+        ]
+    results: list[Tensor | None] = []
+    for source, *pieces in zip(sources, *parts, strict=True):
+        shape = (*target.dims, *source.dims)
+        if pieces[0] is None:
+            results.append(None)
+        else:
+            whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
+            results.append(ops.reshape(whole, shape=shape))
+    return results
+
+
+def batch_jacobian(
+    tape: Tape, target: Differentiable, source: Differentiable, check_rows: bool | None, max_bytes: int
+) -> Tensor:
+    """Computes the Jacobian of each row of the target with respect to the same row of the source."""
+    batch, *row = target.dims
+    rows = math.prod(row)
+    shape = (batch, *row, *source.dims[1:])
+    mixed = check_rows is not False and batch > 1
+    tape._sweeps += rows + mixed
+    parts: list[Tensor | None] = []
+    for start, stop in ranges(rows, (target, source), max_bytes):
+        last = stop == rows
+        cotangent = _same_entry_of_each_row(target, start, stop, mixed and last)
+        with tape.retained(not last or check_rows is True):
+            (found,) = tape.vjp([target], [cotangent], [source])
+        parts.append(None if found is None else rows_of(found, cotangent))
+    if not batch or not parts or parts[0] is None:
+        return zeros(shape, source.dtype)
+    stacked = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
+    if mixed:
+        warn_of_dependent_rows(_rows_are_independent(stacked, target.dtype), check_rows)
+        stacked = stacked[:rows]
+    order = (1, 0, *range(2, len(stacked.dims)))
+    return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
+
+
+def warn_of_dependent_rows(independent: bool, check_rows: bool | None) -> None:
+    """Warns that rows depend on each other, or raises if the caller set `check_rows`."""
+    if independent:
+        return
+    if check_rows:
+        raise ValueError(f"{_DEPENDENT_ROWS} Use jacobian")
+    logger.warning("%s What is returned is the sum over the batch. Use jacobian", _DEPENDENT_ROWS)
+
+
+def zero_jacobian(target: Differentiable, source: Differentiable) -> Tensor:
+    """The Jacobian of a target that does not depend on the source."""
+    return zeros((*target.dims, *source.dims), source.dtype)
+
+
+def _same_entry_of_each_row(target: Differentiable, start: int, stop: int, mixed: bool) -> BatchedTensor:
+    """The cotangents of a batch Jacobian: for each entry from `start` to `stop`, ones at that entry of every row.
+
+    If `mixed`, a random weighting of all entries follows: see `_rows_are_independent`.
+    """
+    batch, entries = target.dims[0], math.prod(target.dims[1:])
+    seeds = np.zeros((stop - start + mixed, batch, entries), target.dtype.numpy)
+    seeds[np.arange(stop - start), :, np.arange(start, stop)] = 1
+    if mixed:
+        seeds[-1] = _mixture(batch, entries)
+    return BatchedTensor(Tensor(seeds.reshape(len(seeds), *target.dims), target.dtype), dispatch.next_level())
+
+
+def _mixture(batch: int, entries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.random.default_rng(0).uniform(1, 2, (batch, entries))
+
+
+def _rows_are_independent(stacked: Tensor, dtype: DType) -> bool:
+    """Whether the VJP of a random weighting equals the same weighting of the rows' own Jacobians.
+
+    They differ exactly when one row of the target depends on another row of the source.
+    """
+    if type(stacked) not in REAL:
+        return True
+    found = stacked.array.reshape(*stacked.dims[:2], -1)
+    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+    own, together = found[:-1], found[-1]
+    weights = _mixture(own.shape[1], own.shape[0]).astype(dtype.numpy).astype(found.dtype)
+    expected = np.einsum("bk,kbx->bx", weights, own)
+    scale = np.einsum("bk,kbx->bx", abs(weights), abs(own)).max(initial=0)
+    tolerance = 0.1 if dtype.size < 4 else 1e-3
+    return not np.isfinite(scale) or bool(np.all(abs(expected - together) <= tolerance * scale))
