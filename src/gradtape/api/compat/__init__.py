@@ -1,1 +1,1 @@
-"""`tf.compat` and `tf.types`: what older programs call; and the list of names that mean something else here."""
+"""`tf.compat` and `tf.types`: names of older programs; and the table of names that behave differently."""

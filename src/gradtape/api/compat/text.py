@@ -1,4 +1,5 @@
-"""`tf.compat`: bytes, text and sizes; `tf.compat.v1` has what programs for TensorFlow 2 still use of TensorFlow 1."""
+"""`tf.compat`: bytes, text and sizes; `tf.compat.v1` has the TensorFlow 1 names that later programs still use.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ NAMESPACES = ("compat",)
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Text encoded; bytes as they are.
+    """Encodes text; returns bytes unchanged.
 
     >>> import gradtape as tf
     >>> tf.compat.as_bytes("ü")
@@ -24,7 +25,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """Bytes decoded; text as it is.
+    """Decodes bytes; returns text unchanged.
 
     >>> import gradtape as tf
     >>> tf.compat.as_text(b"x")
@@ -38,7 +39,7 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 
 
 def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """The same as `as_text`.
+    """Alias of `as_text`.
 
     >>> import gradtape as tf
     >>> tf.compat.as_str(b"x")
@@ -48,7 +49,7 @@ def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
-    """Bytes decoded, anything else as `str` has it.
+    """Decodes bytes; converts anything else with `str`.
 
     >>> import gradtape as tf
     >>> tf.compat.as_str_any(3)
@@ -58,7 +59,7 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
 
 
 def dimension_value(dimension: int | None) -> int | None:
-    """The size itself, or None where it is unknown: since TensorFlow 2, shapes are made of these.
+    """Returns the size itself, or None if it is unknown: in TensorFlow 2, shapes consist of plain sizes.
 
     >>> import gradtape as tf
     >>> tf.compat.dimension_value(tf.ones((2, 3)).shape[1])

@@ -1,4 +1,4 @@
-"""`tf.types.experimental`: names for annotations and checks, and the protocol of tracing."""
+"""`tf.types.experimental`: names for annotations and checks, and the tracing protocol."""
 
 from __future__ import annotations
 

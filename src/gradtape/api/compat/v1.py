@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: what programs written for TensorFlow 2 still call there. Graphs and sessions there are none."""
+"""`tf.compat.v1`: names that TensorFlow 2 programs still use. There are no graphs and sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMESPACES = ("compat.v1",)
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
-    """Nothing to do: execution is eager.
+    """Does nothing: execution is always eager.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.enable_eager_execution()
@@ -20,7 +20,7 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None, execut
 
 
 def enable_v2_behavior() -> None:
-    """Nothing to do: there is no other.
+    """Does nothing: there is no other behavior.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.enable_v2_behavior()
@@ -28,7 +28,7 @@ def enable_v2_behavior() -> None:
 
 
 def set_random_seed(seed: Any) -> None:
-    """The same as `tf.random.set_seed`.
+    """Alias of `tf.random.set_seed`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.set_random_seed(1)

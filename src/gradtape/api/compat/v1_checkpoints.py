@@ -1,4 +1,4 @@
-"""`tf.compat.v1.train`: the files of checkpoints, as TensorFlow 1's programs look after them."""
+"""`tf.compat.v1.train`: management of checkpoint files as in TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "u
 
 
 def checkpoint_exists(checkpoint_prefix: Any) -> bool:
-    """Whether there is a checkpoint under this path, gradtape's or TensorFlow's.
+    """Returns whether there is a checkpoint at this path, gradtape's or TensorFlow's.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.checkpoint_exists("/none/such")
@@ -23,7 +23,7 @@ def checkpoint_exists(checkpoint_prefix: Any) -> bool:
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
-    """When the checkpoints that are there were written, in seconds.
+    """Returns the modification times of existing checkpoints, in seconds.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.get_checkpoint_mtimes(["/none/such"])
@@ -54,7 +54,7 @@ def update_checkpoint_state(
     latest_filename: str | None = None, all_model_checkpoint_timestamps: Any = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:  # fmt: skip
-    """Writes the file `checkpoint` of a folder: which is the latest, and which there are.
+    """Writes the `checkpoint` file of a folder: the latest checkpoint and all existing ones.
 
     >>> import gradtape as tf, tempfile
     >>> folder = tempfile.mkdtemp()

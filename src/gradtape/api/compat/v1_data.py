@@ -1,4 +1,4 @@
-"""`tf.compat.v1.data`: passes through datasets, and what their elements are, as older programs ask for them."""
+"""`tf.compat.v1.data`: iterators and element types of datasets, as in older programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """One pass through a dataset: `iter(dataset)`.
+    """Returns an iterator over one pass: `iter(dataset)`.
 
     >>> import gradtape as tf
     >>> iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
@@ -28,7 +28,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> NoReturn:
-    """There is none without a graph and a session.
+    """Raises an error: it requires a graph and a session.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
@@ -41,7 +41,7 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:
-    """The dtypes of an element, in its nest.
+    """Returns the dtypes of an element, in its structure.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_types(tf.data.Dataset.range(2))
@@ -51,7 +51,7 @@ def get_output_types(dataset_or_iterator: Any) -> Any:
 
 
 def get_output_shapes(dataset_or_iterator: Any) -> Any:
-    """The shapes of an element, in its nest.
+    """Returns the shapes of an element, in its structure.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_shapes(tf.data.Dataset.range(2).batch(2))
@@ -61,7 +61,7 @@ def get_output_shapes(dataset_or_iterator: Any) -> Any:
 
 
 def get_output_classes(dataset_or_iterator: Any) -> Any:
-    """The classes of an element, in its nest: `tf.Tensor`, `tf.sparse.SparseTensor`, or the spec of what is neither.
+    """Returns the classes of an element: `tf.Tensor`, `tf.sparse.SparseTensor`, or the spec of other values.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_classes(tf.data.Dataset.range(2)) is tf.Tensor

@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: the functions of its table, made when they are first asked for. Names may have dots in them."""
+"""`tf.compat.v1`: the functions of its table, created on first access. Names may contain dots."""
 
 from . import v1_made
 

@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: sizes as objects, switches, and what needs a graph and a session, which says so."""
+"""`tf.compat.v1`: sizes as objects, switches, and names that need a graph and a session and raise an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INSTEAD = (
 
 
 def dimension_value(dimension: Any) -> int | None:
-    """The size itself, or None where it is unknown.
+    """Returns the size itself, or None if it is unknown.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.dimension_value(tf.compat.v1.Dimension(3))
@@ -39,7 +39,7 @@ def dimension_value(dimension: Any) -> int | None:
 
 
 def dimension_at_index(shape: Any, index: int) -> Dimension:
-    """One size of a shape, as an object.
+    """Returns one size of a shape, as an object.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.dimension_at_index(tf.TensorShape([2, 3]), 1)
@@ -49,18 +49,18 @@ def dimension_at_index(shape: Any, index: int) -> Dimension:
 
 
 class Session:
-    """There are none: making one says what to do instead."""
+    """Raises an error that says what to use instead: there are no sessions."""
 
     def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
         raise RuntimeError(f"tf.compat.v1.Session is not there: {INSTEAD}")
 
 
 class InteractiveSession(Session):
-    """There are none: making one says what to do instead."""
+    """Raises an error that says what to use instead: there are no sessions."""
 
 
 def get_default_session() -> None:
-    """None: there are no sessions.
+    """Returns None: there are no sessions.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_default_session()
@@ -68,7 +68,7 @@ def get_default_session() -> None:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """There are none: raises what TensorFlow raises in an eager program.
+    """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.placeholder(tf.float32)
@@ -79,7 +79,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """There are none: raises what TensorFlow raises in an eager program.
+    """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.sparse_placeholder(tf.float32)
@@ -123,7 +123,7 @@ enable_v2_tensorshape = _switch("enable_v2_tensorshape", True)
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
-    """A context that changes nothing: values are where `tf.device` puts them.
+    """A context without effect: `tf.device` determines the placement.
 
     >>> import gradtape as tf
     >>> with tf.compat.v1.colocate_with(tf.constant(1.0)):
@@ -133,7 +133,7 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.Abstract
 
 
 def container(container_name: str) -> contextlib.AbstractContextManager[str]:
-    """A context that changes nothing: variables belong to whoever holds them.
+    """A context without effect: variables belong to the objects that reference them.
 
     >>> import gradtape as tf
     >>> with tf.compat.v1.container("mine"):
@@ -143,7 +143,7 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
 
 
 def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A tensor of the value, unless it is an `IndexedSlices`.
+    """Converts a value to a tensor, unless it is an `IndexedSlices`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.convert_to_tensor_or_indexed_slices([1.0]).shape
@@ -153,7 +153,7 @@ def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str
 
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A tensor of the value, unless it is a sparse one.
+    """Converts a value to a tensor, unless it is a sparse tensor.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.convert_to_tensor_or_sparse_tensor([1.0]).shape
@@ -164,14 +164,14 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
 
 
 class ListDiff(NamedTuple):
-    """What `setdiff1d` returns."""
+    """The result of `setdiff1d`."""
 
     out: Any
     idx: Any
 
 
 def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> ListDiff:
-    """The entries of one list that are not in another, and their places.
+    """Returns the entries of one list that are not in another, and their indices.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.setdiff1d([1, 2, 3], [2]).out.numpy().tolist()
@@ -187,7 +187,7 @@ def Print(
     input_: Any, data: Any, message: str | None = None, first_n: int | None = None, summarize: int | None = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Prints values to the standard error, and gives `input_` on.
+    """Prints values to standard error and returns `input_`.
 
     >>> import gradtape as tf
     >>> float(tf.compat.v1.Print(tf.constant(2.0), [], "here"))

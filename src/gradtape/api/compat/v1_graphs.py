@@ -1,4 +1,4 @@
-"""The default graph of `tf.compat.v1`: that of the function being traced, or one for eager execution."""
+"""The default graph of `tf.compat.v1`: that of the traced function, or one for eager execution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NAMESPACES = ("compat.v1",)
 
 
 def get_default_graph() -> Graph:
-    """The graph of the function that is being traced, or that of eager execution.
+    """Returns the graph of the traced function, or that of eager execution.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_default_graph() is tf.compat.v1.get_default_graph()
@@ -20,7 +20,7 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Forgets the names that were given in eager execution.
+    """Clears the names used in eager execution.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.reset_default_graph()

@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: initializers as TensorFlow 1 had them, which know the dtype they make."""
+"""`tf.compat.v1`: TensorFlow 1's initializers, which have a dtype."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Initializer:
-    """What makes a variable's first value: called with a shape, and a dtype if it is not to be its own."""
+    """Creates a variable's initial value: called with a shape, and optionally a dtype."""
 
     def __init__(self, dtype: Any = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -30,17 +30,17 @@ class Initializer:
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments this initializer was made with."""
+        """Returns the arguments of this initializer."""
         return {name: value.name if name == "dtype" else value for name, value in vars(self).items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """An initializer made with the arguments in `config`."""
+        """Creates an initializer from the arguments in `config`."""
         return cls(**config)
 
 
 class zeros_initializer(Initializer):
-    """Makes zeros.
+    """Creates zeros.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.zeros_initializer()([2]).numpy().tolist()
@@ -52,7 +52,7 @@ class zeros_initializer(Initializer):
 
 
 class ones_initializer(Initializer):
-    """Makes ones.
+    """Creates ones.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.ones_initializer()([2]).numpy().tolist()
@@ -64,7 +64,7 @@ class ones_initializer(Initializer):
 
 
 class constant_initializer(Initializer):
-    """Makes one value, or the values given in the shape asked for.
+    """Creates tensors with one value, or with the given values in the requested shape.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.constant_initializer(3.0)([2]).numpy().tolist()
@@ -86,7 +86,7 @@ def _floating(dtype: Any) -> Any:
 
 
 class random_uniform_initializer(Initializer):
-    """Makes even numbers between two bounds.
+    """Draws uniform numbers between two bounds.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.random_uniform_initializer(0.0, 1.0)([2]).shape
@@ -102,7 +102,7 @@ class random_uniform_initializer(Initializer):
 
 
 class random_normal_initializer(Initializer):
-    """Makes normal numbers.
+    """Draws normal numbers.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.random_normal_initializer()([2]).shape
@@ -118,7 +118,7 @@ class random_normal_initializer(Initializer):
 
 
 class truncated_normal_initializer(random_normal_initializer):
-    """Makes normal numbers no further than two standard deviations from the mean.
+    """Draws normal numbers within two standard deviations of the mean.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.truncated_normal_initializer()([2]).shape
@@ -129,11 +129,11 @@ class truncated_normal_initializer(random_normal_initializer):
         return resolve("random.truncated_normal")(shape, self.mean, self.stddev, dtype, self.seed)
 
 
-_CUT = 0.87962566103423978  # the standard deviation of a normal number that is cut off at 2
+_CUT = 0.87962566103423978  # the standard deviation of a normal distribution truncated at 2
 
 
 class variance_scaling_initializer(Initializer):
-    """Makes numbers whose variance is `scale` over the number of inputs, outputs, or their mean.
+    """Draws numbers whose variance is `scale` divided by the number of inputs, outputs, or their mean.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.variance_scaling_initializer()([2, 3]).shape
@@ -166,7 +166,7 @@ class variance_scaling_initializer(Initializer):
 
 
 class glorot_uniform_initializer(variance_scaling_initializer):
-    """Makes even numbers whose variance is one over the mean number of inputs and outputs: Xavier's.
+    """Draws uniform numbers with variance 1 / (mean of inputs and outputs): Xavier initialization.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.glorot_uniform_initializer()([2, 3]).shape
@@ -177,12 +177,12 @@ class glorot_uniform_initializer(variance_scaling_initializer):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments this initializer was made with."""
+        """Returns the arguments of this initializer."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class glorot_normal_initializer(variance_scaling_initializer):
-    """Makes normal numbers whose variance is one over the mean number of inputs and outputs: Xavier's.
+    """Draws normal numbers with variance 1 / (mean of inputs and outputs): Xavier initialization.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.glorot_normal_initializer()([2, 3]).shape
@@ -193,12 +193,12 @@ class glorot_normal_initializer(variance_scaling_initializer):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments this initializer was made with."""
+        """Returns the arguments of this initializer."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class orthogonal_initializer(Initializer):
-    """Makes a matrix whose rows or columns are orthogonal.
+    """Creates a matrix with orthogonal rows or columns.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.orthogonal_initializer()([2, 3]).shape

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.logging`: TensorFlow's logger, and how much it says."""
+"""`tf.compat.v1.logging`: TensorFlow's logger and its verbosity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _counts: dict[tuple[Any, ...], int] = {}
 
 
 def set_verbosity(v: Any) -> None:
-    """Lets `tf.get_logger()` say what is at least as important as `v`.
+    """Sets the minimum level of `tf.get_logger()`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
@@ -50,7 +50,7 @@ def set_verbosity(v: Any) -> None:
 
 
 def get_verbosity() -> int:
-    """How important a message to `tf.get_logger()` must be to be said.
+    """Returns the minimum level of `tf.get_logger()`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.get_verbosity() >= tf.compat.v1.logging.DEBUG
@@ -60,7 +60,7 @@ def get_verbosity() -> int:
 
 
 def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Says `msg % args` with the importance `level`.
+    """Logs `msg % args` at `level`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.log(tf.compat.v1.logging.DEBUG, "step %d", 3)
@@ -69,7 +69,7 @@ def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log` with DEBUG.
+    """Logs at level DEBUG.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.debug("step %d", 3)
@@ -78,7 +78,7 @@ def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def info(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log` with INFO.
+    """Logs at level INFO.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.info("step %d", 3)
@@ -87,7 +87,7 @@ def info(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log` with WARN.
+    """Logs at level WARN.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.warning("the loss rises: %s", 0.5)  # doctest: +SKIP
@@ -99,7 +99,7 @@ warn = warning
 
 
 def error(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log` with ERROR.
+    """Logs at level ERROR.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.error("no data in %s", "here")  # doctest: +SKIP
@@ -108,7 +108,7 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log` with FATAL; the program goes on.
+    """Logs at level FATAL; the program continues.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.fatal("no data in %s", "here")  # doctest: +SKIP
@@ -117,7 +117,7 @@ def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def vlog(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
-    """As `log`: a level is a number.
+    """Logs at a numeric level.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.vlog(1, "step %d", 3)
@@ -131,7 +131,7 @@ def _count(*key: Any) -> int:
 
 
 def log_every_n(level: Any, msg: Any, n: int, *args: Any) -> None:
-    """Says a message at the first, and at every `n`th call with it.
+    """Logs a message in the first and every `n`th call with it.
 
     >>> import gradtape as tf
     >>> for i in range(4):
@@ -141,7 +141,7 @@ def log_every_n(level: Any, msg: Any, n: int, *args: Any) -> None:
 
 
 def log_first_n(level: Any, msg: Any, n: int, *args: Any) -> None:
-    """Says a message at the first `n` calls with it.
+    """Logs a message in the first `n` calls with it.
 
     >>> import gradtape as tf
     >>> for i in range(4):
@@ -151,7 +151,7 @@ def log_first_n(level: Any, msg: Any, n: int, *args: Any) -> None:
 
 
 def log_if(level: Any, msg: Any, condition: Any, *args: Any) -> None:
-    """Says a message if the condition holds.
+    """Logs a message if the condition holds.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.log_if(tf.compat.v1.logging.DEBUG, "step %d", True, 3)
@@ -161,7 +161,7 @@ def log_if(level: Any, msg: Any, condition: Any, *args: Any) -> None:
 
 
 def flush() -> None:
-    """Sees to it that all that was said is written.
+    """Flushes all handlers.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.flush()
@@ -171,7 +171,7 @@ def flush() -> None:
 
 
 def TaskLevelStatusMessage(msg: Any) -> None:
-    """As `error`.
+    """Logs like `error`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.logging.TaskLevelStatusMessage("no data")  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""How a function of `tf.compat.v1` is made from its row of the table, and the helpers that the table names."""
+"""Creates functions of `tf.compat.v1` from rows of the table; helpers that the table names."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .v1_table import TABLE
 
 @cache
 def rows() -> dict[str, Row]:
-    """The rows of the table, by the names of the functions."""
+    """Returns the rows of the table by function name."""
     return read(TABLE)
 
 
 @cache
 def function_named(name: str) -> Callable[..., Any]:
-    """The function that `tf.compat.v1` has under this name; AttributeError where the table has no such row."""
+    """Returns the function of `tf.compat.v1` with this name; raises AttributeError if the table has no such row."""
     if name not in rows():
         raise AttributeError(f"tf.compat.v1.{name} is not in gradtape")
     function = made.computed(rows()[name], _HELPERS)
@@ -45,7 +45,7 @@ _NEEDED = object()
 
 
 def either(new: Any, old: Any, default: Any = _NEEDED) -> Any:
-    """An argument that may be given under a new or an old name, not under both."""
+    """Returns an argument given under its new or its old name, but not both."""
     if new is not None and old is not None:
         raise ValueError("An argument was given under its new and its old name: use the new one")
     given = old if new is None else new
@@ -57,12 +57,12 @@ def either(new: Any, old: Any, default: Any = _NEEDED) -> Any:
 
 
 def square(block: Any) -> Any:
-    """A block's size for both axes, if it is one number."""
+    """Returns a block size for both axes, from one number or two."""
     return [block, block] if isinstance(block, int) else block
 
 
 def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Any:
-    """A constant, which fills its shape with its last number if there are too few, as it did in TensorFlow 1."""
+    """Creates a constant, which repeats its last number to fill its shape, as in TensorFlow 1."""
     made = resolve("constant")(value, dtype)
     if shape is None:
         return made
@@ -75,12 +75,12 @@ def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Any:
 
 
 def scattered(variable: Any, method: str, indices: Any, updates: Any) -> Any:
-    """A variable's own method of that name, which takes slices."""
+    """Calls a variable's method of that name, which takes slices."""
     return getattr(variable, method)(IndexedSlices(updates, indices))
 
 
 def listing(body: Callable[..., Any]) -> Callable[..., Any]:
-    """A loop's body, which may give its one variable as it is."""
+    """Wraps a loop body that may return its single variable directly."""
 
     def step(*variables: Any) -> Any:
         given = body(*variables)
@@ -90,12 +90,12 @@ def listing(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def unpacked(result: Any, as_given: bool) -> Any:
-    """What a loop of one variable gave TensorFlow 1: the variable."""
+    """Returns the variable of a loop with one variable, as in TensorFlow 1."""
     return result[0] if not as_given and isinstance(result, list | tuple) and len(result) == 1 else result
 
 
 def dropped(keep_prob: Any, rate: Any) -> Any:
-    """How much to drop, where it may be said how much to keep."""
+    """Returns the dropout rate, which may be given as a keep probability."""
     if keep_prob is not None and rate is not None:
         raise ValueError("You can't set both `rate` and `keep_prob`.")
     if keep_prob is None and rate is None:
@@ -104,7 +104,7 @@ def dropped(keep_prob: Any, rate: Any) -> Any:
 
 
 def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
-    """A table of embeddings that may be in parts, whose rows were dealt out by a strategy, and where they are."""
+    """Returns a table of embeddings, possibly partitioned by a strategy, and the indices into it."""
     if strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {strategy}. Must be one of either `mod` or `div`.")
     if not isinstance(params, list | tuple) or len(params) == 1 or strategy == "div":
@@ -117,7 +117,7 @@ def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
 
 
 def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bool) -> Any:
-    """A tensor with values at some places (a number, numbers, or rows of them), and one value everywhere else."""
+    """Creates a tensor with values at given indices (a number, numbers, or rows), and a default value elsewhere."""
     at, given = to_tensor(indices), to_tensor(values)
     rows = resolve("cast")(resolve("reshape")(at, [-1, 1] if len(at.dims) < 2 else at.dims), int64)
     sparse = SparseTensor(rows, resolve("broadcast_to")(given, rows.dims[:1]), shape)
@@ -125,7 +125,7 @@ def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bo
 
 
 def seeds(op_seed: int | None) -> tuple[int | None, int | None]:
-    """The global seed and that of an op, or None for both."""
+    """Returns the global seed and the op seed, or None for both."""
     return seeds_of_op(op_seed) or (None, None)
 
 
@@ -133,7 +133,7 @@ _METHODS = ("bilinear", "nearest", "bicubic", "area")
 
 
 def resized_images(images: Any, size: Any, method: Any, align_corners: bool, preserve_aspect_ratio: bool) -> Any:
-    """Images resized, by a method that has a number or a name."""
+    """Resizes images by a method given as a number or a name."""
     name = _METHODS[method] if isinstance(method, int) else method
     if preserve_aspect_ratio:
         size = resolve("image.resize")(images, size, "nearest", True).shape[-3:-1]

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.train`'s optimizers, on eager variables."""
+"""`tf.compat.v1.train`'s optimizers on eager variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Optimizer(Owner):
-    """What all optimizers share. One of your own has `_create_slots`, `_prepare` and `_apply_dense(grad, var)`.
+    """The base class of optimizers. A subclass defines `_create_slots`, `_prepare` and `_apply_dense(grad, var)`.
 
     >>> import gradtape as tf
     >>> x = tf.Variable(3.0)
@@ -39,7 +39,7 @@ class Optimizer(Owner):
         self._others: dict[str, Variable] = {}
 
     def get_name(self) -> str:
-        """The name given."""
+        """Returns the name."""
         return self._name
 
     def minimize(
@@ -47,7 +47,7 @@ class Optimizer(Owner):
         aggregation_method: Any = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
         grad_loss: Any = None,
     ) -> None:  # fmt: skip
-        """Takes one step down from the value of `loss`, a function."""
+        """Takes one step that minimizes the value of the function `loss`."""
         pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, False, grad_loss)
         if all(gradient is None for gradient, _ in pairs):
             raise ValueError(
@@ -60,7 +60,7 @@ class Optimizer(Owner):
         self, loss: Any, var_list: Any = None, gate_gradients: int = 1, aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False, grad_loss: Any = None,
     ) -> list[tuple[Any, Any]]:  # fmt: skip
-        """The gradients of the value of `loss`, a function, each with its variable."""
+        """Returns the gradients of the value of the function `loss`, each with its variable."""
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
@@ -76,7 +76,7 @@ class Optimizer(Owner):
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None,
         skip_gradients_aggregation: bool = False,
     ) -> None:  # fmt: skip
-        """Changes the variables by their gradients, and adds one to the step."""
+        """Updates the variables with their gradients, and increments the step."""
         pairs = [(gradient, variable) for gradient, variable in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
@@ -94,20 +94,20 @@ class Optimizer(Owner):
             global_step.assign_add(1)
 
     def get_slot(self, var: Any, name: str) -> Variable | None:
-        """What the optimizer remembers of a variable under a name; None before its first step."""
+        """Returns the slot of a variable with this name; None before the first step."""
         return self._slots.get(name, {}).get(var.ref())
 
     def get_slot_names(self) -> list[str]:
-        """The names of what the optimizer remembers of each variable."""
+        """Returns the names of the slots."""
         return sorted(self._slots)
 
     def variables(self) -> list[Variable]:
-        """All that the optimizer remembers."""
+        """Returns all variables of the optimizer."""
         slots = [slot for kept in self._slots.values() for slot in kept.values()]
         return sorted([*slots, *self._others.values()], key=lambda variable: variable.name)
 
     def _slot(self, var: Any, name: str, value: float = 0.0) -> Any:
-        """The slot of a variable, made of one number where it is not there yet."""
+        """Returns the slot of a variable, initialized with a number if it does not exist."""
         kept = self._slots.setdefault(name, {})
         if var.ref() not in kept:
             again = sum(var.ref() in others for others in self._slots.values())
@@ -121,11 +121,11 @@ class Optimizer(Owner):
         return self._others
 
     def _kept_of_variables(self) -> list[tuple[Any, str, Variable]]:
-        """Variables, each with the name and the value of what is remembered of it, for a checkpoint."""
+        """Yields variables with the names and values of their slots, for checkpoints."""
         return [(ref.deref(), name, slot) for name, kept in self._slots.items() for ref, slot in kept.items()]
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Variable:
-        """The slot of a variable, zeros at first."""
+        """Returns the slot of a variable, initialized with zeros."""
         return self._slot(var, slot_name)
 
     def _call_if_callable(self, parameter: Any) -> Any:
@@ -148,12 +148,12 @@ class Optimizer(Owner):
 
 
 def cast_like(value: Any, like: Any) -> Any:
-    """A number, or what a function gives, in the dtype of another value."""
+    """Converts a number, or the result of a function, to the dtype of another value."""
     return resolve("cast")(value() if callable(value) else value, like.dtype)
 
 
 class GradientDescentOptimizer(Optimizer):
-    """Goes down the gradient.
+    """Gradient descent.
 
     >>> import gradtape as tf
     >>> x = tf.Variable(1.0)
@@ -171,7 +171,7 @@ class GradientDescentOptimizer(Optimizer):
 
 
 class MomentumOptimizer(Optimizer):
-    """Goes on in the direction of the steps before.
+    """Gradient descent with momentum.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.MomentumOptimizer(0.1, 0.9).get_name()
@@ -192,7 +192,7 @@ class MomentumOptimizer(Optimizer):
 
 
 class AdamOptimizer(Optimizer):
-    """Kingma's and Ba's: steps by the running mean of gradients over the root of that of their squares.
+    """Adam (Kingma and Ba): scales the running mean of gradients by the root of the running mean of their squares.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.AdamOptimizer().get_name()
@@ -232,7 +232,7 @@ class AdamOptimizer(Optimizer):
 
 
 class AdagradOptimizer(Optimizer):
-    """Smaller steps where gradients have been large.
+    """Adagrad: smaller steps for variables with large past gradients.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.AdagradOptimizer(0.1).get_name()
@@ -254,7 +254,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Zeiler's: steps by the ratio of the running sizes of steps and gradients.
+    """Adadelta (Zeiler): steps scaled by the ratio of the running magnitudes of updates and gradients.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.AdadeltaOptimizer().get_name()
@@ -278,7 +278,7 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """Steps by the gradient over the root of the running mean of its square.
+    """RMSProp: divides the gradient by the root of the running mean of its square.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.RMSPropOptimizer(0.1).get_name()
@@ -308,7 +308,7 @@ class RMSPropOptimizer(Optimizer):
 
 
 class FtrlOptimizer(Optimizer):
-    """McMahan's: follows the regularized leader, which makes weights exactly zero.
+    """FTRL (McMahan): follow the regularized leader, which gives exactly sparse weights.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.FtrlOptimizer(0.1).get_name()
@@ -349,7 +349,7 @@ class FtrlOptimizer(Optimizer):
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
-    """Goes down the gradient, then towards zero by the penalties.
+    """Gradient descent with proximal L1 and L2 penalties.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.ProximalGradientDescentOptimizer(0.1).get_name()
@@ -370,7 +370,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
 
 class ProximalAdagradOptimizer(Optimizer):
-    """Adagrad, then towards zero by the penalties.
+    """Adagrad with proximal L1 and L2 penalties.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.ProximalAdagradOptimizer(0.1).get_name()
@@ -394,7 +394,7 @@ class ProximalAdagradOptimizer(Optimizer):
 
 
 def _shrunk(x: Any, rate: Any, l1: float, l2: float) -> Tensor:
-    """What is left of a step under penalties on size and square."""
+    """Applies the proximal operator of L1 and L2 penalties to a step."""
     scale = 1 + cast_like(l2, x) * rate
     if l1 > 0:
         left = resolve("maximum")(resolve("abs")(x) - rate * cast_like(l1, x), 0)

@@ -1,8 +1,7 @@
-"""The functions of `tf.compat.v1` that have other parameters than TensorFlow 2's, and what computes them.
+"""The functions of `tf.compat.v1` whose parameters differ from TensorFlow 2's, and their implementations.
 
-The lines are those of `tf.raw_ops` (`api/raw/table.py`). What TensorFlow has under the same name with the same meaning
-in both versions is not here: `tf.compat.v1` takes it from `tf` (`api/v1_names.py` has what means something else there,
-and is not here yet).
+The format is that of `tf.raw_ops` (`api/raw/table.py`). Names with the same meaning in both versions are not listed:
+`tf.compat.v1` takes them from `tf` (`api/v1_names.py` lists those with another meaning that are missing).
 """
 
 _REDUCED = "input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None"

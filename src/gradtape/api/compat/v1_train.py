@@ -1,4 +1,4 @@
-"""`tf.compat.v1.train`: the global step, and rates that decay with it."""
+"""`tf.compat.v1.train`: the global step, and learning rate schedules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def get_global_step(graph: Any = None) -> Variable | None:
-    """The step counter, if it was made.
+    """Returns the step counter, if it exists.
 
     >>> import gradtape as tf
     >>> step = tf.compat.v1.train.get_or_create_global_step()
@@ -33,7 +33,7 @@ def get_global_step(graph: Any = None) -> Variable | None:
 
 
 def create_global_step(graph: Any = None) -> Variable:
-    """A step counter, which must not be there yet: see `get_or_create_global_step`.
+    """Creates the step counter, which must not exist: see `get_or_create_global_step`.
 
     >>> import gradtape as tf
     >>> step = tf.compat.v1.train.get_or_create_global_step()
@@ -50,7 +50,7 @@ def create_global_step(graph: Any = None) -> Variable:
 
 
 def get_or_create_global_step(graph: Any = None) -> Variable:
-    """The step counter, made now if it is not there.
+    """Returns the step counter, and creates it if it does not exist.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.train.get_or_create_global_step().dtype
@@ -61,7 +61,7 @@ def get_or_create_global_step(graph: Any = None) -> Variable:
 
 
 def _decayed(compute: Callable[..., Any], rate: Any, step: Any, *args: Any) -> Callable[[], Tensor]:
-    """A function that gives the rate at the step there is when it is called: as eager programs have it."""
+    """Returns a function that computes the rate at the current step, as in eager programs."""
     first = resolve("convert_to_tensor")(rate)
 
     def now() -> Tensor:
@@ -79,7 +79,7 @@ def exponential_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
     name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
-    """A rate times `decay_rate` every `decay_steps`: a function, to be called at each step.
+    """Multiplies a rate by `decay_rate` every `decay_steps`; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> float(tf.compat.v1.train.exponential_decay(0.5, 10, 5, 0.5)())
@@ -95,7 +95,7 @@ def natural_exp_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
     name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
-    """A rate times `exp(-decay_rate)` every `decay_steps`: a function, to be called at each step.
+    """Multiplies a rate by `exp(-decay_rate)` every `decay_steps`; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.natural_exp_decay(0.5, 10, 5, 0.5)()), 4)
@@ -111,7 +111,7 @@ def inverse_time_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
     name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
-    """A rate over `1 + decay_rate * step / decay_steps`: a function, to be called at each step.
+    """Divides a rate by `1 + decay_rate * step / decay_steps`; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> float(tf.compat.v1.train.inverse_time_decay(0.5, 10, 5, 0.5)())
@@ -126,7 +126,7 @@ def inverse_time_decay(
 def cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
 ) -> Callable[[], Tensor]:
-    """A rate that falls to `alpha` of itself along half a cosine: a function, to be called at each step.
+    """Decays a rate to the fraction `alpha` along half a cosine; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.cosine_decay(0.5, 5, 10)()), 4)
@@ -144,7 +144,7 @@ def polynomial_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: float = 0.0001, power: float = 1.0,
     cycle: bool = False, name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
-    """A rate that falls to `end_learning_rate` along a power of the step: a function, to be called at each step.
+    """Decays a rate to `end_learning_rate` along a power of the step; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> float(tf.compat.v1.train.polynomial_decay(0.5, 5, 10, 0.0)())
@@ -165,7 +165,7 @@ def polynomial_decay(
 
 
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Callable[[], Tensor]:
-    """The value of the interval in which the step is: a function, to be called at each step.
+    """Selects the value of the interval that contains the step; returns a function to call in each step.
 
     >>> import gradtape as tf
     >>> float(tf.compat.v1.train.piecewise_constant(7, [5, 10], [0.5, 0.25, 0.125])())

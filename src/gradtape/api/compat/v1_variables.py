@@ -1,7 +1,7 @@
-"""`tf.compat.v1`: variables by name, in scopes, as an eager program has them.
+"""`tf.compat.v1`: named variables in scopes, as in eager programs.
 
-As in TensorFlow, an eager `get_variable` makes a new variable every time; only a template keeps its variables, and
-hands them out again under their names.
+As in TensorFlow, an eager `get_variable` creates a new variable every time; only a template keeps its variables and
+reuses them by name.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 
 
 class _AnyVariable(type):
-    """Every variable is one of TensorFlow 1's too."""
+    """Every variable is an instance of TensorFlow 1's class."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Variable2)
 
 
 class Variable(metaclass=_AnyVariable):
-    """A variable made with TensorFlow 1's parameters: a `tf.Variable`.
+    """A variable created with TensorFlow 1's parameters: a `tf.Variable`.
 
     >>> import gradtape as tf
     >>> type(tf.compat.v1.Variable(1.0, collections=[])) is tf.Variable
@@ -53,7 +53,7 @@ class Variable(metaclass=_AnyVariable):
         synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
         shape: Any = None,
     ) -> Any:  # fmt: skip
-        """`collections`, `use_resource` and what else only a graph needs are ignored."""
+        """`collections`, `use_resource` and other parameters for graphs are ignored."""
         return Variable2(
             initial_value, trainable, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape,
@@ -84,7 +84,7 @@ class GraphKeys:
 
 
 class VariableScope:
-    """Where variables are named: a name, and what they have if they do not say otherwise."""
+    """A variable scope: a name, and defaults for its variables."""
 
     def __init__(
         self, reuse: Any, name: str = "", initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
@@ -97,43 +97,43 @@ class VariableScope:
         self.use_resource, self.constraint = use_resource, constraint
 
     def reuse_variables(self) -> None:
-        """Says that variables are there already; an eager scope makes new ones all the same."""
+        """Declares that variables exist; an eager scope still creates new ones."""
         self.reuse = True
 
     def set_initializer(self, initializer: Any) -> None:
-        """What makes the variables from here on."""
+        """Sets the default initializer."""
         self.initializer = initializer
 
     def set_regularizer(self, regularizer: Any) -> None:
-        """What is added to the losses for each variable from here on."""
+        """Sets the default regularizer."""
         self.regularizer = regularizer
 
     def set_caching_device(self, caching_device: Any) -> None:
-        """Notes a device; a variable's value is not copied for those who read it."""
+        """Stores a device, without effect: values of variables are not cached."""
         self.caching_device = caching_device
 
     def set_partitioner(self, partitioner: Any) -> None:
-        """Notes how variables were to be divided; they are whole."""
+        """Stores a partitioner, without effect: variables are not partitioned."""
         self.partitioner = partitioner
 
     def set_dtype(self, dtype: Any) -> None:
-        """The dtype of the variables from here on."""
+        """Sets the default dtype."""
         self.dtype = dtypes.as_dtype(dtype)
 
     def get_variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable2:
-        """A variable of this scope."""
+        """Returns a variable of this scope."""
         with variable_scope(self):
             return get_variable(name, shape, **kwargs)
 
     def trainable_variables(self) -> list[Any]:
-        """None: an eager program's variables are in no collection."""
+        """Returns none: variables of an eager program are in no collection."""
         return []
 
     global_variables = local_variables = trainable_variables
 
 
 class _Scopes(threading.local):
-    """What is open in a thread: scopes, and the variables of the template whose function runs."""
+    """The state of a thread: open scopes, and the variables of the running template."""
 
     def __init__(self) -> None:
         self.open = [VariableScope(False)]
@@ -145,7 +145,7 @@ _thread = carried(_Scopes())
 
 
 def get_variable_scope() -> VariableScope:
-    """The innermost scope.
+    """Returns the innermost scope.
 
     >>> import gradtape as tf
     >>> with tf.compat.v1.variable_scope("layer"):
@@ -156,7 +156,7 @@ def get_variable_scope() -> VariableScope:
 
 
 class variable_scope:
-    """A context in which variables are named below `name_or_scope`.
+    """Context manager: names of variables start with `name_or_scope`.
 
     >>> import gradtape as tf
     >>> with tf.compat.v1.variable_scope("layer"):
@@ -187,7 +187,7 @@ class variable_scope:
         settled = {key: getattr(base, key) if value is None else value for key, value in self._given.items()}
         prefix = "" if again else self._names.enter_context(resolve("name_scope")(self._name))
         scope = VariableScope(settled.pop("reuse"), name, name_scope=prefix or base.original_name_scope, **settled)
-        _thread.open = [*_thread.open, scope]  # another list: a thread that goes on in the place of one has the old
+        _thread.open = [*_thread.open, scope]  # a new list: a thread that takes over keeps the old one
         return scope
 
     def __exit__(self, *error: object) -> None:
@@ -201,7 +201,7 @@ def get_variable(
     validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
     synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
 ) -> Variable2:  # fmt: skip
-    """A new variable under a name, below those of the scopes around; in a template, the one it has there.
+    """Creates a variable with a name below the enclosing scopes; in a template, returns its existing one.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_variable("w", [2], initializer=tf.compat.v1.zeros_initializer()).numpy().tolist()
@@ -256,7 +256,7 @@ def _first_value(name: str, shape: Any, kind: Any, dtype: Any, initializer: Any)
 
 
 def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **kwargs: Any) -> Any:
-    """`get_variable`, of one that is not trained.
+    """`get_variable` for a non-trainable variable.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_local_variable("count", [], tf.int32).trainable
@@ -269,7 +269,7 @@ def make_template(
     name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: Any = None,
     custom_getter_: Any = None, **kwargs: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function whose variables are made when it is first called, and used again ever after.
+    """Wraps a function to create its variables in the first call and reuse them later.
 
     >>> import gradtape as tf
     >>> weight = tf.compat.v1.make_template("layer", lambda: tf.compat.v1.get_variable("w", [2]))
@@ -296,7 +296,7 @@ def _keeping(variables: dict[str, Variable2]) -> Iterator[None]:
 
 
 def add_to_collection(name: Any, value: Any) -> None:
-    """Puts a value into the collection of that name.
+    """Adds a value to the collection of that name.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.add_to_collection("numbers", 1)
@@ -307,7 +307,7 @@ def add_to_collection(name: Any, value: Any) -> None:
 
 
 def add_to_collections(names: Any, value: Any) -> None:
-    """Puts a value into several collections.
+    """Adds a value to several collections.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.add_to_collections(["even", "prime"], 2)
@@ -319,7 +319,7 @@ def add_to_collections(names: Any, value: Any) -> None:
 
 
 def get_collection_ref(key: Any) -> list[Any]:
-    """The collection of that name itself, to be changed.
+    """Returns the collection of that name itself.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_collection_ref("empty")
@@ -329,7 +329,7 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """What was put into the collection of that name.
+    """Returns the contents of the collection of that name.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.get_collection("nothing")
@@ -361,7 +361,7 @@ trainable_variables = _of_a_collection("trainable_variables", GraphKeys.TRAINABL
 
 
 def all_variables() -> list[Any]:
-    """The same as `global_variables`.
+    """Alias of `global_variables`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.all_variables()
@@ -394,7 +394,7 @@ tables_initializer = _nothing_to_do("tables_initializer", "name='init_all_tables
 
 
 def is_variable_initialized(variable: Any) -> Any:
-    """True: an eager variable has its value from the beginning.
+    """Returns True: an eager variable always has a value.
 
     >>> import gradtape as tf
     >>> bool(tf.compat.v1.is_variable_initialized(tf.Variable(1.0)))
@@ -404,7 +404,7 @@ def is_variable_initialized(variable: Any) -> Any:
 
 
 def no_regularizer(_: Any) -> None:
-    """Adds nothing to the losses, whatever the scopes around say.
+    """A regularizer that adds no loss and overrides those of enclosing scopes.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.no_regularizer(tf.Variable(1.0))

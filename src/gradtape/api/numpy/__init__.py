@@ -1,1 +1,1 @@
-"""`tf.experimental.numpy`: NumPy's names and promotion on tensors, differentiable as all ops are."""
+"""`tf.experimental.numpy`: NumPy's names and promotion on tensors, with gradients."""

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: making, shaping and choosing from arrays."""
+"""`tf.experimental.numpy`: creating, shaping and indexing arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ e, inf, newaxis, pi = np.e, np.inf, None, np.pi
 
 
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """A tensor of `val`; Python's floats become float64, its integers int64.
+    """Converts `val` to a tensor; Python floats become float64, integers int64.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.array([1, 2]).dtype
@@ -36,7 +36,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:
-    """The same as `array`.
+    """Alias of `array`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.asarray([1.5]).dtype
@@ -46,7 +46,7 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """Numbers from `start` (0 if there is one argument only) up to `stop`.
+    """Returns numbers from `start` (0 if there is one argument) up to `stop`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.arange(3).numpy().tolist()
@@ -66,7 +66,7 @@ def linspace(
     dtype: Any = float,
     axis: int = 0,
 ) -> Any:
-    """`num` numbers evenly from `start` to `stop`, which is left out if not `endpoint`.
+    """Returns `num` evenly spaced numbers from `start` to `stop`, which is excluded if `endpoint` is false.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.linspace(0, 1, 3).numpy().tolist()
@@ -80,7 +80,7 @@ def linspace(
 
 
 def zeros(shape: Any, dtype: Any = float) -> Tensor:
-    """Zeros, float64 unless another dtype is asked for.
+    """Creates zeros, float64 by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros([2]).numpy().tolist()
@@ -91,7 +91,7 @@ def zeros(shape: Any, dtype: Any = float) -> Tensor:
 
 
 def ones(shape: Any, dtype: Any = float) -> Tensor:
-    """Ones, float64 unless another dtype is asked for.
+    """Creates ones, float64 by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ones([2]).numpy().tolist()
@@ -101,7 +101,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """An array of one value.
+    """Creates an array filled with one value.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.full([2], 7).numpy().tolist()
@@ -111,7 +111,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
 
 
 def zeros_like(a: Any, dtype: Any = None) -> Tensor:
-    """Zeros of the shape of `a`.
+    """Creates zeros with the shape of `a`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros_like([1, 2]).numpy().tolist()
@@ -122,7 +122,7 @@ def zeros_like(a: Any, dtype: Any = None) -> Tensor:
 
 
 def ones_like(a: Any, dtype: Any = None) -> Tensor:
-    """Ones of the shape of `a`.
+    """Creates ones with the shape of `a`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ones_like([1, 2]).numpy().tolist()
@@ -133,7 +133,7 @@ def ones_like(a: Any, dtype: Any = None) -> Tensor:
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
-    """Ones on the diagonal `k`, zeros elsewhere.
+    """Creates a matrix with ones on the diagonal `k` and zeros elsewhere.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.eye(2).numpy().tolist()
@@ -143,7 +143,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
 
 
 def identity(n: int, dtype: Any = float) -> Tensor:
-    """The identity matrix.
+    """Returns the identity matrix.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.identity(2).shape
@@ -153,7 +153,7 @@ def identity(n: int, dtype: Any = float) -> Tensor:
 
 
 def diag(v: Any, k: int = 0) -> Tensor:
-    """A vector as the diagonal `k` of a matrix, or that diagonal of a matrix.
+    """Creates a matrix with a vector on its diagonal `k`, or returns that diagonal of a matrix.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diag([1, 2]).numpy().tolist()
@@ -166,7 +166,7 @@ def diag(v: Any, k: int = 0) -> Tensor:
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """The shape, as a tuple.
+    """Returns the shape as a tuple.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.shape([[1, 2]])
@@ -176,7 +176,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def ndim(a: Any) -> int:
-    """How many axes there are.
+    """Returns the number of axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ndim([[1, 2]])
@@ -186,7 +186,7 @@ def ndim(a: Any) -> int:
 
 
 def size(x: Any, axis: Any = None) -> np.int64:
-    """How many entries there are.
+    """Returns the number of entries.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.size([[1, 2]]))
@@ -198,7 +198,7 @@ def size(x: Any, axis: Any = None) -> np.int64:
 
 
 def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
-    """The same entries in another shape.
+    """Reshapes an array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.reshape([1, 2], (2, 1)).shape
@@ -213,7 +213,7 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
 
 
 def ravel(a: Any) -> Tensor:
-    """All entries in one axis.
+    """Flattens an array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ravel([[1], [2]]).shape
@@ -223,7 +223,7 @@ def ravel(a: Any) -> Tensor:
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """The axes in another order, reversed unless it is given.
+    """Permutes the axes, reversed by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.transpose([[1, 2]]).shape
@@ -233,7 +233,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
-    """Two axes in each other's place.
+    """Exchanges two axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
@@ -246,7 +246,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """Axes moved to other places.
+    """Moves axes to new positions.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.moveaxis([[[1, 2]]], 2, 0).shape
@@ -262,7 +262,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
 
 
 def squeeze(a: Any, axis: Any = None) -> Tensor:
-    """Without the axes of size 1.
+    """Removes axes of size 1.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.squeeze([[1, 2]]).shape
@@ -272,7 +272,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
 
 
 def expand_dims(a: Any, axis: int) -> Tensor:
-    """With a new axis of size 1.
+    """Inserts an axis of size 1.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.expand_dims([1, 2], 0).shape
@@ -282,7 +282,7 @@ def expand_dims(a: Any, axis: int) -> Tensor:
 
 
 def broadcast_to(array: Any, shape: Any) -> Tensor:
-    """The array repeated to fill `shape`.
+    """Broadcasts the array to `shape`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.broadcast_to([1, 2], (3, 2)).shape
@@ -292,7 +292,7 @@ def broadcast_to(array: Any, shape: Any) -> Tensor:
 
 
 def concatenate(arys: Any, axis: Any = 0) -> Tensor:
-    """Arrays one after the other along an axis.
+    """Concatenates arrays along an axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.concatenate([[1, 2], [3.0]]).numpy().tolist()
@@ -305,7 +305,7 @@ def concatenate(arys: Any, axis: Any = 0) -> Tensor:
 
 
 def stack(arrays: Any, axis: int = 0) -> Tensor:
-    """Arrays of one shape along a new axis.
+    """Stacks arrays of one shape along a new axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
@@ -315,7 +315,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """An array in equal parts, or cut at the places given.
+    """Splits an array into equal parts, or at the given indices.
 
     >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.split([1, 2, 3], [1])]
@@ -329,7 +329,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 
 def tile(a: Any, reps: Any) -> Tensor:
-    """The array repeated as a whole.
+    """Repeats the array as a whole.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tile([1, 2], 2).numpy().tolist()
@@ -342,7 +342,7 @@ def tile(a: Any, reps: Any) -> Tensor:
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Every entry repeated.
+    """Repeats every entry.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.repeat([1, 2], 2).numpy().tolist()
@@ -352,7 +352,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:
-    """The entries in reverse order along an axis, or along all.
+    """Reverses the entries along an axis, or along all axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.flip([1, 2]).numpy().tolist()
@@ -364,7 +364,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """`x` where the condition holds, else `y`; with neither, the places where it holds, an array for each axis.
+    """Selects `x` where the condition holds, else `y`; without them, the indices where it holds, one array per axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy().tolist()
@@ -380,7 +380,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "clip") -> Tensor:
-    """The entries at the places given; places outside are moved to the border (`clip`) or counted round (`wrap`).
+    """Takes the entries at indices; those out of range are clamped (`clip`) or wrapped (`wrap`).
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.take([5, 6, 7], [2, 9]).numpy().tolist()
@@ -399,7 +399,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 
 
 def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:
-    """The entries moved into the interval; a bound may be None.
+    """Clips the entries to an interval; a bound may be None.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.clip([1, 5], 2, 4).numpy().tolist()

@@ -1,7 +1,6 @@
 """`experimental_enable_numpy_behavior`: tensors with NumPy's methods, promotion and indexing.
 
-Until it is called tensors are TensorFlow's: the operators on the class of tensors are exchanged here, so that programs
-that never call it pay nothing.
+The operators on the tensor class are replaced when it is called, so programs that never call it pay nothing.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ _MODES = ("off", "legacy", "safe", "all")
 
 
 def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conversion_mode: str = "legacy") -> None:
-    """Gives tensors NumPy's methods and indices, and their operators NumPy's promotion, for the rest of the program.
+    """Gives tensors NumPy's methods and indexing, and operators NumPy's promotion, for the rest of the program.
 
-    `prefer_float32` makes Python's floats float32 in `tf.experimental.numpy`. With `dtype_conversion_mode="off"` dtypes
-    must agree as before; `"safe"` and `"all"`, TensorFlow's own lattice of weak dtypes, are not there.
+    `prefer_float32` converts Python floats to float32 in `tf.experimental.numpy`. With `dtype_conversion_mode="off"`,
+    dtypes must still agree; `"safe"` and `"all"`, TensorFlow's lattice of weak dtypes, are not implemented.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.experimental_enable_numpy_behavior()  # doctest: +SKIP
@@ -69,7 +68,7 @@ def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conve
 
 
 def _promoting(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operator of tensors that casts both sides to the dtype NumPy finds for them."""
+    """Wraps an operator to cast both operands to the dtype that NumPy promotes them to."""
 
     def call(x: Any, y: Any) -> Any:
         known = (list, tuple, int, float, complex, np.ndarray, np.generic)
@@ -109,7 +108,7 @@ _METHODS: dict[str, Any] = {
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """`x[key]` by NumPy's rules: arrays of integers and truth values index too."""
+    """Indexes `x[key]` by NumPy's rules, including arrays of integers and bools."""
     if isinstance(key, bool) or (getattr(key, "dtype", None) in (dtypes.bool, np.bool_)):
         return slicing.getitem(x, tensor(key))
     items = key if isinstance(key, tuple) else tuple(key) if _is_several(key) else (key,)
@@ -119,7 +118,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def _is_several(key: Any) -> bool:
-    """Whether a list is a key of several parts, as NumPy once had it, and not one array of places."""
+    """Returns whether a list is a key of several parts, as in old NumPy, and not one array of indices."""
     return isinstance(key, list) and any(
         part is None or part is Ellipsis or isinstance(part, list | tuple | slice) or getattr(part, "ndim", 0)
         for part in key
@@ -127,7 +126,7 @@ def _is_several(key: Any) -> bool:
 
 
 def _parted(items: tuple[Any, ...], rank: int) -> tuple[list[Any], dict[int, Tensor]]:
-    """The key with whole axes where it has arrays, and the arrays, by their axes in what that gives."""
+    """Returns the key with full slices in place of arrays, and the arrays by their axes in the result."""
     used = sum(item is not None and item is not Ellipsis for item in items)
     plain: list[Any] = []
     arrays: dict[int, Tensor] = {}
@@ -167,7 +166,7 @@ def _places(indices: Tensor, given: Any) -> Tensor:
 
 
 def _gathered(x: Tensor, arrays: dict[int, Tensor]) -> Tensor:
-    """The entries at arrays of places along some axes: where the axes were if they are neighbours, else in front."""
+    """Gathers entries at index arrays along axes: the result's axes stay in place if adjacent, else come first."""
     axes = sorted(arrays)
     places = [
         resolve("where")(resolve("less")(arrays[axis], 0), arrays[axis] + x.dims[axis], arrays[axis]) for axis in axes

@@ -1,7 +1,7 @@
-"""NumPy's functions and array methods on tensors, where `tf.experimental.numpy` has none or takes fewer arguments.
+"""NumPy's functions and array methods on tensors that `tf.experimental.numpy` lacks or supports less completely.
 
 `numpy_on_tape` looks here first. Every function takes NumPy's arguments and computes with ops, so it is recorded,
-traced and differentiated. One that only moves entries is NumPy's own, run on the entries' numbers.
+traced and differentiated. A function that only moves entries runs NumPy's own on the entries' indices.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .promotion import tensor
 
 
 class _Functions:
-    """The functions of one namespace by attribute, found when they are first used."""
+    """The functions of a namespace by attribute, resolved on first use."""
 
     def __init__(self, space: str) -> None:
         self._space = space
@@ -34,7 +34,7 @@ _tf, _linalg, _math, _signal = map(_Functions, ("", "linalg.", "math.", "signal.
 
 
 def _only(name: str, **given: Any) -> None:
-    """Raises for an argument that was given and has no meaning here."""
+    """Raises an error for an argument that is not supported."""
     extra = sorted(key for key, value in given.items() if value is not None and value is not False)
     if extra:
         raise TypeError(
@@ -44,7 +44,7 @@ def _only(name: str, **given: Any) -> None:
 
 
 def _real(x: Any) -> Tensor:
-    """A tensor of floats: integers are float64, as NumPy's functions take them."""
+    """Converts to a tensor of floats: integers become float64, as in NumPy's functions."""
     x = tensor(x)
     return x if x.dtype.is_floating or x.dtype.is_complex else promotion.cast(x, np.float64)
 
@@ -54,7 +54,7 @@ def _last(x: Tensor, axis: int) -> Tensor:
 
 
 def _moved(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's own function of one array, which moves its entries: found by moving the entries' numbers."""
+    """Applies NumPy's own function, which moves the entries of one array, by moving the entries' indices."""
     first = next(iter(inspect.signature(function).parameters))
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -71,7 +71,7 @@ def _moved(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _values(args: Sequence[Any]) -> list[Any]:
-    """Arguments that say where, as arrays."""
+    """Returns index arguments as arrays."""
     return [x.numpy() if is_tensor_like(x) else x for x in args]
 
 
@@ -266,7 +266,7 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = promotion.promoted(_np.atleast_1d(a), _np.atleast_1d(v))
-    if v.dims[0] > a.dims[0]:  # NumPy exchanges them, and turns the result around
+    if v.dims[0] > a.dims[0]:  # NumPy swaps them and reverses the result
         return _tf.reverse(_np.conj(_correlate(v, a, mode)), [0])
     return _convolve(a, _np.conj(_tf.reverse(v, [0])), mode)
 
@@ -300,7 +300,7 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
 
 
 def _slopes(f: Tensor, axis: int, spacing: Any, edge_order: int) -> Any:
-    """The differences along one axis, of second order inside, as NumPy takes them."""
+    """Returns the differences along one axis, of second order in the interior, as in NumPy."""
     y = _last(f, axis)
     size = y.dims[-1]
     if size < edge_order + 1:
@@ -341,7 +341,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
 
 
 def _scaled(y: Tensor, size: int, norm: Any, inverse: bool) -> Any:
-    """What `tf.signal` gives, whose inverse alone is divided by the size, by one of NumPy's norms."""
+    """Applies one of NumPy's norms to a result of `tf.signal`, where only the inverse is divided by the size."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f"Invalid norm value {norm!r}; should be 'backward', 'ortho' or 'forward'.")
     power = {"ortho": 0.5, "forward": 1.0}.get(norm or "", 0.0)
@@ -355,7 +355,7 @@ def _complex(x: Any) -> Tensor:
 
 
 def _sized(x: Tensor, size: int | None) -> Tensor:
-    """`x` with so many entries along its last axis: cut, or with zeros behind them."""
+    """Truncates or zero-pads the last axis of `x` to a size."""
     have = x.dims[-1]
     if size is None or size == have:
         return x
@@ -390,7 +390,7 @@ def _irfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = N
 def _over_axes(
     one: Callable[..., Any], last: Callable[..., Any], axes: Any, inverse: bool = False
 ) -> Callable[..., Any]:
-    """A transform over several axes, by those over one: real transforms have one of their own for the last axis."""
+    """Applies one-dimensional transforms over several axes; real transforms use a special one for the last axis."""
     default = axes
 
     def transform(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
@@ -552,7 +552,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwa
         conditions.append(others)
     y = _tf.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
-        if callable(function):  # called, as by NumPy, on the entries that it is for
+        if callable(function):  # called, as in NumPy, on the entries to which it applies
             at = _tf.where(condition)
             part = promotion.cast(tensor(function(_tf.gather_nd(x, at), *args, **kwargs)), x.dtype)
             y = _tf.tensor_scatter_nd_update(y, at, _np.broadcast_to(part, (at.dims[0],)))
@@ -644,7 +644,7 @@ def _average(
     return found, _np.full_like(found, count) if total is None else total
 
 
-# Elementwise functions that are no ops of their own.
+# Elementwise functions that are not single ops.
 
 
 def _copysign(x1: Any, x2: Any) -> Any:
@@ -720,7 +720,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "vecmat": lambda x1, x2: _np.matmul(_np.conj(tensor(x1))[..., None, :], x2)[..., 0, :],
 }  # fmt: skip
 
-# Functions whose result has no derivative, be it a number of something, a place or a text.
+# Functions whose result has no derivative: counts, indices and text.
 WITHOUT_DERIVATIVE = frozenset({
     "argpartition", "argwhere", "array2string", "array_equiv", "array_repr", "array_str", "can_cast", "common_type",
     "digitize", "flatnonzero", "isfortran", "isin", "lexsort", "linalg.matrix_rank", "may_share_memory",
@@ -733,12 +733,12 @@ IN_PLACE = frozenset({"copyto", "fill_diagonal", "place", "put", "put_along_axis
 
 
 def _method(name: str) -> Callable[..., Any]:
-    """An array's method as the function of that name."""
+    """Returns an array's method as the function of that name."""
     return lambda self, *args, **kwargs: getattr(np, name)(self, *args, **kwargs)
 
 
 def _changing(name: str, instead: str) -> Callable[..., Any]:
-    """A method that changes an array, and cannot change a tensor."""
+    """Returns a method that raises, because it would modify a tensor."""
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"tensor.{name}() would change a tensor, which cannot be changed. Use {instead}")
@@ -777,7 +777,7 @@ _FUNCTION_METHODS = (
     "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "repeat", "round",
     "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
 )  # fmt: skip
-# An array's methods and attributes that tensors and variables have while `numpy_on_tape` is on.
+# An array's methods and attributes that tensors and variables have while `numpy_on_tape` is active.
 MEMBERS: dict[str, Any] = {
     **{name: _method(name) for name in _FUNCTION_METHODS},
     "T": property(lambda x: _np.transpose(x)), "mT": property(lambda x: _np.swapaxes(x, -1, -2)),

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: functions of one or two arrays, element by element."""
+"""`tf.experimental.numpy`: elementwise functions of one or two arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _documented(name: str, function: Any, arguments: str, dtype: str) -> Any:
-    """`function` under NumPy's name, with an example."""
+    """Returns `function` under NumPy's name, with an example."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""NumPy's `{name}`, on tensors and whatever becomes one.
 
@@ -39,7 +39,7 @@ def _documented(name: str, function: Any, arguments: str, dtype: str) -> Any:
 
 
 def _unary(name: str, compute: str | Callable[[Tensor], Any], kind: str = "floating") -> Any:
-    """A function of one array, of floating point numbers, of numbers as they are (`same`), or of truth values."""
+    """Creates a function of one array: of floats, of any numbers (`same`), or of bools."""
 
     def function(x: Any) -> Tensor:
         value = tensor(x)
@@ -54,7 +54,7 @@ def _unary(name: str, compute: str | Callable[[Tensor], Any], kind: str = "float
 
 
 def _binary(name: str, compute: str | Callable[[Tensor, Tensor], Any], kind: str = "same", result: str = "") -> Any:
-    """A function of two arrays in the dtype NumPy finds for both."""
+    """Creates a function of two arrays in the dtype that NumPy promotes them to."""
 
     def function(x1: Any, x2: Any) -> Tensor:
         a, b = promoted(x1, x2)
@@ -144,7 +144,7 @@ bitwise_xor = _binary("bitwise_xor", operator.xor, "bits")
 
 
 def _divisor(a: Tensor, b: Tensor) -> Tensor:
-    """Euclid's algorithm, element by element; a zero is divided by no more."""
+    """Euclid's algorithm, elementwise; stops at zero."""
     if not (a.dtype.is_integer and b.dtype.is_integer):
         raise ValueError(f"Arguments to gcd must be integers, got {a.dtype.name} and {b.dtype.name}.")
     a, b = broadcast(own("abs")(a), own("abs")(b))
@@ -166,7 +166,7 @@ gcd, lcm = _binary("gcd", _divisor, "bits"), _binary("lcm", _multiple, "bits")
 
 
 def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
-    """The quotient rounded down, and the remainder.
+    """Returns the quotient rounded down, and the remainder.
 
     >>> import gradtape as tf
     >>> [int(x) for x in tf.experimental.numpy.divmod(-7, 3)]
@@ -176,7 +176,7 @@ def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
 
 
 def around(a: Any, decimals: int = 0) -> Tensor:
-    """Rounded to `decimals` places, halves to the even number.
+    """Rounds to `decimals` decimal places, and half to even.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.around([1.25, 2.5], 1).numpy().tolist()
@@ -188,7 +188,7 @@ def around(a: Any, decimals: int = 0) -> Tensor:
 
 
 def round(a: Any, decimals: int = 0) -> Tensor:
-    """The same as `around`.
+    """Alias of `around`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.round([1.5, 2.5]).numpy().tolist()
@@ -198,7 +198,7 @@ def round(a: Any, decimals: int = 0) -> Tensor:
 
 
 def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
-    """-1, 0 or 1; of a complex number, the number of size 1 in its direction.
+    """Returns -1, 0 or 1; for a complex number, the number of modulus 1 in its direction.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.sign([-2, 0]).numpy().tolist()
@@ -211,7 +211,7 @@ def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
 
 
 def real(val: Any) -> Tensor:
-    """The real parts.
+    """Returns the real part.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.real(1 + 2j))
@@ -221,7 +221,7 @@ def real(val: Any) -> Tensor:
 
 
 def imag(val: Any) -> Tensor:
-    """The imaginary parts: zero where the dtype is not complex.
+    """Returns the imaginary part: zero if the dtype is not complex.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.imag(1 + 2j))
@@ -231,7 +231,7 @@ def imag(val: Any) -> Tensor:
 
 
 def angle(z: Any, deg: bool = False) -> Tensor:
-    """The angle of a complex number: 0 or pi for a real one.
+    """Returns the argument of a complex number: 0 or pi for a real one.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.angle(1j, deg=True))

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: arrays made to a pattern, their diagonals and triangles."""
+"""`tf.experimental.numpy`: patterned arrays, diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def empty(shape: Any, dtype: Any = float) -> Tensor:
-    """Zeros: tensors cannot be filled later.
+    """Creates zeros: tensors cannot be filled later.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.empty([2]).shape
@@ -32,7 +32,7 @@ def empty(shape: Any, dtype: Any = float) -> Tensor:
 
 
 def empty_like(a: Any, dtype: Any = None) -> Tensor:
-    """Zeros of the shape of `a`.
+    """Creates zeros with the shape of `a`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.empty_like([1, 2]).dtype
@@ -44,7 +44,7 @@ def empty_like(a: Any, dtype: Any = None) -> Tensor:
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Tensor:
-    """One value in the shape of `a`, and in its dtype unless another is given.
+    """Creates an array filled with one value, with the shape of `a`, and with its dtype by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.full_like([1, 2], 7).numpy().tolist()
@@ -63,7 +63,7 @@ def full_like(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None, axis: int = 0
 ) -> Tensor:
-    """Powers of `base` whose exponents go evenly from `start` to `stop`.
+    """Returns powers of `base` with evenly spaced exponents from `start` to `stop`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.logspace(0, 2, 3).numpy().tolist()
@@ -75,7 +75,7 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
-    """Numbers from `start` to `stop`, each the same multiple of the one before.
+    """Returns a geometric progression from `start` to `stop`.
 
     >>> import gradtape as tf
     >>> [round(x) for x in tf.experimental.numpy.geomspace(1, 8, 4).numpy().tolist()]
@@ -91,7 +91,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 
 def diagflat(v: Any, k: int = 0) -> Tensor:
-    """A matrix whose diagonal `k` has all the entries.
+    """Creates a matrix with all entries on its diagonal `k`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diagflat([[1], [2]]).numpy().tolist()
@@ -101,7 +101,7 @@ def diagflat(v: Any, k: int = 0) -> Tensor:
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """The diagonal of the matrices that two axes span, as the last axis.
+    """Returns the diagonal of the matrices spanned by two axes, as the last axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]]).numpy().tolist()
@@ -114,7 +114,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal.
+    """Returns the sum of a diagonal.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.trace([[1, 2], [3, 4]]))
@@ -127,7 +127,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
-    """The places of the diagonal of an array with `ndim` axes of `n` entries.
+    """Returns the indices of the diagonal of an array with `ndim` axes of size `n`.
 
     >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.diag_indices(2)]
@@ -139,7 +139,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
-    """Ones on and below the diagonal `k`, zeros above.
+    """Creates a matrix with ones on and below the diagonal `k`, zeros above.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tri(2).numpy().tolist()
@@ -157,7 +157,7 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Tensor:
 
 
 def tril(m: Any, k: int = 0) -> Tensor:
-    """The entries on and below the diagonal `k` of matrices, zeros above.
+    """Keeps the entries on and below the diagonal `k` of matrices.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy().tolist()
@@ -167,7 +167,7 @@ def tril(m: Any, k: int = 0) -> Tensor:
 
 
 def triu(m: Any, k: int = 0) -> Tensor:
-    """The entries on and above the diagonal `k` of matrices, zeros below.
+    """Keeps the entries on and above the diagonal `k` of matrices.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy().tolist()
@@ -177,7 +177,7 @@ def triu(m: Any, k: int = 0) -> Tensor:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of the entries of a vector, a row each, `N` of them.
+    """Returns `N` powers of each entry of a vector, one row per entry.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.vander([2, 3], 3).numpy().tolist()

@@ -1,9 +1,9 @@
-"""`numpy_on_tape`: NumPy's own functions, called on tensors, are ops like any others: recorded, traced, differentiated.
+"""`numpy_on_tape`: NumPy's own functions, called on tensors, are recorded, traced and differentiated.
 
-NumPy asks the arguments of its functions who computes them, by `__array_ufunc__` and `__array_function__`. Tensors have
-neither until somebody calls `numpy_on_tape`, so programs that never do pay nothing. Then `np.sin(t)` is what
-`tf.experimental.numpy.sin(t)` is, and tensors have the methods of arrays. A tensor that a tape follows never becomes an
-array unnoticed: a function that has no counterpart, `np.asarray(t)` and `array[0] = t` raise.
+NumPy dispatches its functions through `__array_ufunc__` and `__array_function__` of the arguments. Tensors have neither
+until a program calls `numpy_on_tape`, so other programs pay nothing. Then `np.sin(t)` calls
+`tf.experimental.numpy.sin(t)`, and tensors have the methods of arrays. A tensor that a tape records is never converted
+to an array silently: a function without a counterpart, `np.asarray(t)` and `array[0] = t` raise an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["numpy_on_tape"]
 _MISSING = object()
 _VALUES: tuple[Any, ...] = (Tensor, Variable)
 
-# The ufuncs that are Python's operators: there an array takes the tensor's dtype, as it does in `array * tensor`.
+# The ufuncs of Python's operators: an array takes the tensor's dtype, as in `array * tensor`.
 _OPERATORS = {
     np.add, np.subtract, np.multiply, np.divide, np.floor_divide, np.remainder, np.power, np.matmul,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor,
@@ -43,7 +43,7 @@ _SIGNS = {
     "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
 }  # fmt: skip
 
-# What has another name in TensorFlow than in NumPy, and the same meaning.
+# Functions with the same meaning but another name in TensorFlow.
 _OTHER_NAMES = {
     "degrees": "experimental.numpy.rad2deg", "fmod": "truncatemod", "invert": "bitwise.invert",
     "left_shift": "bitwise.left_shift", "radians": "experimental.numpy.deg2rad", "right_shift": "bitwise.right_shift",
@@ -53,7 +53,7 @@ _OTHER_NAMES = {
     "linalg.eigh": "linalg.eigh", "linalg.eigvalsh": "linalg.eigvalsh",
 }  # fmt: skip
 
-# What a ufunc's methods are called when they are functions.
+# The names of a ufunc's methods as functions.
 _METHODS = {
     ("add", "reduce"): "sum", ("multiply", "reduce"): "prod", ("maximum", "reduce"): "amax",
     ("minimum", "reduce"): "amin", ("logical_and", "reduce"): "all", ("logical_or", "reduce"): "any",
@@ -62,11 +62,11 @@ _METHODS = {
 
 
 class numpy_on_tape:
-    """From here on NumPy's functions take tensors and variables and give tensors, in all threads; `with` ends it.
+    """Makes NumPy's functions accept and return tensors, in all threads; `with` limits it to a block.
 
-    Tensors have the methods of arrays, such as `x.T` and `x.mean()`. Where an array meets a tensor in an operator, or
-    in its ufunc, the tensor's dtype holds as it does without; all other functions promote as NumPy does. What cannot be
-    recorded computes with arrays, and is a TypeError for a tensor that a tape follows. So are `float(tensor)` and
+    Tensors have the methods of arrays, such as `x.T` and `x.mean()`. In an operator, or its ufunc, with an array and a
+    tensor, the tensor's dtype applies as usual; all other functions promote as NumPy does. A function that cannot be
+    recorded computes with arrays, and raises a TypeError for a tensor that a tape records. So do `float(tensor)` and
     `array[0] = tensor`, which NumPy reports as a ValueError.
 
     >>> import numpy as np
@@ -78,8 +78,8 @@ class numpy_on_tape:
     [1.0, 5.437]
     """
 
-    _depth = 0  # of the blocks and calls that are on
-    _before: tuple[tuple[Any, str, Any], ...] = ()  # the members that tensors and variables had: class, name, value
+    _depth = 0  # the number of active blocks and calls
+    _before: tuple[tuple[Any, str, Any], ...] = ()  # the replaced members of tensors and variables: class, name, value
 
     def __init__(self) -> None:
         cls = type(self)
@@ -109,7 +109,8 @@ class numpy_on_tape:
 
 
 def _members(values: Any) -> dict[str, Any]:
-    """What tensors, or variables, are given: a variable's own members stay, as its slices can be assigned to."""
+    """Returns the members to add to tensors or variables; a variable keeps its own, as its slices are assignable.
+    """
     found = {"__array_ufunc__": _ufunc, "__array_function__": _function, "__array__": _array_of(values.__array__)}
     found |= {name: _number_of(getattr(values, name)) for name in ("__float__", "__complex__")}
     for sign, ufunc in _SIGNS.items():
@@ -121,9 +122,9 @@ def _members(values: Any) -> dict[str, Any]:
 
 
 def _operator(own: Callable[[Any, Any], Any], ufunc: np.ufunc, reflected: bool) -> Callable[[Any, Any], Any]:
-    """An operator that is NumPy's where TensorFlow's takes only operands of one dtype, or no vectors.
+    """Returns an operator that is NumPy's where TensorFlow's accepts only operands of one dtype, or no vectors.
 
-    Whoever exchanges operators for a while may put this one back after the block is left: then it is TensorFlow's.
+    Code that replaces operators temporarily may restore this one after the block: it then acts as TensorFlow's.
     """
 
     def call(x: Any, y: Any) -> Any:
@@ -139,7 +140,7 @@ def _operator(own: Callable[[Any, Any], Any], ufunc: np.ufunc, reflected: bool) 
 
 
 def _indexing(own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Indices as NumPy takes them: lists and arrays of places, and masks."""
+    """NumPy's indexing: lists and arrays of indices, and masks."""
 
     def item(x: Any, key: Any) -> Any:
         return getitem(x, key) if numpy_on_tape._depth else own(x, key)
@@ -148,7 +149,7 @@ def _indexing(own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _array_of(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A conversion to an array that refuses tensors which a tape follows."""
+    """A conversion to an array that rejects tensors recorded by a tape."""
 
     def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         _check_not_followed(self, "a NumPy array")
@@ -158,7 +159,7 @@ def _array_of(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _number_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same for numbers of Python: `array[0] = tensor` asks for one, as `math.exp(tensor)` does."""
+    """The same for Python numbers: `array[0] = tensor` converts to one, as `math.exp(tensor)` does."""
 
     def number(self: Any) -> Any:
         _check_not_followed(self, "a number of Python's")
@@ -203,7 +204,7 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any)
 
 
 def _reduceat(a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """The sums of the parts of `a` that begin at the indices; one that does not begin before the next is an entry."""
+    """Sums the parts of `a` that start at the indices; a part that does not start before the next is a single entry."""
     x = resolve("experimental.numpy.moveaxis")(promotion.tensor(a, dtype), axis, 0)
     starts = [int(i) for i in np.asarray(indices)]
     stops = [*starts[1:], x.dims[0]]
@@ -235,13 +236,13 @@ def _in_place(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -
 
 
 def _counterpart(name: str) -> Callable[..., Any] | None:
-    """The function of ours that does what NumPy's of that name does, if there is one."""
+    """Returns the counterpart of NumPy's function of that name, if there is one."""
     path = _OTHER_NAMES.get(name, f"experimental.numpy.{name}")
     return resolve(path) if path in NAMES else None
 
 
 def _in_the_tensors_dtype(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A tensor and an array whose numbers are of the tensor's kind, such as two floats, as two tensors of one dtype."""
+    """Converts a tensor and an array of the same kind of numbers, such as floats, to tensors of the tensor's dtype."""
     kinds = {x.dtype for x in inputs if is_tensor_like(x)}
     own = kinds.pop()
     if kinds or any(_kind(x, own) != own.numpy.kind for x in inputs if not is_tensor_like(x)):
@@ -254,7 +255,7 @@ def _kind(array: Any, other: DType) -> str:
 
 
 def _with_arrays(function: Callable[..., Any], name: str, args: Any, kwargs: Any, lost: bool) -> Any:
-    """NumPy's own function on arrays; `lost` says that a derivative would end there."""
+    """Applies NumPy's own function to arrays; `lost` means that a derivative would be lost."""
     given = [x for x in nest.flatten((args, kwargs)) if is_tensor_like(x)]
     if lost and any(map(is_external, map(promotion.tensor, given))):
         raise TypeError(
@@ -266,7 +267,7 @@ def _with_arrays(function: Callable[..., Any], name: str, args: Any, kwargs: Any
 
 
 def _written(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The ufunc that writes its result into an array: nobody could say later what the array's numbers came from."""
+    """Applies a ufunc that writes its result into an array, which cannot be differentiated later."""
     name = f"np.{ufunc.__name__}"
     if any(is_tensor_like(x) for x in kwargs["out"]):
         raise TypeError(f"{name}(..., out=tensor) would change a tensor, which cannot be changed. Leave `out` away")

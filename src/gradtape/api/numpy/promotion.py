@@ -1,4 +1,4 @@
-"""NumPy's rules of promotion on tensors: Python's numbers give way to arrays, and become 64 bits wide alone."""
+"""NumPy's promotion rules on tensors: Python numbers adapt to arrays, and are 64 bits wide otherwise."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
 
-float32_preferred = False  # what Python's floats become: `experimental_enable_numpy_behavior` says
+float32_preferred = False  # the dtype of Python floats, set by `experimental_enable_numpy_behavior`
 
 
 def tensor(value: Any, dtype: Any = None) -> Tensor:
-    """`value` as NumPy would take it: Python's floats are float64, its integers int64."""
+    """Converts `value` to a tensor as NumPy would: Python floats are float64, integers int64."""
     if not is_tensor_like(value) and not is_registered(value):
         leaves = value if isinstance(value, list | tuple) else ()
         if any(is_tensor_like(x) or isinstance(x, list | tuple) for x in leaves):
@@ -33,7 +33,7 @@ def tensor(value: Any, dtype: Any = None) -> Tensor:
 
 
 def cast(x: Tensor, dtype: Any) -> Tensor:
-    """`x` in another dtype, one of TensorFlow's or of NumPy's."""
+    """Converts `x` to another dtype, TensorFlow's or NumPy's."""
     kind = dtypes.as_dtype(dtype if isinstance(dtype, DType) else np.dtype(dtype))
     if (x.dtype is dtypes.string) != (kind is dtypes.string):
         raise TypeError(f"Cannot convert an array of {x.dtype.name} to {kind.name}")
@@ -41,7 +41,8 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """What NumPy is asked about `value`: the dtype of a tensor; a number, of which Python's are weak; an array."""
+    """Returns what represents `value` in NumPy's promotion: a tensor's dtype, a (weak) number or an array.
+    """
     if isinstance(value, list | tuple):
         for part in value:
             yield from _leaves(part)
@@ -55,7 +56,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that NumPy finds for arrays, numbers and dtypes together; Python's numbers give way to the others.
+    """Returns the dtype to which NumPy promotes arrays, numbers and dtypes; Python numbers are weak.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.result_type(tf.constant(1.0), 2, tf.int64)
@@ -67,22 +68,22 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def promoted(*values: Any) -> list[Tensor]:
-    """The values as tensors of the one dtype that NumPy finds for them."""
+    """Returns the values as tensors of their promoted dtype."""
     kind = result_type(*values)
     return [cast(tensor(value), kind) for value in values]
 
 
 def floating(x: Tensor) -> Tensor:
-    """`x`, an integer made float64."""
+    """Returns `x`, with integers converted to float64."""
     return x if x.dtype.is_floating or x.dtype.is_complex else ops.cast(x, dtype=dtypes.float64)
 
 
 def own(name: str) -> Any:
-    """The function that TensorFlow has under `name` in `tf.math` or at its root."""
+    """Returns TensorFlow's function `name` in `tf.math` or its root."""
     return resolve(f"math.{name}" if f"math.{name}" in NAMES else name)
 
 
 def broadcast(*tensors: Tensor) -> list[Tensor]:
-    """Tensors in the one shape that fits all."""
+    """Broadcasts tensors to a common shape."""
     dims = np.broadcast_shapes(*(x.dims for x in tensors))
     return [x if x.dims == dims else resolve("broadcast_to")(x, dims) for x in tensors]

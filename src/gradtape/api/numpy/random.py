@@ -16,14 +16,14 @@ __all__ = ["poisson", "rand", "randint", "randn", "random", "seed", "standard_no
 
 
 def _shape(size: Any) -> Any:
-    """NumPy's `size`: None for one number, a number for a vector."""
+    """Converts NumPy's `size`: None for one number, a number for a vector."""
     if size is None:
         return ()
     return (size,) if np.isscalar(size) or (is_tensor_like(size) and not size.shape) else size
 
 
 def seed(s: Any) -> None:
-    """The same as `tf.random.set_seed`.
+    """Alias of `tf.random.set_seed`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.seed(1)
@@ -36,7 +36,7 @@ def seed(s: Any) -> None:
 
 
 def randn(*args: Any) -> Tensor:
-    """Normal numbers, float64, in the shape that the arguments are.
+    """Draws normal numbers, float64, in the shape given by the arguments.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.randn(2, 3).shape
@@ -46,7 +46,7 @@ def randn(*args: Any) -> Tensor:
 
 
 def standard_normal(size: Any = None) -> Tensor:
-    """Normal numbers, float64.
+    """Draws normal numbers, float64.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.standard_normal(2).dtype
@@ -56,7 +56,7 @@ def standard_normal(size: Any = None) -> Tensor:
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
-    """Even numbers between two bounds, float64.
+    """Draws uniform numbers between two bounds, float64.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.uniform(size=[2]).shape
@@ -68,7 +68,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
 
 
 def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
-    """Counts with a mean, int64.
+    """Draws Poisson numbers, int64.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.poisson(3.0, 2).shape
@@ -78,7 +78,7 @@ def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
 
 
 def random(size: Any = None) -> Tensor:
-    """Even numbers between 0 and 1, float64.
+    """Draws uniform numbers between 0 and 1, float64.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.random((2, 3)).shape
@@ -88,7 +88,7 @@ def random(size: Any = None) -> Tensor:
 
 
 def rand(*size: Any) -> Tensor:
-    """Even numbers between 0 and 1, in the shape that the arguments are.
+    """Draws uniform numbers between 0 and 1, in the shape given by the arguments.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.random.rand(2, 3).shape
@@ -98,7 +98,7 @@ def rand(*size: Any) -> Tensor:
 
 
 def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64) -> Tensor:
-    """Integers from `low` up to `high`, or from 0 up to the one bound.
+    """Draws integers from `low` up to `high`, or from 0 up to the single bound.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.random.randint(1))

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: products, and what is found over axes."""
+"""`tf.experimental.numpy`: products and reductions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def matmul(x1: Any, x2: Any) -> Tensor:
-    """The product of matrices, or of a matrix and a vector.
+    """Multiplies matrices, or a matrix and a vector.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.matmul([1.0, 2.0], [3, 4]))
@@ -37,7 +37,7 @@ def matmul(x1: Any, x2: Any) -> Tensor:
 
 
 def dot(a: Any, b: Any) -> Tensor:
-    """The sum of products over the last axis of `a` and the second to last one, or only one, of `b`.
+    """Sums the products over the last axis of `a` and the second to last (or only) axis of `b`.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.dot([1, 2], [3, 4]))
@@ -50,7 +50,7 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """The products of every entry of `a` with every one of `b`.
+    """Returns the products of every entry of `a` with every entry of `b`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy().tolist()
@@ -61,7 +61,7 @@ def outer(a: Any, b: Any) -> Tensor:
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
-    """The sum of products over the axes given.
+    """Sums the products over the given axes.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.tensordot([1, 2], [3, 4], 1))
@@ -71,7 +71,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
 
 
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Tensor:
-    """Einstein's sum.
+    """Einstein summation.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.einsum("i,i->", [1, 2], [3, 4]))
@@ -87,14 +87,14 @@ def _reduced(name: str, a: Any, axis: Any, keepdims: Any) -> Tensor:
 
 
 def _wide(x: Tensor) -> Tensor:
-    """Small integers are added up in 64 bits."""
+    """Small integers are summed in 64 bits."""
     if x.dtype.is_bool or (x.dtype.is_integer and x.dtype.size < 8):
         return cast(x, dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64)
     return x
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
-    """The sum over the axes given, or over all.
+    """Returns the sum over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.sum([1, 2]))
@@ -104,7 +104,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Te
 
 
 def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
-    """The product over the axes given, or over all.
+    """Returns the product over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.prod([3, 2]))
@@ -114,7 +114,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> T
 
 
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
-    """The mean over the axes given, or over all.
+    """Returns the mean over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.mean([1, 2]))
@@ -126,7 +126,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = None) -> Tensor:
-    """The variance over the axes given, or over all; `ddof` is taken from the count.
+    """Returns the variance over the given axes, or over all; `ddof` is subtracted from the count.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.var([1, 3]))
@@ -143,7 +143,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int 
 
 
 def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The standard deviation over the axes given, or over all.
+    """Returns the standard deviation over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.std([1, 3]))
@@ -153,7 +153,7 @@ def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The largest over the axes given, or over all.
+    """Returns the maximum over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.max([1, 3]))
@@ -163,7 +163,7 @@ def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The smallest over the axes given, or over all.
+    """Returns the minimum over the given axes, or over all.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.min([1, 3]))
@@ -173,7 +173,7 @@ def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def all(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """Whether all are true.
+    """Returns whether all entries are true.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.all([1, 0]))
@@ -183,7 +183,7 @@ def all(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def any(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """Whether one is true.
+    """Returns whether any entry is true.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.any([1, 0]))
@@ -193,7 +193,7 @@ def any(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def argmax(a: Any, axis: int | None = None) -> Tensor:
-    """The place of the largest, in one axis or among all.
+    """Returns the index of the maximum, along an axis or in the flattened array.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.argmax([1, 3]))
@@ -203,7 +203,7 @@ def argmax(a: Any, axis: int | None = None) -> Tensor:
 
 
 def argmin(a: Any, axis: int | None = None) -> Tensor:
-    """The place of the smallest, in one axis or among all.
+    """Returns the index of the minimum, along an axis or in the flattened array.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.argmin([1, 3]))
@@ -213,7 +213,7 @@ def argmin(a: Any, axis: int | None = None) -> Tensor:
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """Sums of what comes so far along an axis, or of all in one.
+    """Returns the cumulative sum along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cumsum([1, 3]).numpy().tolist()
@@ -224,7 +224,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where two arrays agree to a tolerance.
+    """Returns elementwise whether two arrays agree within a tolerance.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.isclose([1.0], [1.0 + 1e-9]).numpy().tolist()
@@ -236,7 +236,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
 
 
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Whether two arrays agree to a tolerance everywhere.
+    """Returns whether two arrays agree within a tolerance everywhere.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.allclose([1.0], [1.1]))

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: joining, cutting, turning and choosing."""
+"""`tf.experimental.numpy`: joining, splitting, rotating and selecting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def asanyarray(a: Any, dtype: Any = None) -> Tensor:
-    """The same as `asarray`.
+    """Alias of `asarray`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.asanyarray([1]).shape
@@ -32,7 +32,7 @@ def asanyarray(a: Any, dtype: Any = None) -> Tensor:
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
-    """A tensor of one axis at least.
+    """Converts to a tensor with at least one axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ascontiguousarray(1).shape
@@ -42,7 +42,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
 
 
 def copy(a: Any) -> Tensor:
-    """The same as `array`: tensors do not change.
+    """Alias of `array`: tensors are immutable.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.copy([1, 2]).numpy().tolist()
@@ -57,7 +57,7 @@ def _raised(arys: tuple[Any, ...], dims: Any) -> Any:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """The arrays, a number as one of one entry.
+    """Returns the arrays with at least one axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_1d(5).shape
@@ -67,7 +67,7 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """The arrays with new axes in front, so that there are two.
+    """Returns the arrays with at least two axes; new axes come first.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_2d([5, 6]).shape
@@ -77,7 +77,7 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """The arrays with new axes, so that there are three: a vector gets one on each side, a matrix one behind.
+    """Returns the arrays with at least three axes: a vector gets one on each side, a matrix one at the end.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_3d([5, 6]).shape
@@ -91,7 +91,7 @@ def _joined(parts: list[Tensor], axis: int) -> Tensor:
 
 
 def hstack(tup: Any) -> Tensor:
-    """Arrays side by side: along the second axis, or the only one.
+    """Concatenates arrays along the second axis, or the only one.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.hstack([[1], [2]]).numpy().tolist()
@@ -102,7 +102,7 @@ def hstack(tup: Any) -> Tensor:
 
 
 def vstack(tup: Any) -> Tensor:
-    """Arrays below each other: vectors are rows.
+    """Concatenates arrays along the first axis; vectors are rows.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.vstack([[1], [2]]).numpy().tolist()
@@ -112,7 +112,7 @@ def vstack(tup: Any) -> Tensor:
 
 
 def dstack(tup: Any) -> Tensor:
-    """Arrays behind each other, along the third axis.
+    """Concatenates arrays along the third axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.dstack([[1], [2]]).numpy().tolist()
@@ -122,7 +122,7 @@ def dstack(tup: Any) -> Tensor:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
-    """`values` after `arr`, along an axis or all in one.
+    """Appends `values` to `arr` along an axis, or flattened.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.append([1, 2], [3]).numpy().tolist()
@@ -170,7 +170,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
 
 
 def flatten(a: Any, order: str = "C") -> Tensor:
-    """All entries in one axis: row by row, or with order 'F' column by column.
+    """Flattens the array: row by row, or with order 'F' column by column.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.flatten([[1, 2], [3, 4]], "F").numpy().tolist()
@@ -182,7 +182,7 @@ def flatten(a: Any, order: str = "C") -> Tensor:
 
 
 def flipud(m: Any) -> Tensor:
-    """The rows in reverse order.
+    """Reverses the rows.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.flipud([1, 2]).numpy().tolist()
@@ -192,7 +192,7 @@ def flipud(m: Any) -> Tensor:
 
 
 def fliplr(m: Any) -> Tensor:
-    """The columns in reverse order.
+    """Reverses the columns.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.fliplr([[1, 2]]).numpy().tolist()
@@ -202,7 +202,7 @@ def fliplr(m: Any) -> Tensor:
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
-    """Turned by 90 degrees `k` times, from the first of the axes towards the second.
+    """Rotates by 90 degrees `k` times, from the first of the axes toward the second.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy().tolist()
@@ -219,7 +219,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """The entries moved along an axis, the last ones to the front; without an axis, in the order of all.
+    """Shifts the entries circularly along an axis; without an axis, in flattened order.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy().tolist()
@@ -232,7 +232,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
 
 
 def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:
-    """A border around the array: of `constant_values`, or of its own entries (`reflect`, `symmetric`).
+    """Pads the array with `constant_values`, or with its own entries (`reflect`, `symmetric`).
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.pad([1, 2], [[1, 0]], "constant").numpy().tolist()
@@ -244,7 +244,7 @@ def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:
 
 
 def nonzero(a: Any) -> list[Tensor]:
-    """The places of what is not zero, an array for each axis.
+    """Returns the indices of nonzero entries, one array per axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.nonzero([0, 5, 6])[0].numpy().tolist()
@@ -254,7 +254,7 @@ def nonzero(a: Any) -> list[Tensor]:
 
 
 def compress(condition: Any, a: Any, axis: int | None = None) -> Tensor:
-    """What is left along an axis, or of all entries, where the condition holds.
+    """Selects the entries along an axis, or of the flattened array, where the condition holds.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.compress([True, False, True], [5, 6, 7]).numpy().tolist()
@@ -271,7 +271,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Tensor:
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
-    """The choice of the first condition that holds, or the default.
+    """Selects the choice of the first condition that holds, or the default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.select([[True, False]], [[1, 2]], 9).numpy().tolist()
@@ -288,7 +288,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
-    """Of each line along an axis the entries at the line's own places: what `argsort` gives sorts.
+    """Takes entries along an axis at separate indices for each line: the result of `argsort` sorts.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.take_along_axis([[5, 6], [7, 8]], [[1], [0]], 1).numpy().tolist()
@@ -308,7 +308,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
 
 
 def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Tensor]:
-    """The arrays in the one shape that fits all.
+    """Broadcasts arrays to a common shape.
 
     >>> import gradtape as tf
     >>> [x.shape.as_list() for x in tf.experimental.numpy.broadcast_arrays([1, 2], [[3]])]
@@ -322,7 +322,7 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Tensor]:
 
 
 def meshgrid(*xi: Any, **kwargs: Any) -> list[Tensor]:
-    """The coordinates of all points of a grid, from those along each axis; `indexing` is 'xy' or 'ij'.
+    """Returns the coordinates of the points of a grid, from those along each axis; `indexing` is 'xy' or 'ij'.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.meshgrid([1, 2], [3])[0].numpy().tolist()
@@ -336,7 +336,7 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Tensor]:
 
 
 def ix_(*args: Any) -> list[Tensor]:
-    """Indices of an axis each, shaped so that together they index a grid.
+    """Returns indices for each axis, shaped to index a grid together.
 
     >>> import gradtape as tf
     >>> [x.shape.as_list() for x in tf.experimental.numpy.ix_([0, 1], [2])]

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: what is found over axes, in order, and products of several kinds."""
+"""`tf.experimental.numpy`: statistics, sorting and products."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
-    """The same as `max`.
+    """Alias of `max`.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.amax([1, 3]))
@@ -38,7 +38,7 @@ def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
 
 
 def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
-    """The same as `min`.
+    """Alias of `min`.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.amin([1, 3]))
@@ -50,7 +50,7 @@ def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
 
 
 def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """From peak to peak: the largest less the smallest.
+    """Returns the peak-to-peak range: maximum minus minimum.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.ptp([1, 3]))
@@ -65,7 +65,7 @@ def _without_nan(a: Any, value: int) -> Tensor:
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum of what is not NaN.
+    """Returns the sum of entries that are not NaN.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nansum([1.0, float("nan")]))
@@ -75,7 +75,7 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
 
 
 def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The product of what is not NaN.
+    """Returns the product of entries that are not NaN.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nanprod([2.0, float("nan")]))
@@ -85,7 +85,7 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
 
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
-    """The mean of what is not NaN.
+    """Returns the mean of entries that are not NaN.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nanmean([1.0, float("nan")]))
@@ -99,7 +99,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -
 
 
 def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool = False) -> Any:
-    """The mean with weights; with `returned` also the sum of the weights.
+    """Returns the weighted mean; with `returned`, also the sum of the weights.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.average([1.0, 4.0], weights=[2.0, 1.0]))
@@ -128,7 +128,7 @@ def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool
 
 
 def count_nonzero(a: Any, axis: Any = None) -> Tensor:
-    """How many are not zero.
+    """Counts the nonzero entries.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.count_nonzero([1, 0, 2]))
@@ -138,7 +138,7 @@ def count_nonzero(a: Any, axis: Any = None) -> Tensor:
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """Products of what comes so far along an axis, or of all in one.
+    """Returns the cumulative product along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cumprod([2, 3]).numpy().tolist()
@@ -149,7 +149,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
-    """Differences of neighbours along an axis, taken `n` times.
+    """Returns the differences of neighbors along an axis, `n` times.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diff([1, 4, 9]).numpy().tolist()
@@ -175,7 +175,7 @@ def _sortable(kind: str, kinds: tuple[str, ...], order: Any) -> None:
 
 
 def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
-    """The entries in order along an axis, or all in one.
+    """Sorts the entries along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.sort([3, 1, 2]).numpy().tolist()
@@ -186,7 +186,7 @@ def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = No
 
 
 def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
-    """The places of the entries in their order along an axis, or of all.
+    """Returns the indices that sort the entries along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.argsort([3, 1, 2]).numpy().tolist()
@@ -203,7 +203,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any =
 
 
 def array_equal(a1: Any, a2: Any) -> Tensor:
-    """Whether two arrays have one shape and the same entries.
+    """Returns whether two arrays have the same shape and entries.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.array_equal([1, 2], [1.0, 2.0]))
@@ -214,7 +214,7 @@ def array_equal(a1: Any, a2: Any) -> Tensor:
 
 
 def inner(a: Any, b: Any) -> Tensor:
-    """The sum of products over the last axes.
+    """Sums the products over the last axes.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.inner([1, 2], [3, 4]))
@@ -225,7 +225,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 
 def vdot(a: Any, b: Any) -> Tensor:
-    """The sum of products of all entries, those of `a` conjugated.
+    """Sums the products of all entries, with those of `a` conjugated.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.vdot([[1, 2]], [[3], [4]]))
@@ -236,7 +236,7 @@ def vdot(a: Any, b: Any) -> Tensor:
 
 
 def kron(a: Any, b: Any) -> Tensor:
-    """Kronecker's product: each entry of `a` times the whole of `b`.
+    """The Kronecker product: each entry of `a` times the whole of `b`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.kron([1, 10], [1, 2]).numpy().tolist()
@@ -251,7 +251,7 @@ def kron(a: Any, b: Any) -> Tensor:
 
 
 def polyval(p: Any, x: Any) -> Tensor:
-    """The polynomial whose coefficients are `p`, the highest power's first.
+    """Evaluates the polynomial with the coefficients `p`, highest power first.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.polyval([1, 2, 3], 10))
@@ -264,7 +264,7 @@ def polyval(p: Any, x: Any) -> Tensor:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
-    """The product of vectors of 3 entries that stands upright on both; of 2 entries, its third entry.
+    """The cross product of vectors with 3 entries; for 2 entries, its third component.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: NumPy's types, which are dtypes too, and questions about them."""
+"""`tf.experimental.numpy`: NumPy's scalar types, which are dtypes too, and predicates on them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def finfo(dtype: Any) -> np.finfo[Any]:
-    """NumPy's limits of a floating point type.
+    """Returns NumPy's limits of a floating-point type.
 
     >>> import gradtape as tf
     >>> float(tf.experimental.numpy.finfo(tf.float32).eps) == 2.0**-23
@@ -56,7 +56,7 @@ def finfo(dtype: Any) -> np.finfo[Any]:
 
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
-    """The smallest type to which both can be cast.
+    """Returns the smallest type to which both can be cast.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.promote_types(tf.int32, tf.float32)
@@ -66,7 +66,7 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype is a complex one.
+    """Returns whether the dtype is complex.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.iscomplexobj([1j])
@@ -76,7 +76,7 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype is not a complex one.
+    """Returns whether the dtype is not complex.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.isrealobj([1.0])
@@ -86,7 +86,7 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(num: Any) -> bool:
-    """Whether there are no axes.
+    """Returns whether there are no axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.isscalar(tf.constant(1.0))

@@ -1,4 +1,4 @@
-"""Functions of a SavedModel as they are called: one for each signature, and those that choose among several."""
+"""Callable functions of a SavedModel: one per signature, and dispatchers among several."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ...state.variable import Variable
 from .interpretation import CapturedTensor, GraphFunction
 from .validation import check_dtypes
 
-_CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # what becomes a tensor
+_CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # types that become tensors
 
 
 class LoadedConcreteFunction(ConcreteFunction):
-    """A function of a SavedModel for one signature. It is traced when it is first called, or asked for its graph."""
+    """A function of a SavedModel for one signature, traced in its first call or when its graph is requested."""
 
     def __init__(
         self, graph_function: GraphFunction, captured: Sequence[Any], signature: tuple[Any, Any], outputs: Any
@@ -48,14 +48,14 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._variant = None
         self._parameters = Parameters(self._flat_call, None)
         self.positional = len(self._given)
-        self.by_names = False  # whether it is a signature, which is called with names and gives a dict
+        self.by_names = False  # whether it is a signature, which takes arguments by name and returns a dict
 
     def check(self) -> None:
-        """Raises unless the signature, and what is captured, are what the function takes and gives."""
+        """Raises an error unless the signature and the captures match the function's inputs and outputs."""
         function = self._graph_function
         who = f"the function {function.name}"
         takes = [spec.dtype for spec in self._given]
-        for value in self.captured:  # a tensor of another function is checked where that one is run
+        for value in self.captured:  # a tensor of another function is checked where that function runs
             declared = function.dtypes[len(takes)] if len(takes) < len(function.dtypes) else resource
             takes.append(declared if isinstance(value, CapturedTensor) else _captured_dtype(value))
         check_dtypes(f"the signature of {who}", "takes", takes, function.dtypes)
@@ -64,7 +64,7 @@ class LoadedConcreteFunction(ConcreteFunction):
         check_dtypes(f"the signature of {who}", "gives", gives, function.output_dtypes)
 
     def set_names(self, names: Sequence[str], positional: int) -> None:
-        """Says what the tensors are called, and how many of them may be given without."""
+        """Sets the names of the tensors, and how many of them may be passed by position."""
         if len(names) == len(self._given):
             self._names = list(names)
         self.positional = positional
@@ -78,11 +78,11 @@ class LoadedConcreteFunction(ConcreteFunction):
         return self._graph_function(*tensors, *self.captured)
 
     def run(self, tensors: Sequence[Any]) -> Any:
-        """What the function returns for these tensors, in the trace that is under way, if there is one."""
+        """Runs the function on tensors, in the active trace if there is one."""
         return self._packed(self._flat_call(*tensors))
 
     def run_with(self, tensors: Sequence[Any], captured: Sequence[Any]) -> Any:
-        """What the function returns where it captures these values."""
+        """Runs the function with these captured values."""
         return self._packed(self._graph_function(*tensors, *captured))
 
     def _packed(self, flat: Sequence[Any]) -> Any:
@@ -92,7 +92,7 @@ class LoadedConcreteFunction(ConcreteFunction):
         return nest.pack_sequence_as(self._outputs, values, expand_composites=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function on the tensors of its signature, by position or by name."""
+        """Calls the function with the tensors of its signature, by position or by name."""
         if len(args) + len(kwargs) == len(self._given) and not self._is_structured(args):
             tensors = self._by_names(args, kwargs)
         elif self.by_names:
@@ -129,7 +129,7 @@ class LoadedConcreteFunction(ConcreteFunction):
 
     @property
     def structured_outputs(self) -> Any:
-        """What the function returns, with specs in place of tensors."""
+        """The return value, with specs in place of tensors."""
         return self._outputs
 
     @property
@@ -140,7 +140,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     captured_inputs = property(lambda self: list(self.captured), doc="The variables and tensors that it captures.")
 
     def traced(self) -> ConcreteFunction:
-        """The function as one that was traced here."""
+        """Returns the function as traced by gradtape."""
         return self._function.get_concrete_function()
 
     @property
@@ -153,7 +153,7 @@ class LoadedConcreteFunction(ConcreteFunction):
 
 
 def _captured_dtype(value: Any) -> DType:
-    """The dtype under which a function captures a value: variables and tables are resources."""
+    """Returns the dtype of a captured value: resource for variables and tables."""
     return value.dtype if isinstance(value, Tensor) else resource
 
 
@@ -162,7 +162,7 @@ def _named(value: Any) -> Any:
 
 
 class _Literal:
-    """An argument that is no tensor."""
+    """An argument that is not a tensor."""
 
     name = None
 
@@ -174,7 +174,8 @@ class _Literal:
 
 
 def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
-    """The tensors in `given`, which must be what `known` has specs of, and be like it elsewhere; else TypeError."""
+    """Returns the tensors in `given`, which must match the specs and literals of `known`, or raises TypeError.
+    """
     nest.assert_same_structure(known, given, check_types=False)
     found: list[Any] = []
     for spec, value in zip(nest.flatten(known), nest.flatten(given), strict=True):
@@ -183,7 +184,7 @@ def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
 
 
 def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:
-    """The tensors of one argument."""
+    """Returns the tensors of one argument."""
     if isinstance(spec, TensorSpec):
         if not isinstance(value, Tensor | Variable):
             if not convert or value is None or (isinstance(value, str) and spec.dtype.name != "string"):
@@ -204,7 +205,7 @@ def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:
 
 
 def chosen(concretes: Sequence[LoadedConcreteFunction], args: Any, kwargs: Any) -> tuple[LoadedConcreteFunction, Any]:
-    """The function for these arguments, and the tensors in them."""
+    """Returns the function that matches the arguments, and their tensors."""
     if not concretes:
         raise ValueError("Found zero restored functions for caller function.")
     for convert in (False, True):
@@ -229,7 +230,7 @@ def _shown(args: Any, kwargs: Any) -> str:
 
 
 class LoadedFunction(Function):
-    """A function of a SavedModel, which takes the arguments that it was traced for when it was saved."""
+    """A function of a SavedModel, which accepts the arguments for which it was traced."""
 
     def __init__(
         self, name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction], specs: Any
@@ -240,7 +241,7 @@ class LoadedFunction(Function):
 
 
 def _counted_apart(function: Function) -> Function:
-    """The function, whose calls are not counted with those of all others that the same Python code stands for."""
+    """Returns a copy of the function whose traces are counted separately from those with the same Python code."""
     function._calls = type(function._calls)()
     return function
 
@@ -248,14 +249,14 @@ def _counted_apart(function: Function) -> Function:
 def _chooser(
     name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction]
 ) -> Callable[..., Any]:
-    """A Python function with these parameters, which calls the one of the functions that the arguments fit."""
+    """Creates a Python function with these parameters that calls the function matching the arguments."""
     parameters = list(signature.parameters.values())
     named = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        # What may be given by position is; arguments that the function takes by name only stay so.
+        # Arguments are passed by position where possible; keyword-only arguments stay keywords.
         concrete, tensors = chosen(concretes, bound.args, {**{n: bound.arguments[n] for n in named}, **bound.kwargs})
         return concrete.run(tensors)
 

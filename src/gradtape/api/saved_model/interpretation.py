@@ -1,7 +1,7 @@
-"""A function of a SavedModel's library, run: node by node, each by the op of `tf.raw_ops` that has its name.
+"""Interprets a function of a SavedModel's library: runs each node with the op of `tf.raw_ops` of the same name.
 
-Inside a `tf.function` the ops are traced like those of any Python function, so what is loaded is compiled,
-differentiated and traced again for other shapes without a rule of its own.
+Inside a `tf.function`, the ops are traced like those of any Python function, so loaded functions are compiled,
+differentiated and retraced for other shapes without special rules.
 """
 
 from __future__ import annotations
@@ -40,24 +40,25 @@ from .validation import (
     dtypes_of,
 )
 
-_IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that mean nothing here
+_IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that have no effect
 LOOPS = ("While", "StatelessWhile")
 _GRADIENT = "_gradient_op_type"  # the attribute that names a gradient
-# What an op raises for attributes and values that no program would give it: TensorFlow's kernels have one error for it.
+# Exceptions of ops for attributes and values that no program passes; TensorFlow's kernels raise a single error for
+# them.
 _MISFITS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, UnicodeError)
 
-Source = tuple[str, int]  # a node or an input, and which of its outputs
-Frames = dict[str, dict[str, list[Any]]]  # the functions that are being run, by name: what their nodes have given
+Source = tuple[str, int]  # a node or an input, and the index of its output
+Frames = dict[str, dict[str, list[Any]]]  # the functions that are running, by name, with the outputs of their nodes
 
 
 class FileAccess(NamedTuple):
-    """Which files the functions of a SavedModel may read and write: those in its folder are read."""
+    """The files that functions of a SavedModel may access: they may read those of its folder."""
 
     folder: str
     anywhere: bool = False
 
     def check(self, node: Node, path: bytes, writes: bool = False) -> bytes:
-        """The path of a file that a node uses, if it may; else `PermissionDeniedError`."""
+        """Returns the path of a file that a node may access; raises `PermissionDeniedError` otherwise."""
         if not self.anywhere and (writes or not is_inside(os.fsdecode(path), self.folder)):
             raise errors.PermissionDeniedError(
                 f"The node {node.name} ({node.op}) of the SavedModel in {self.folder} would "
@@ -69,23 +70,23 @@ class FileAccess(NamedTuple):
 
 
 class CapturedTensor(NamedTuple):
-    """A tensor of a function, as `node:output`, which the function of a gradient captures."""
+    """A tensor of a function, as `node:output`, captured by the function of a gradient."""
 
     name: str
     function: str
 
 
 class GradientFunction(Protocol):
-    """A function of the cotangents of a node, and of what it captures, that gives those of the node's inputs."""
+    """A function of the cotangents of a node's outputs and of captures that returns the cotangents of its inputs."""
 
     captured: list[Any]
 
     def run_with(self, tensors: Sequence[Any], captured: Sequence[Any]) -> Any:
-        """What it returns."""
+        """Runs the function."""
 
 
 class Library:
-    """The functions of a graph, by their names."""
+    """The functions of a graph by name."""
 
     def __init__(self, graph: Record | None, access: FileAccess) -> None:
         library = None if graph is None else graph.library
@@ -95,11 +96,11 @@ class Library:
         check_calls({f.signature.name: f.node_def for f in functions})
         gradients = () if library is None else library.registered_gradients
         self.registered_gradients = {g.registered_op_type: g.gradient_func for g in gradients}
-        self.gradients: dict[str, GradientFunction] = {}  # by the types of op that nodes name
+        self.gradients: dict[str, GradientFunction] = {}  # by the op types that nodes name
         self.constants = {node.name: node for node in (() if graph is None else graph.node) if node.op == "Const"}
 
     def gradient_captures(self, node: Record) -> list[CapturedTensor]:
-        """The tensors that the gradient of a node captures: of its function, or of one that calls that."""
+        """Returns the tensors that the gradient of a node captures: from its function, or from a caller of it."""
         gradient = self.gradients.get(_attribute_of(node, _GRADIENT)) if node.op == "IdentityN" else None
         return [] if gradient is None else [x for x in gradient.captured if isinstance(x, CapturedTensor)]
 
@@ -109,14 +110,14 @@ class Library:
         return self._functions[name]
 
     def constant(self, name: str) -> Tensor:
-        """The value of a constant of the graph around the functions."""
+        """Returns the value of a constant of the enclosing graph."""
         if name not in self.constants:
             raise errors.DataLossError(f"the graph of the SavedModel has no constant {name!r}")
         return Node(self.constants[name], self).attr("value")
 
 
 def attribute(value: Record) -> Any:
-    """The Python value of an `AttrValue`."""
+    """Returns the Python value of an `AttrValue`."""
     for kind, found in value.values.items():
         if kind == "list":
             return _listed(found)
@@ -125,7 +126,7 @@ def attribute(value: Record) -> Any:
 
 
 def _attribute_of(node: Record, name: str, default: Any = None) -> Any:
-    """An attribute of a node as a Python value."""
+    """Returns an attribute of a node as a Python value."""
     if name not in node.attr:
         return default
     try:
@@ -171,7 +172,7 @@ class GraphFunction:
 
     @cached_property
     def captured(self) -> set[CapturedTensor]:
-        """The tensors of functions that call this one, which gradients in it, or in those that it calls, capture."""
+        """Returns the tensors of callers that gradients in this function, or in its callees, capture."""
         found = {tensor for node in self._proto.node_def for tensor in self._library.gradient_captures(node)}
         for callee in called_functions(self._proto.node_def):
             found |= self._library[callee].captured
@@ -179,7 +180,7 @@ class GraphFunction:
 
     @cached_property
     def _steps(self) -> list[Node]:
-        """The nodes that outputs and effects depend on, in an order in which each comes after what it uses."""
+        """Returns the nodes that outputs and side effects depend on, in topological order."""
         nodes = {node.name: Node(node, self._library, self.name) for node in self._proto.node_def}
         if len({*nodes, *self.inputs}) != len(self._proto.node_def) + len(self.inputs):
             raise errors.DataLossError(f"two nodes or inputs of the function {self.name} have the same name")
@@ -207,7 +208,7 @@ class GraphFunction:
 
     @cached_property
     def _plan(self) -> tuple[list[tuple[Node, list[Source]]], list[Source]]:
-        """The nodes with the sources of their inputs, and the sources of the outputs; all of them checked."""
+        """Returns the nodes with the sources of their inputs, and the sources of the outputs; all are validated."""
         nodes = {node.name: node for node in self._steps}
         known = {name: [dtype] for name, dtype in zip(self.inputs, self.dtypes, strict=True)}
 
@@ -249,11 +250,11 @@ class GraphFunction:
         return False
 
     def __call__(self, *values: Any) -> list[Any]:
-        """The outputs for these inputs: tensors, and variables where it takes a resource."""
+        """Returns the outputs for these inputs: tensors, and variables for resources."""
         return self.run(values, {})
 
     def run(self, values: Sequence[Any], callers: Frames) -> list[Any]:
-        """The outputs, where these functions call it: gradients in it may capture tensors of theirs."""
+        """Returns the outputs when called by these functions, whose tensors gradients may capture."""
         if len(values) != len(self.inputs):
             raise errors.InvalidArgumentError(
                 f"the function {self.name} of the SavedModel takes {len(self.inputs)} inputs, got {len(values)}"
@@ -275,7 +276,7 @@ def _name(reference: str) -> str:
 
 
 def _graph_source(name: str) -> Source:
-    """What a tensor's name in a graph, `node:output`, stands for."""
+    """Resolves a tensor's name in a graph, `node:output`."""
     node, _, place = name.partition(":")
     if not place.isdecimal():
         raise errors.DataLossError(f"{name!r} is no name of a tensor")
@@ -289,33 +290,33 @@ class Node:
         self.name, self.op = proto.name, proto.op
         self.inputs = [reference for reference in proto.input if not reference.startswith("^")]
         self._proto, self._attrs, self.library = proto, proto.attr, library
-        # The gradient of `tf.custom_gradient`, which TensorFlow puts on a node that hands results and arguments on.
+        # The gradient of `tf.custom_gradient`, which TensorFlow attaches to a node that forwards results and arguments.
         self.gradient_type: str | None = self.attr(_GRADIENT) if self.op == "IdentityN" else None
         captured = {*library.gradient_captures(proto)}
         for callee in called_functions([proto]):
             captured |= library[callee].captured
-        # What gradients here, or in functions that the node calls, capture of the function around it.
+        # Tensors of the enclosing function that gradients of this node, or of functions it calls, capture.
         self.captures: list[Source] = [_graph_source(one.name) for one in captured if one.function == function]
         self.before = [*map(_name, proto.input), *sorted(name for name, _ in self.captures)]
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute as a Python value."""
+        """Returns an attribute as a Python value."""
         return _attribute_of(self._proto, name, default)
 
     def function(self, name: str) -> GraphFunction:
-        """The function that an attribute names."""
+        """Returns the function named by an attribute."""
         return self.library[self.attr(name)]
 
     @cached_property
     def definition(self) -> Definition:
-        """What TensorFlow says of the op."""
+        """TensorFlow's definition of the op."""
         found = definition_of(self.op)
         if found is None:
             raise _unknown(self.op, self.name)
         return found
 
     def check(self, given: Sequence[DType], function: str) -> None:
-        """Raises unless the node is one of its op, for inputs of these dtypes."""
+        """Raises an error unless the node matches its op's definition, for inputs of these dtypes."""
         if self.op in _IGNORED:
             return
         if self.op not in CALLERS and self.op not in SPECIAL and self.op not in rows():
@@ -326,11 +327,11 @@ class Node:
 
     @cached_property
     def output_dtypes(self) -> list[DType]:
-        """The dtypes of the outputs, all in one row."""
+        """Returns the dtypes of all outputs, flattened."""
         return [] if self.op in _IGNORED else dtypes_of(self, self.definition.outputs, self.definition)
 
     def place_of(self, place: list[str]) -> int:
-        """Which of the outputs `name:index` is."""
+        """Returns the flat index of the output `name:index`."""
         start = 0
         for argument in self.definition.outputs:
             count = self._count(argument)
@@ -346,7 +347,7 @@ class Node:
 
     @cached_property
     def _arguments(self) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """The op, and the attributes that it is called with."""
+        """Returns the op, and the attributes to call it with."""
         op = op_named(self.op)
         accepted = inspect.signature(op).parameters
         names = self.definition.names
@@ -358,7 +359,7 @@ class Node:
         return op, given
 
     def run(self, values: list[Any], function: str, frames: Frames) -> list[Any]:
-        """The outputs, all in one row."""
+        """Runs the node; returns all outputs, flattened."""
         if self.op in _IGNORED:
             return []
         if self.op == "Identity" and not isinstance(values[0], Tensor):
@@ -372,7 +373,7 @@ class Node:
             ) from error
 
     def run_with_gradient(self, values: list[Any], frames: Frames) -> list[Any]:
-        """Hands the values on; their gradient is that of the function that is registered for it."""
+        """Forwards the values; their gradient is the registered function."""
         kind, gradient = self.gradient_type, self.library.gradients.get(self.gradient_type or "")
 
         def rule(*cotangents: Any) -> Any:
@@ -390,7 +391,7 @@ class Node:
         return list(resolve("custom_gradient")(call)(*values))
 
     def _captured(self, tensor: CapturedTensor, frames: Frames) -> Any:
-        """The value of a tensor that the gradient captures."""
+        """Returns the value of a tensor that the gradient captures."""
         name, at = _graph_source(tensor.name)
         outputs = frames.get(tensor.function, {}).get(name, ())
         if not at < len(outputs):
@@ -431,7 +432,7 @@ def _unknown(op: str, where: str) -> errors.UnimplementedError:
     )
 
 
-# Ops that call functions of the library, and those of lists, which are arrays of tensors here.
+# Ops that call functions of the library, and list ops, which use arrays of tensors.
 
 
 def _called(node: Node, values: list[Any], frames: Frames) -> list[Any]:
@@ -456,7 +457,7 @@ def _as_tuple(branch: GraphFunction, values: Sequence[Any], frames: Frames) -> t
 
 
 def _loop(node: Node, values: list[Any], frames: Frames) -> list[Any]:
-    """A loop over what changes in it: a variable is the same in every round."""
+    """Loops over the values that change; a variable is the same in every iteration."""
     test, body = node.function("cond"), node.function("body")
     carried = [i for i, value in enumerate(values) if _is_carried(value)]
     state = [values[i] for i in carried]
@@ -479,7 +480,7 @@ def _loop(node: Node, values: list[Any], frames: Frames) -> list[Any]:
 
 
 def _open_shape(shapes: Sequence[Any], i: int, value: Any) -> Any:
-    """The shape that a tensor of a loop keeps, where it is not its own."""
+    """Returns the shape invariant of a loop tensor, if it is not its own shape."""
     if i >= len(shapes) or not isinstance(value, Tensor) or shapes[i].is_fully_defined():
         return None
     return shapes[i]
@@ -490,7 +491,7 @@ def _is_carried(value: Any) -> bool:
 
 
 def _reserved(node: Node, values: list[Any]) -> list[Any]:
-    """A list of so many tensors, none of them written yet."""
+    """Creates a list of unwritten tensors."""
     return [TensorArray(node.attr("element_dtype"), to_array(values[1]), False, False, element_shape=_shape(values[0]))]
 
 
@@ -499,7 +500,7 @@ def _empty_list(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _shape(value: Any) -> TensorShape:
-    """The shape of a list's entries as ops are given it: -1 is unknown, and alone says nothing at all."""
+    """Converts the shape of a list's entries: -1 is unknown, and a single -1 means an unknown shape."""
     sizes = to_array(value)
     return TensorShape([None if n < 0 else int(n) for n in sizes] if sizes.ndim else None)
 
@@ -522,7 +523,7 @@ def _appended(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _no_value(node: Node, values: list[Any]) -> list[Any]:
-    """What a branch gives where another one gives something that is used if it was taken."""
+    """Returns the placeholder of a branch for a value that only another branch defines."""
     shape = node.attr("shape")
     return [resolve("zeros")([n or 0 for n in shape] if shape.rank is not None else [], node.attr("dtype"))]
 
@@ -544,7 +545,7 @@ def _fill_table_from_file(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _checked_path(node: Node, path: Any, writes: bool = False) -> Any:
-    """A path, checked when the function runs: in a graph it is not known before."""
+    """Checks a path when the function runs, because a graph does not know it before."""
     access = node.library.access
     if access.anywhere:
         return path
@@ -565,7 +566,7 @@ def _write_file(node: Node, values: list[Any]) -> list[Any]:
 
 
 def _read_and_skip(node: Node, values: list[Any]) -> list[Any]:
-    """The state of a generator, which is moved on: the node is given the variable, the algorithm and how far."""
+    """Returns the state of a generator and advances it: the inputs are the variable, the algorithm and the delta."""
     return [Generator(state=values[0], alg=int(to_array(values[1]))).skip(values[2])]
 
 

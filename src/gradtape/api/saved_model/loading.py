@@ -28,12 +28,12 @@ from .interpretation import CapturedTensor, FileAccess, Library
 NAMESPACES = ("saved_model",)
 __all__ = ["contains_saved_model", "load"]
 
-# What reading a message raises where it is not as TensorFlow writes it. No code of the program runs meanwhile.
+# Exceptions of reading a malformed message. No user code runs meanwhile.
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Whether there may be a SavedModel in a folder: its file is there.
+    """Returns whether a folder contains the file of a SavedModel.
 
     >>> import gradtape as tf
     >>> tf.saved_model.contains_saved_model("no/such/folder")
@@ -46,16 +46,16 @@ def contains_saved_model(export_dir: Any) -> bool:
 
 
 def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
-    """The object that was saved in a folder: its variables, functions and parts are attributes, as they were.
+    """Loads the object saved in a folder: its variables, functions and children are attributes.
 
-    Functions are those that were traced when it was saved, by TensorFlow or by gradtape. They can be differentiated,
-    and their variables trained. `signatures` are functions that take tensors by name and give dicts of tensors.
+    Functions are those traced when the object was saved, by TensorFlow or by gradtape. They can be differentiated, and
+    their variables trained. `signatures` are functions that take tensors by name and return dicts of tensors.
 
-    Nothing in the file is code. A function that was loaded reads files of its own folder alone, such as vocabularies,
-    and writes none, unless `options` have `allow_file_access`.
+    The file contains no Python code. A loaded function reads only files of its own folder, such as vocabularies, and
+    writes none, unless `options` have `allow_file_access`.
 
     Args:
-      tags: those of the graph to load, where the folder has several.
+      tags: the tags of the graph to load, if the folder has several.
 
     >>> import gradtape as tf, tempfile
     >>> class Scale(tf.Module):
@@ -93,7 +93,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
 
 
 def read(folder: str) -> Record:
-    """The message in the file of a SavedModel."""
+    """Reads the message in the file of a SavedModel."""
     path = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
     if not os.path.isfile(path):
         if os.path.isfile(os.path.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)):
@@ -114,7 +114,7 @@ def read(folder: str) -> Record:
 
 
 def _chosen(saved: Record, tags: Any, folder: str) -> Record:
-    """The graph with these tags, or the only one."""
+    """Returns the graph with these tags, or the only one."""
     graphs = saved.meta_graphs
     wanted = None if tags is None else {tags} if isinstance(tags, str) else set(tags)
     found = [frozenset(graph.meta_info_def.tags) if graph.meta_info_def else frozenset() for graph in graphs]
@@ -135,7 +135,7 @@ def _chosen(saved: Record, tags: Any, folder: str) -> Record:
 
 
 class _Unless:
-    """An attribute of the class that an attribute of the object, if it has one of this name, takes the place of."""
+    """A class attribute that an instance attribute of the same name overrides."""
 
     def __init__(self, given: Any) -> None:
         self._given = given
@@ -145,7 +145,7 @@ class _Unless:
 
 
 class LoadedObject(Module):
-    """An object that was loaded: what it had is its attributes, and it finds its variables as a module does."""
+    """A loaded object: its children are attributes, and it collects its variables like a module."""
 
     name = _Unless(Module.name)  # type: ignore[assignment]
     variables = _Unless(Module.variables)  # type: ignore[assignment]
@@ -155,14 +155,14 @@ class LoadedObject(Module):
 
 
 class CallableObject(LoadedObject):
-    """An object that was loaded and can be called."""
+    """A loaded object that can be called."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return vars(self)["__call__"](*args, **kwargs)
 
 
 class Signatures(Mapping[str, Any]):
-    """The signatures of a SavedModel, by name."""
+    """The signatures of a SavedModel by name."""
 
     def __init__(self) -> None:
         self.functions: dict[str, Any] = {}
@@ -181,7 +181,7 @@ class Signatures(Mapping[str, Any]):
 
 
 class _Loading:
-    """The objects of a graph in the making: each when it is first asked for, by its number."""
+    """The objects of a graph during loading, created on first access by their node index."""
 
     def __init__(self, graph: Record, folder: str, options: LoadOptions) -> None:
         self._graph, self._folder, self._options = graph, folder, options
@@ -194,7 +194,7 @@ class _Loading:
         self._check_references()
 
     def _check_references(self) -> None:
-        """Raises unless every number of an object in the message is one that is there."""
+        """Raises an error unless every object index in the message is valid."""
         references = [child.node_id for node in self._nodes for child in node.children]
         for function in self._graph.object_graph_def.concrete_functions.values():
             references += function.bound_inputs
@@ -205,7 +205,7 @@ class _Loading:
             )
 
     def make_objects(self) -> None:
-        """Makes all objects. No function of the file runs, except those that make empty tables."""
+        """Creates all objects. No function of the file runs, except those that create empty tables."""
         root = self.object(0)
         if not isinstance(root, LoadedObject):
             raise errors.DataLossError(f"the root of the SavedModel in {self._folder} is a {type(root).__name__}")
@@ -224,14 +224,14 @@ class _Loading:
             root.function_aliases = self._aliases(info)
 
     def initialized(self) -> Any:
-        """Fills the tables by the functions that do it, and returns the root object."""
+        """Runs the functions that fill tables, and returns the root object."""
         for name in self._initializers:
             self._check_runs_at_load(name)
             self._concrete(name).run([])
         return self.object(0)
 
     def _check_runs_at_load(self, name: str) -> None:
-        """Raises if a function that runs while the model is loaded need not end."""
+        """Raises an error if a function that runs during loading might not terminate."""
         if self._library[name].has_loops():
             raise errors.InvalidArgumentError(
                 f"the function {name} of the SavedModel in {self._folder} makes or fills a table while the model is "
@@ -239,7 +239,7 @@ class _Loading:
             )
 
     def _aliases(self, info: Record | None) -> dict[str, Any]:
-        """The functions that were given names of their own when they were saved, by these."""
+        """Returns the function aliases that were set when saving."""
         found: dict[str, list[LoadedConcreteFunction]] = {}
         for name, alias in (info.function_aliases if info else {}).items():
             found.setdefault(alias, []).append(self._concrete(name))
@@ -247,7 +247,7 @@ class _Loading:
         return {alias: LoadedFunction(alias, open_ended, concretes, None) for alias, concretes in found.items()}
 
     def read_variables(self) -> None:
-        """Reads the values of the variables, by the numbers of their nodes."""
+        """Reads the values of the variables by node index."""
         wanted = [i for i, node in enumerate(self._nodes) if "variable" in node]
         if not wanted or self._options.experimental_skip_checkpoint:
             return
@@ -271,7 +271,7 @@ class _Loading:
         self._values = found
 
     def _keys(self, stored: list[ObjectNode]) -> dict[int, str]:
-        """Under which key the value of each variable is: both graphs of objects are gone through by the same names."""
+        """Returns the checkpoint key of each variable, by walking both object graphs along the same names."""
         keys: dict[int, str] = {}
         waiting, seen = [(0, 0)], set()
         while waiting:
@@ -287,7 +287,7 @@ class _Loading:
         return keys
 
     def object(self, number: int) -> Any:
-        """The object of a node."""
+        """Returns the object of a node."""
         if number not in self._made:
             node = self._nodes[number]
             kind = next((kind for kind in _KINDS if kind in node), "user_object")
@@ -345,7 +345,7 @@ class _Loading:
         self._made[number] = self._library.constant(node.constant.operation)
 
     def _resource(self, number: int, node: Record) -> None:
-        """A table, which a function makes, and another one fills when everything is there."""
+        """Returns a table, which one function creates and another fills at the end."""
         functions = {child.local_name: self._nodes[child.node_id].function for child in node.children}
         functions = {name: f.concrete_functions[0] for name, f in functions.items() if f and f.concrete_functions}
         if "_create_resource" not in functions:
@@ -405,13 +405,13 @@ class _Loading:
         return found.asset_path if isinstance(found, Asset) else found
 
 
-_ATTRIBUTES = ("__call__",)  # names that a class has too, and that an attribute takes the place of
+_ATTRIBUTES = ("__call__",)  # names that the class also has, and that an attribute overrides
 _KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource",
           "captured_tensor", "user_object")  # fmt: skip
 
 
 class _Unknown:
-    """A resource of a kind that is not there: who uses it gets the error."""
+    """A resource of an unsupported kind: using it raises the error."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""The objects of a SavedModel in the making: numbers, names of parts, and what each is."""
+"""The object graph of a SavedModel being written: indices, names of children, and kinds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .loading import Signatures
 from .signatures import Served, functions_of, inputs_of
 from .tables import TableFunction, functions_of_table
 
-_PLAIN = (list, dict)  # which are there when they are loaded, even if there is nothing in them
+_PLAIN = (list, dict)  # they exist after loading even if they are empty
 _VERSION = {"producer": 1, "min_consumer": 1}
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def parts_of(owner: Any) -> dict[str, Any]:
-    """What an object has that is saved: variables, objects that have some, and functions."""
+    """Returns the children of an object that are saved: variables, objects with variables, and functions."""
     if isinstance(owner, StaticHashTable):
         return dict(functions_of_table(owner))
     if isinstance(owner, Function | ConcreteFunction | Asset | Served | TableFunction):
@@ -44,7 +44,7 @@ def parts_of(owner: Any) -> dict[str, Any]:
 
 
 class ObjectGraph:
-    """The objects below one, each with a number."""
+    """The objects reachable from a root, each with an index."""
 
     def __init__(self, root: Any, further: dict[str, Any]) -> None:
         self._numbers: dict[int, int] = {}
@@ -65,11 +65,11 @@ class ObjectGraph:
 
     @staticmethod
     def key(value: Any) -> int:
-        """What tells objects apart: a variable of Keras is the variable that it holds."""
+        """Returns the identity of an object: a Keras variable is identified with the variable it wraps."""
         variable = variable_of(value)
         if variable is not None:
             return id(variable)
-        core = getattr(value, "_core", None)  # a method that is asked for twice is two objects, of one function
+        core = getattr(value, "_core", None)  # accessing a method twice creates two objects with the same function
         return id(core if isinstance(core, Function) else value)
 
     def _add(self, value: Any, path: tuple[str, ...]) -> int:
@@ -80,15 +80,15 @@ class ObjectGraph:
         return number
 
     def number(self, value: Any) -> int | None:
-        """The number of an object, if it is one of these."""
+        """Returns the index of an object, if it is in the graph."""
         return self._numbers.get(self.key(value))
 
     def of_kind(self, *kinds: Any) -> list[Any]:
-        """The objects of these classes."""
+        """Yields the objects of these classes."""
         return [value for value in self._alive if isinstance(value, kinds)]
 
     def variables(self) -> dict[str, Variable]:
-        """The variables by the key under which their values are stored."""
+        """Returns the variables by their checkpoint keys."""
         found = [(number, variable_of(value)) for number, value in enumerate(self._alive)]
         return {self._stored(number): variable for number, variable in found if variable is not None}
 
@@ -96,7 +96,7 @@ class ObjectGraph:
         return "/".join(name.replace(".", "..").replace("/", ".S") for name in self._paths[number]) + _SUFFIX
 
     def for_checkpoint(self) -> bytes:
-        """The graph as checkpoints have it."""
+        """Returns the graph in the format of checkpoints."""
         nodes = []
         for number, value in enumerate(self._alive):
             is_variable = variable_of(value) is not None
@@ -104,7 +104,7 @@ class ObjectGraph:
         return encoded(nodes)
 
     def nodes(self, concretes: dict[int, list[str]], assets: list[Asset]) -> list[dict[str, Any]]:
-        """The messages of the objects; `concretes` are the names of what was written of each function."""
+        """Returns the messages of the objects; `concretes` are the names of each function's written functions."""
         found = []
         for number, value in enumerate(self._alive):
             below = [{"node_id": child, "local_name": name} for name, child in self._below[number].items()]
@@ -165,7 +165,7 @@ def _bare(names: list[str], positional: int, name: str) -> dict[str, Any]:
 
 
 def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
-    """What a function was traced for; one with an input signature is traced for that."""
+    """Returns the traces of a function; one with an input signature is traced for it."""
     if isinstance(function, ConcreteFunction):
         return [function]
     if isinstance(function, LoadedFunction):
@@ -176,5 +176,5 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
 
 
 def file_of(asset: Asset) -> str:
-    """The path of an asset's file."""
+    """Returns the path of an asset's file."""
     return os.fsdecode(asset.asset_path.numpy())

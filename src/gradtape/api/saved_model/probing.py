@@ -1,4 +1,4 @@
-"""A function's graphs for some sizes of its inputs, from which its program for all sizes is made."""
+"""Traces a function for several input sizes to derive its program for all sizes."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from .writing.writer import Unsaved
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)
-_MAX_TRACES = 40  # in search of sizes that a function takes
-_PROBES = 3  # sizes that are tried for each that is unknown: two would fit any straight line
+_MAX_TRACES = 40  # limit of the search for sizes that a function accepts
+_PROBES = 3  # sizes tried per unknown size: with two, any linear function would fit
 
 
 class Probed(NamedTuple):
-    """A function as it is written."""
+    """A function to be written."""
 
     program: Program
-    outputs: Any  # what it returns, with specs in place of tensors
-    specs: list[TensorSpec]  # of the tensors it is given
+    outputs: Any  # the return value, with specs in place of tensors
+    specs: list[TensorSpec]  # of the input tensors
     names: list[str]
 
 
 def probed(function: ConcreteFunction) -> Probed:
-    """The program of a function for one signature; ValueError or `Unsaved` with the reason if there is none."""
+    """Returns the program of a function for a signature; raises ValueError or `Unsaved` with the reason.
+    """
     if isinstance(function, LoadedConcreteFunction):
         inner = probed(function.traced())
         return inner._replace(names=function._names, outputs=function.structured_outputs)
@@ -49,7 +50,7 @@ def probed(function: ConcreteFunction) -> Probed:
     attempts = ((lowest_rank, attempt) for lowest_rank in _lowest_ranks(given) for attempt in _attempts(function))
     for lowest_rank, (sizes, values) in attempts:
         if lowest_rank and isinstance(failure, Differs):
-            break  # it takes lower ranks, and does something else for each
+            break  # it accepts lower ranks, and behaves differently for each
         try:
             chosen = zip(sizes, values, range(lowest_rank, lowest_rank + len(sizes)), strict=True)
             variants = [_traced(function, given, *probe) for probe in chosen]
@@ -78,16 +79,16 @@ def probed(function: ConcreteFunction) -> Probed:
 
 
 def _lowest_ranks(given: Sequence[Any]) -> Sequence[int]:
-    """The ranks to begin with where one is open: a function may take no scalars, or no vectors either."""
+    """Returns the initial ranks for open ranks: a function may accept no scalars, or no vectors."""
     return (0,) if all(_spec(x).shape.rank is not None for x in given) else (0, 1, 2)
 
 
 class LooksAtValues(Differs):
-    """A graph depends on values in a way that these graphs do not show."""
+    """A graph depends on values in a way that the traced graphs do not show."""
 
 
 def _check_values(program: Program, values: Any) -> None:
-    """Raises unless the graphs were traced with values that show what depends on them."""
+    """Raises an error unless the graphs were traced with values that reveal dependences on them."""
     mixed, counted = isinstance(values, tuple), isinstance(values, int)
     places = program.shaped_by_values
     if places and not (mixed and all(any(isinstance(n, Size) for n in place.dims) for place in places)):
@@ -116,7 +117,7 @@ class Unvisited(Differs):
 
 
 def _all_nodes(graph: Graph) -> Iterator[Any]:
-    """The nodes of a graph, and of the graphs in their attributes."""
+    """Yields the nodes of a graph, and of the graphs in their attributes."""
     for node in graph.nodes:
         yield node
         for value in node.attrs.values():
@@ -135,14 +136,14 @@ def _open_spec(place: Place) -> TensorSpec:
 
 
 def _common_spec(spec: Any, *others: Any) -> Any:
-    """What the results of all graphs are: a composite tells its shape, which may be another one in each."""
+    """Returns the common spec of the results of all graphs: the shape of a composite may differ between them."""
     return spec.most_specific_common_supertype(others) if isinstance(spec, TypeSpec) and others else spec
 
 
 def _example(x: Any, unknown: Iterator[int], values: Any, rank: int) -> Tensor:
-    """A tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values.
+    """Creates a tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values.
 
-    It has this rank if the spec leaves that open too.
+    It has this rank if the spec leaves the rank open too.
     """
     spec = _spec(x)
     fill = b"" if spec.dtype is dtypes.string else 1
@@ -153,7 +154,7 @@ def _example(x: Any, unknown: Iterator[int], values: Any, rank: int) -> Tensor:
 
 
 def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
-    """An array of ones with other values in their place."""
+    """Returns an array of ones with other values in some positions."""
     if isinstance(values, tuple):
         rng = np.random.default_rng(values)
         if spec.dtype is dtypes.string:
@@ -170,10 +171,10 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
 
 
 def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], list[Any]]]:
-    """Sizes for the unknown axes in each of the graphs, and what values inputs have there.
+    """Yields sizes for the unknown axes in each graph, and the values of inputs.
 
-    Values are ones; those of a matrix that can be inverted, and of a permutation; where values are looked at, other
-    ones in each graph; where shapes depend on them, random ones.
+    Values are ones; an invertible matrix or a permutation; different values in each graph, if values are read; random
+    values, if shapes depend on them.
     """
     attempts = list(_sizes(function._given))
     for sizes in attempts:
@@ -192,7 +193,7 @@ def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], lis
 
 
 def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
-    """Sizes for the unknown axes, in each of the graphs: all different, then more and more of them the same."""
+    """Yields sizes for the unknown axes in each graph: first all different, then more and more of them equal."""
     shapes = [_spec(x).shape for x in given]
     axes = [(i, axis) for i, shape in enumerate(shapes) for axis, n in enumerate(shape or ()) if n is None]
     if not axes:
@@ -216,11 +217,11 @@ def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
 
 
 def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
-    """Sizes for the unknown axes of a function that takes only some: those of a constant or variable, or of each other.
+    """Returns sizes for unknown axes that the function constrains, to those of a constant or to each other.
 
-    The function is traced with invented sizes. An op that refuses them names the shapes that do not fit; some invented
-    size in them must then be another size in them. The search goes on with each of these in turn, the likeliest first.
-    Branches that give other shapes than each other do not end it: sizes for which all shapes agree are better.
+    The function is traced with invented sizes. An op that rejects them names the shapes that do not match; one of the
+    invented sizes must then equal another size in them. The search tries each candidate in turn, the most likely first.
+    Branches with different output shapes do not end the search: sizes for which all shapes agree are preferred.
     """
     given = function._given
     axes = [n for x in given for n in _spec(x).shape or () if n is None]
@@ -244,7 +245,7 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
         refined = [sizes_with for sizes_with in _refined(sizes, shapes) if tuple(sizes_with) not in seen]
         seen |= {tuple(sizes_with) for sizes_with in refined}
         waiting = refined + waiting
-        if fits and tuple(sizes) not in started:  # those were tried already
+        if fits and tuple(sizes) not in started:  # already tried
             if not shapes:
                 yield from _probes(_relaxed(function, sizes, uneven=False))
                 break
@@ -254,7 +255,7 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
 
 
 def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
-    """The shapes of one output of the branches of a cond, if they are not the same."""
+    """Returns the shapes of one output of the branches of a cond, if they differ."""
     for node in _all_nodes(graph):
         for values in zip(*(branch.outputs for branch in node.attrs.get("branches", ())), strict=True):
             shapes = tuple(dict.fromkeys(value.shape for value in values))
@@ -264,9 +265,9 @@ def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
 
 
 def _relaxed(function: ConcreteFunction, sizes: list[int], uneven: bool) -> list[int]:
-    """Sizes of which those are any again that the function does not need: the search takes the first that it finds.
+    """Returns sizes in which those that the function does not constrain are open again.
 
-    With `uneven`, the branches of a cond may give different shapes.
+    With `uneven`, the branches of a cond may return different shapes.
     """
     for axis, size in enumerate(sizes):
         unused = next((n for n in _LARGE if n not in sizes), None)
@@ -281,13 +282,13 @@ def _relaxed(function: ConcreteFunction, sizes: list[int], uneven: bool) -> list
 
 
 def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Sizes of which one is another size, so that these shapes may fit."""
+    """Yields sizes in which one equals another, so that these shapes may match."""
     pairs: list[tuple[int, int]] = []
     for first, second in combinations(shapes, 2):
         aligned = zip(reversed(first), reversed(second), strict=False)
-        crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a product of matrices
+        crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a matrix product
         pairs += [*aligned, *crossed, *product(first, second)]
-    invented = [n for n in dict.fromkeys(sizes) if n in _LARGE]  # primes: a product of sizes shows which they are
+    invented = [n for n in dict.fromkeys(sizes) if n in _LARGE]  # primes: a product of sizes reveals its factors
     found = []
     for a, b in dict.fromkeys(pairs):
         for size, other in ((a, b), (b, a)):
@@ -299,10 +300,10 @@ def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[i
 
 
 def _probes(sizes: list[int]) -> Iterator[list[list[int]]]:
-    """The sizes of each graph, given those that a function takes: an invented one stands for any.
+    """Returns the sizes of each graph, given the accepted ones: an invented size stands for any.
 
-    An axis of a known size may be broadcast, and have the size 1 as well: that is tried, for one axis after another,
-    so that no size is taken for that of another axis.
+    An axis of known size may also be broadcast from size 1. This is tried for one axis at a time, so that no size is
+    confused with that of another axis.
     """
     fixed = list(dict.fromkeys(i for i, n in enumerate(sizes) if n not in _LARGE))
     order = list(dict.fromkeys(n for n in sizes if n in _LARGE))

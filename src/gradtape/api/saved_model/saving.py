@@ -1,4 +1,4 @@
-"""`tf.saved_model.save`: an object with its variables and functions as a folder that TensorFlow reads."""
+"""`tf.saved_model.save`: writes an object with its variables and functions to a folder that TensorFlow can load."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from .writing.library import FunctionLibrary
 NAMESPACES = ("saved_model",)
 __all__ = ["save"]
 
-_PRODUCER = 1286  # the version of graphs that is written: that of TensorFlow 2.11, which later ones read
+_PRODUCER = 1286  # the graph version that is written: that of TensorFlow 2.11, which later versions read
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
-    """Writes an object with its variables and functions into a folder, which TensorFlow reads, and gradtape.
+    """Writes an object with its variables and functions to a folder that TensorFlow and gradtape can load.
 
-    The functions are saved for the signatures they were traced for, and those with an `input_signature` for that. Sizes
-    that it leaves open stay open. Nothing is written unless all of it can be.
+    Functions are saved for the signatures for which they were traced, and those with an `input_signature` for it. Open
+    sizes stay open. Nothing is written unless everything can be.
 
     Args:
-      obj: a `tf.Module`, a layer or another object that has variables.
-      signatures: functions that are to be served, by name: `tf.function`s with an input signature, or concrete ones.
+      obj: a `tf.Module`, a layer or another object with variables.
+      signatures: functions to be served, by name: `tf.function`s with an input signature, or concrete functions.
 
     >>> import gradtape as tf, tempfile
     >>> module = tf.Module()
@@ -73,7 +73,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
 
 @contextmanager
 def _made_beside(folder: str) -> Iterator[str]:
-    """A new folder, which takes the place of another when everything in it is there."""
+    """Context manager: a new folder that replaces another one when it is complete."""
     parent = os.path.dirname(os.path.abspath(folder))
     os.makedirs(parent, exist_ok=True)
     place = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", dir=parent)
@@ -99,7 +99,7 @@ def _umask() -> int:
 
 
 class _Saving:
-    """What is to be written, made before anything is."""
+    """Everything to be written, prepared before writing starts."""
 
     def __init__(self, root: Any, signatures: dict[str, ConcreteFunction], options: SaveOptions) -> None:
         self._options = options
@@ -141,7 +141,7 @@ class _Saving:
         return number
 
     def _concrete(self, function: ConcreteFunction) -> Written:
-        """Writes a function for one signature, if it was not written yet."""
+        """Writes a function for one signature, if it has not been written."""
         if id(function) in self._written:
             return self._written[id(function)]
         title = function.name.decode()
@@ -171,12 +171,12 @@ class _Saving:
         return number
 
     def _serve(self, signature: Served) -> str:
-        """Writes the function of a signature, which calls another one, and adds it to the graph that is served."""
+        """Writes the function of a signature, which calls another one, and adds it to the serving graph."""
         inner = self._concrete(signature.function)
         inputs = inputs_of(signature.function, signature.name)
         outputs = outputs_of(signature.name, inner.outputs)
         order = [title for title, _ in inputs]
-        inputs.sort()  # a signature is a dict, and its function takes the entries by the order of their names
+        inputs.sort()  # a signature is a dict, and its function takes the entries sorted by name
         writer = self._library.writer()
         named_refs = {title: writer.argument(title, spec.dtype) for title, spec in inputs}
         given = [named_refs[title] for title in order]
@@ -235,7 +235,7 @@ class _Saving:
             file.write(message)
 
     def _gradients(self, nodes: list[dict[str, Any]]) -> list[dict[str, str]]:
-        """The custom gradients; their functions, and the tensors that these capture, are added to the objects."""
+        """Returns the custom gradients; adds their functions and captured tensors to the objects."""
         registered = []
         for gradient, function in self._library.gradients:
             numbers = range(len(nodes), len(nodes) + len(gradient.captured))
@@ -256,7 +256,7 @@ class _Saving:
         return found
 
     def _copy_assets(self, folder: str) -> list[str]:
-        """The files of the assets, copied; their names there."""
+        """Copies the files of the assets; returns their new names."""
         os.makedirs(folder)
         names: dict[str, str] = {}
         for asset in self._assets:
@@ -269,7 +269,7 @@ class _Saving:
 
 
 class Written(NamedTuple):
-    """A function that was written: its name, and what it captures, with the numbers of that."""
+    """A written function: its name, and its captures with their indices."""
 
     function: ConcreteFunction
     name: str

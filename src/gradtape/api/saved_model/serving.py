@@ -1,4 +1,4 @@
-"""The graph around the functions, which servers run: the signatures as nodes, and how variables are restored."""
+"""The graph around the functions, which servers run: signatures as nodes, and the restoring of variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PREFIX = "saver_filename"
 
 
 class ServingGraph:
-    """The nodes of a graph, and the signatures among them."""
+    """The nodes of a graph, and its signatures."""
 
     def __init__(self, variables: dict[str, Variable], assets: Sequence[Asset] = ()) -> None:
         self.nodes: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ class ServingGraph:
         self, name: str, function: str, inputs: Sequence[tuple[str, TensorSpec]], captured: Sequence[Any],
         outputs: dict[str, TensorSpec],
     ) -> None:  # fmt: skip
-        """A node that calls a function with tensors that are fed, and what they and its outputs are called."""
+        """Adds a node that calls a function with fed tensors, and the names of inputs and outputs."""
         fed = {
             title: self._add(
                 f"{name}_{title}", "Placeholder", [], dtype=("type", spec.dtype), shape=("shape", spec.shape)
@@ -73,7 +73,7 @@ class ServingGraph:
         }
 
     def add_table(self, table: StaticHashTable, initializer: str) -> None:
-        """A table, which is filled by a function when the model is loaded."""
+        """Adds a table, which a function fills when the model is loaded."""
         name = self._handles[id(table)] = self._add(
             "hash_table", "HashTableV2", [], key_dtype=("type", table.key_dtype),
             value_dtype=("type", table.value_dtype), shared_name=("string", shared_name(table)),
@@ -86,7 +86,7 @@ class ServingGraph:
         )  # fmt: skip
 
     def finish(self) -> None:
-        """Adds the node that is run before all others."""
+        """Adds the initialization node."""
         initial = self._add("NoOp", "NoOp", [f"^{node}" for node in self._initial])
         self.signatures["__saved_model_init_op"] = {
             "outputs": {"__saved_model_init_op": {"name": initial, "tensor_shape": {"unknown_rank": True}}}
@@ -98,7 +98,7 @@ class ServingGraph:
         return next(name for asset, name in self._assets if asset is value)
 
     def constant(self, value: Tensor, name: str = "Const") -> str:
-        """A constant of the graph."""
+        """Adds a constant to the graph."""
         return self._add(name, "Const", [], value=("tensor", value), dtype=("type", value.dtype))
 
     def _texts(self, texts: Sequence[str]) -> str:
@@ -107,7 +107,7 @@ class ServingGraph:
         return self.constant(wrap(array, dtypes.string))
 
     def _saver(self, variables: dict[str, Variable]) -> dict[str, Any]:
-        """The nodes by which variables are written to, and read from, a checkpoint."""
+        """Adds the nodes that save variables to, and restore them from, a checkpoint."""
         prefix = self._add(_PREFIX, "Placeholder", [], dtype=("type", dtypes.string), shape=("shape", []))
         names, slices = self._texts(list(variables)), self._texts([""] * len(variables))
         kinds = [variable.dtype for variable in variables.values()]

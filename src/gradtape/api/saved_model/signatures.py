@@ -1,4 +1,4 @@
-"""Signatures: functions that take tensors by name and give dicts of tensors, as those who serve a model call them."""
+"""Signatures: functions that take tensors by name and return dicts of tensors, for serving."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...state.specs import TensorSpec
 from .format.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from .loading import Signatures
 
-_DEFAULT = "_default_save_signature"  # of an object that knows itself what is to be served of it, as Keras' models do
+_DEFAULT = "_default_save_signature"  # for an object that defines its own signatures, as Keras' models do
 
 
 class Served(NamedTuple):
@@ -23,7 +23,7 @@ class Served(NamedTuple):
 
 
 def chosen_signatures(root: Any, given: Any) -> dict[str, ConcreteFunction]:
-    """The functions to be served, by the names of their signatures; those given, or the only one that can be."""
+    """Returns the functions to serve by signature name: those given, or the only one that qualifies."""
     if given is None:
         kept = getattr(root, "signatures", None)
         if isinstance(kept, Signatures):
@@ -64,7 +64,7 @@ def _concrete(name: str, function: Any) -> ConcreteFunction:
 
 
 def _only_one(root: Any) -> dict[str, ConcreteFunction]:
-    """The function with an input signature that takes and gives tensors, if there is one such function."""
+    """Returns the function with an input signature of tensors, if there is exactly one."""
     found = []
     for function in functions_of(root).values():
         if isinstance(function, Function) and function.input_signature is not None:
@@ -84,7 +84,7 @@ def _can_be_served(function: ConcreteFunction) -> bool:
 
 
 def functions_of(owner: Any) -> dict[str, Any]:
-    """The functions that an object has, as attributes or as methods of its class."""
+    """Returns the functions of an object, as attributes or as methods of its class."""
     kinds = (Function, ConcreteFunction)
     found = {name: value for name, value in vars(owner).items() if isinstance(value, kinds)}
     for kind in type(owner).__mro__:
@@ -95,7 +95,7 @@ def functions_of(owner: Any) -> dict[str, Any]:
 
 
 def inputs_of(function: ConcreteFunction, name: str = "") -> list[tuple[str, TensorSpec]]:
-    """The tensors that a signature takes, by name."""
+    """Returns the input tensors of a signature by name."""
     names = [spec.name or title for spec, title in zip(_specs(function), function._names, strict=True)]
     if len(set(names)) != len(names):
         raise ValueError(
@@ -113,7 +113,8 @@ def _specs(function: ConcreteFunction) -> list[TensorSpec]:
 
 
 def outputs_of(name: str, outputs: Any) -> dict[str, TensorSpec]:
-    """What a signature gives, by name; ValueError if that are not tensors by name, in a row, or one alone."""
+    """Returns the outputs of a signature by name; raises ValueError unless they are tensors.
+    """
     if isinstance(outputs, Mapping):
         found = dict(outputs)
     else:

@@ -1,4 +1,4 @@
-"""Lookup tables in a SavedModel: functions make and fill them, and others capture them as resources."""
+"""Lookup tables in a SavedModel: functions create and fill them, and others capture them as resources."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .writing.library import FunctionLibrary
 
 
 class TableFunction(NamedTuple):
-    """One of the functions that a table has: it makes the table, fills it, or lets it go."""
+    """A function of a table: it creates, fills or destroys the table."""
 
     table: StaticHashTable
     name: str
 
 
 def functions_of_table(table: StaticHashTable) -> dict[str, TableFunction]:
-    """The functions of a table by the names under which TensorFlow looks for them."""
+    """Returns the functions of a table by the names that TensorFlow looks up."""
     return {name: TableFunction(table, name) for name in ("_create_resource", "_initialize", "_destroy_resource")}
 
 
 def write_table(library: FunctionLibrary, table: StaticHashTable) -> dict[str, str]:
-    """Writes the functions of a table; the names of the `FunctionDef`s."""
+    """Writes the functions of a table; returns the names of the `FunctionDef`s."""
     kinds = {"key_dtype": table.key_dtype, "value_dtype": table.value_dtype}
     maker = library.writer()
     maker.is_stateful = True
@@ -47,12 +47,12 @@ def write_table(library: FunctionLibrary, table: StaticHashTable) -> dict[str, s
 
 
 def shared_name(table: StaticHashTable) -> str:
-    """The name under which a runtime knows the table, which no other one has."""
+    """Returns the unique name by which a runtime identifies the table."""
     return vars(table).setdefault("_shared_name", f"table_{uuid.uuid4().hex}")
 
 
 class LoadedTable(Owner):
-    """A table of a SavedModel. What it gives for unknown keys is said by those who look something up."""
+    """A table of a SavedModel. Lookups supply the value for missing keys."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
         self.key_dtype, self.value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
@@ -60,11 +60,11 @@ class LoadedTable(Owner):
         self.tables: dict[str, StaticHashTable] = {}
 
     def fill(self, keys: Any, values: Any) -> None:
-        """Gives it its rows."""
+        """Fills the table with rows."""
         self._initializer = KeyValueTensorInitializer(to_tensor(keys), to_tensor(values))
 
     def fill_from(self, path: bytes, **options: Any) -> None:
-        """Gives it the rows of a file."""
+        """Fills the table with the rows of a file."""
         self._initializer = TextFileInitializer(
             path, self.key_dtype, options["key_index"], self.value_dtype, options["value_index"],
             None if options["vocab_size"] in (-1, None) else options["vocab_size"], options["delimiter"] or "\t",
@@ -80,10 +80,10 @@ class LoadedTable(Owner):
         return self.tables[key]
 
     def find(self, keys: Any, default: Any) -> Any:
-        """The values of keys."""
+        """Returns the values of keys."""
         return self._with_default(default).lookup(keys)
 
     def size(self) -> Tensor:
-        """How many keys there are."""
+        """Returns the number of keys."""
         zero = np.zeros((), self.value_dtype.numpy) if self.value_dtype is not dtypes.string else np.array(b"", object)
         return self._with_default(Tensor(zero, self.value_dtype)).size()

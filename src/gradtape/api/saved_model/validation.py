@@ -1,8 +1,8 @@
-"""Checks the functions of a SavedModel before a node of theirs runs.
+"""Validates the functions of a SavedModel before any of their nodes runs.
 
-A node is compared with TensorFlow's definition of its op: the kinds of its attributes, the number of its inputs and
-their dtypes, and the functions that it calls. What passes can still fail for the shapes and values of tensors; the op
-then raises as it does in a program. What does not pass is a damaged file: `DataLossError`.
+A node is checked against TensorFlow's definition of its op: the types of its attributes, the number and dtypes of its
+inputs, and the functions that it calls. A valid node can still fail for the shapes and values of tensors; the op then
+raises its usual error. An invalid node means a damaged file: `DataLossError`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ...core.dtypes import DType, as_dtype
 from ..raw.definitions import Argument, Definition
 from .format.protos import Record
 
-MAX_EXPANDED_NODES = 1_000_000  # that one call runs, without loops: functions that call functions can multiply them
+MAX_EXPANDED_NODES = 1_000_000  # nodes that one call runs, without loops: nested calls can multiply them
 _MAX_OUTPUTS = 1 << 16  # of one node
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}  # fmt: skip
-# The functions that a node calls: the attribute, and the attributes with the dtypes that it takes and gives.
+# The functions that a node calls: the attribute, and the attributes with its input and output dtypes.
 _CALLS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "PartitionedCall": (("f", "Tin", "Tout"),), "StatefulPartitionedCall": (("f", "Tin", "Tout"),),
     "If": (("then_branch", "Tin", "Tout"), ("else_branch", "Tin", "Tout")),
@@ -30,7 +30,7 @@ _CALLS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def called_functions(nodes: Iterable[Record]) -> list[str]:
-    """The names of the functions in the attributes of some nodes."""
+    """Yields the names of the functions in the attributes of some nodes."""
     found = []
     for node in nodes:
         for value in node.attr.values():
@@ -42,11 +42,11 @@ def called_functions(nodes: Iterable[Record]) -> list[str]:
 
 
 def check_calls(functions: Mapping[str, Sequence[Record]]) -> None:
-    """Raises if functions, given as their nodes, call themselves, or if one call would run too many nodes."""
+    """Raises an error if functions, given as their nodes, are recursive, or if one call would run too many nodes."""
     calls = {name: [f for f in called_functions(nodes) if f in functions] for name, nodes in functions.items()}
     sizes: dict[str, int] = {}
     for start in calls:
-        path: dict[str, None] = {}  # the functions whose callees are being visited, the outermost first
+        path: dict[str, None] = {}  # the functions whose callees are being visited, outermost first
         waiting = [start]
         while waiting:
             name = waiting[-1]
@@ -71,7 +71,7 @@ def check_calls(functions: Mapping[str, Sequence[Record]]) -> None:
 
 
 def check_attributes(node: Any, definition: Definition, attrs: Mapping[str, Record]) -> None:
-    """Raises unless the attributes of a node are of the kinds that its op has."""
+    """Raises an error unless the attributes of a node have the types that its op defines."""
     for name, kind in definition.attributes.items():
         if name not in attrs:
             continue
@@ -89,7 +89,7 @@ def check_attributes(node: Any, definition: Definition, attrs: Mapping[str, Reco
 
 
 def dtypes_of(node: Any, arguments: Sequence[Argument], definition: Definition) -> list[DType]:
-    """The dtypes of the inputs or of the outputs of a node, as its attributes say."""
+    """Returns the dtypes of a node's inputs or outputs, according to its attributes."""
     found: list[DType] = []
     for argument in arguments:
         if argument.several:
@@ -115,7 +115,7 @@ def _attribute(node: Any, name: str) -> Any:
 
 
 def check_inputs(node: Any, wanted: Sequence[DType], given: Sequence[DType]) -> None:
-    """Raises unless a node gets tensors of the dtypes that it takes."""
+    """Raises an error unless a node gets tensors of its input dtypes."""
     if list(wanted) != list(given):
         raise errors.DataLossError(
             f"the node {node.name} ({node.op}) takes {_names(wanted)}, and is given {_names(given)}"
@@ -123,7 +123,7 @@ def check_inputs(node: Any, wanted: Sequence[DType], given: Sequence[DType]) -> 
 
 
 def check_callees(node: Any) -> None:
-    """Raises unless the functions that a node calls take and give what the node says."""
+    """Raises an error unless the functions that a node calls have the inputs and outputs that it declares."""
     for attribute, takes, gives in _CALLS.get(node.op, ()):
         names = _attribute(node, attribute)
         for name in [names] if isinstance(names, str) else names:
@@ -138,7 +138,7 @@ def check_callees(node: Any) -> None:
 
 
 def check_dtypes(who: str, verb: str, wanted: Sequence[DType], found: Sequence[DType]) -> None:
-    """Raises unless a function takes, or gives, tensors of these dtypes."""
+    """Raises an error unless a function has input or output tensors of these dtypes."""
     if list(wanted) != list(found):
         raise errors.DataLossError(f"{who} {verb} {_names(wanted)}, and its definition says {_names(found)}")
 

@@ -1,1 +1,1 @@
-"""What a SavedModel is made of: its messages, structures, names and options."""
+"""The format of SavedModels: messages, structures, names and options."""

@@ -1,4 +1,4 @@
-"""What saving and loading can be told, and files that belong to a SavedModel."""
+"""Options for saving and loading, and files that belong to a SavedModel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Asset", "LoadOptions", "SaveOptions"]
 
 
 class Asset(Owner):
-    """A file that is saved with the object that has it, a vocabulary for one: its path is `asset_path`, a tensor.
+    """A file that is saved with its object, such as a vocabulary: its path is `asset_path`, a tensor.
 
-    In a function, `asset_path` is the path at which the file is, also after the object was saved and loaded.
+    In a function, `asset_path` is the current path of the file, also after saving and loading.
 
     >>> import gradtape as tf
     >>> tf.saved_model.Asset("words.txt").asset_path.numpy()
@@ -38,8 +38,7 @@ class Asset(Owner):
 
 
 class SaveOptions:
-    """What `tf.saved_model.save` can be told. Of these `function_aliases`, `extra_tags` and
-    `experimental_image_format`, which is refused, mean something here.
+    """Options of `tf.saved_model.save`; only `function_aliases` and `extra_tags` have an effect.
 
     >>> import gradtape as tf
     >>> tf.saved_model.SaveOptions(extra_tags=["fast"]).extra_tags
@@ -75,11 +74,11 @@ class SaveOptions:
 
 
 class LoadOptions:
-    """What `tf.saved_model.load` can be told: whether variables may be missing in the files, or are not read at all.
+    """Options of `tf.saved_model.load`: whether values of variables may be missing, or are not read at all.
 
-    `allow_file_access`, which TensorFlow does not have, lets the functions of the model read and write files anywhere,
-    by TensorFlow's ops `ReadFile`, `WriteFile` and `InitializeTableFromTextFileV2`: only for a model that you trust.
-    Without it, they read files of the model's own folder.
+    `allow_file_access`, which TensorFlow does not have, lets the functions of the model read and write files anywhere
+    through TensorFlow's ops `ReadFile`, `WriteFile` and `InitializeTableFromTextFileV2`: only for a model that you
+    trust. Without it, they can read files of the model's own folder only.
 
     >>> import gradtape as tf
     >>> tf.saved_model.LoadOptions(allow_partial_checkpoint=True).allow_partial_checkpoint

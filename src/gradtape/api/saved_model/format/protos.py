@@ -1,7 +1,7 @@
-"""Messages as bytes and as plain values: `decoded` gives records, `encoded` takes dicts; `schema.py` lists them.
+"""Protocol buffers as plain values: `decoded` returns records, `encoded` takes dicts; `schema.py` lists the messages.
 
-Beside `tf.train.Example`, whose messages a program makes field by field, these are read whole and written whole. Only
-what is there is kept: a field of a record that was not in the bytes is its kind's empty value, and None for a message.
+Unlike the messages of `tf.train.Example`, which a program sets field by field, these are read and written as a whole. A
+field that is missing in the bytes has the default value of its type, and None for a message.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ _EMPTY: dict[str, Any] = {
     "int": 0, "zigzag": 0, "bool": False, "float": 0.0, "double": 0.0, "str": "", "bytes": b"", "raw": b"",
 }  # fmt: skip
 _VARINTS = ("int", "bool", "zigzag")
-_MAX_DEPTH = 100  # of messages within messages, as in Protocol Buffers: a deeper one would exhaust the stack
-# Messages with a `oneof`: of its fields the last one in the bytes is the value.
+_MAX_DEPTH = 100  # limit of nested messages, as in Protocol Buffers: deeper ones would exhaust the stack
+# Messages with a `oneof`: the last of its fields in the bytes is the value.
 _OBJECT_KINDS = frozenset(("user_object", "asset", "function", "variable", "bare_concrete_function", "constant",
                            "resource", "captured_tensor"))  # fmt: skip
 _FIELD = re.compile(r"(\d+) (\w+) (\*?)(\{(?:(int): )?)?(\w+)\}?")
 
 
 class Field(NamedTuple):
-    """A field: where it is, and what is in it."""
+    """A field: its position and its type."""
 
     number: int
     name: str
     kind: str
     repeated: bool
-    keys: str  # the kind of the keys of a map, else nothing
+    keys: str  # the type of the keys of a map, otherwise empty
 
 
 class Record:
-    """A message that was read: its fields are attributes."""
+    """A decoded message: its fields are attributes."""
 
     def __init__(self, kind: str, values: dict[str, Any]) -> None:
         self.kind, self.values = kind, values
@@ -81,7 +81,7 @@ def _by_number(kind: str) -> dict[int, Field]:
 
 @cache
 def _exclusive(kind: str) -> frozenset[str]:
-    """The fields of a message of which only one can be set."""
+    """Returns the fields of a message of which only one can be set."""
     if kind == "SavedObject":
         return _OBJECT_KINDS
     whole = kind in ("AttrValue", "StructuredValue")
@@ -89,7 +89,7 @@ def _exclusive(kind: str) -> frozenset[str]:
 
 
 def decoded(kind: str, data: bytes, depth: int = 0) -> Record:
-    """The message in these bytes; `wire.DecodeError` where there is none."""
+    """Decodes a message; raises `wire.DecodeError` for invalid bytes."""
     return _merge(Record(kind, {}), data, depth)
 
 
@@ -171,9 +171,9 @@ def _as_bytes(form: int, value: Any) -> bytes:
 
 
 def encoded(kind: str, values: Mapping[str, Any]) -> bytes:
-    """The bytes of a message; fields that are None are left out, and so are numbers and texts that are empty.
+    """Encodes a message; fields that are None, empty text or zero are omitted.
 
-    In a message of which one field counts (an `AttrValue`, a `StructuredValue`) an empty one stays: it says which.
+    In a message with a oneof (an `AttrValue`, a `StructuredValue`), an empty field is kept: it selects the alternative.
     """
     parts: list[bytes] = []
     names = {field.name for field in _messages()[kind]}

@@ -1,6 +1,6 @@
-"""The messages of a SavedModel, as TensorFlow's `.proto` files define them, as far as they are read and written here.
+"""The messages of a SavedModel, from TensorFlow's `.proto` files, as far as gradtape reads and writes them.
 
-A line is a message: fields with number, name and kind. `*` is repeated, `{}` a map from text, `{int: }` one from
+A line is a message: fields with number, name and type. `*` means repeated, `{}` a map from text, `{int: }` from
 numbers.
 """
 

@@ -1,4 +1,4 @@
-"""Python values in a SavedModel: signatures and what functions return, as `StructuredValue` has them."""
+"""Python values in a SavedModel: signatures and return values, as `StructuredValue`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _SPECS: dict[int, Any] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTe
 
 
 class UnknownSpecError(ValueError):
-    """A SavedModel has a value of a type that is not read here."""
+    """A SavedModel contains a value of an unsupported type."""
 
 
 def shape_of(proto: Record | None) -> TensorShape:
-    """The shape of a `TensorShapeProto`; none at all is a number's."""
+    """Returns the shape of a `TensorShapeProto`; a missing one is that of a scalar."""
     if proto is None:
         return TensorShape([])
     return TensorShape(None if proto.unknown_rank else [None if d.size < 0 else d.size for d in proto.dim])
 
 
 def shape_proto(shape: Any) -> dict[str, Any]:
-    """A shape as a `TensorShapeProto`."""
+    """Converts a shape to a `TensorShapeProto`."""
     shape = TensorShape(shape)
     if shape.rank is None:
         return {"unknown_rank": True}
@@ -41,12 +41,12 @@ def shape_proto(shape: Any) -> dict[str, Any]:
 
 
 def tensor_bytes(tensor: Tensor) -> bytes:
-    """The bytes of a `TensorProto`."""
+    """Returns the bytes of a `TensorProto`."""
     return encoded(np.asarray(tensor.array), tensor.dtype)
 
 
 def value_of(proto: Record) -> Any:
-    """The Python value that a `StructuredValue` is."""
+    """Returns the Python value of a `StructuredValue`."""
     for kind, value in proto.values.items():
         return _READERS[kind](value)
     return None
@@ -92,7 +92,7 @@ _READERS: dict[str, Any] = {
 
 
 def structured(value: Any) -> dict[str, Any]:
-    """A `StructuredValue` of a Python value; TypeError for what a SavedModel cannot hold."""
+    """Returns the `StructuredValue` of a Python value; raises TypeError if a SavedModel cannot hold it."""
     if value is None:
         return {"none_value": {}}
     if isinstance(value, bool):
@@ -148,7 +148,7 @@ FullArgSpec = namedtuple("FullArgSpec", "args varargs varkw defaults kwonlyargs 
 
 
 def argument_spec(signature: inspect.Signature) -> dict[str, Any]:
-    """The parameters of a function, as a `StructuredValue` has them."""
+    """Returns the parameters of a function as a `StructuredValue`."""
     by_kind: dict[Any, list[Any]] = {}
     for parameter in signature.parameters.values():
         by_kind.setdefault(parameter.kind, []).append(parameter)
@@ -175,7 +175,7 @@ def argument_spec(signature: inspect.Signature) -> dict[str, Any]:
 
 
 def _storable(value: Any) -> Any:
-    """A default, or, where it cannot be stored, None: a call must then be given the argument."""
+    """Returns a default value, or None if it cannot be stored: calls must then pass the argument."""
     try:
         structured(value)
     except TypeError:
@@ -184,7 +184,7 @@ def _storable(value: Any) -> Any:
 
 
 def signature_of(spec: Any, is_method: bool) -> inspect.Signature:
-    """The parameters that a `FullArgSpec` tells."""
+    """Returns the parameters of a `FullArgSpec`."""
     kinds = inspect.Parameter
     names = spec.args[1:] if is_method else spec.args
     defaults = list(spec.defaults or ())

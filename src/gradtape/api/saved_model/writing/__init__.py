@@ -1,1 +1,1 @@
-"""A traced graph written with TensorFlow's ops: how each op is spelled there, and what stays open in its shapes."""
+"""Translation of a traced graph to TensorFlow's ops, with open sizes in its shapes."""

@@ -1,4 +1,4 @@
-"""Ops of a program that change shapes, or choose entries, as TensorFlow's nodes."""
+"""Translation of shape and indexing ops to TensorFlow's nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .writer import Ref, Unsaved, Writer
 @translates("reshape")
 def _reshape(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
     sizes = [i for i, n in enumerate(shape) if isinstance(n, Size)]
-    if sizes and 0 not in shape:  # one of them follows from the others: best that which is no size of a tensor
+    if sizes and 0 not in shape:  # one of them follows from the others: preferably one that is not a size of a tensor
         at = next((i for i in sizes if not w.has(shape[i])), sizes[0])
         shape = [-1 if i == at else n for i, n in enumerate(shape)]
     return w.Reshape(x, w.shape(shape))
@@ -72,7 +72,7 @@ def _pad(w: Writer, s: Step, x: Ref, paddings: Any, value: Any = None) -> Ref:
 
 
 def padded(w: Writer, x: Ref, paddings: Any, value: Any) -> Ref:
-    """A tensor with values around it."""
+    """Pads a tensor with values."""
     if any(isinstance(n, Size) for pair in paddings for n in pair):
         widths = w.Pack([w.shape(pair) for pair in paddings])
     else:
@@ -97,7 +97,7 @@ def _slice(w: Writer, s: Step, x: Ref, key: Any) -> Ref:
 
 
 def _bounds(key: Any) -> tuple[list[Any], list[Any], list[Any], dict[str, int]]:
-    """A key as TensorFlow's ops have it: three numbers for each entry, and what else it says as bits."""
+    """Converts an index to the form of TensorFlow's ops: three numbers for each entry, and bit masks."""
     begin: list[Any] = []
     end: list[Any] = []
     strides: list[Any] = []

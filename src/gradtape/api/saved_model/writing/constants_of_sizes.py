@@ -1,4 +1,4 @@
-"""Constants that depend on sizes, as nodes that make them: zeros of a shape, numbers in a row, masks."""
+"""Constants that depend on sizes, as nodes that compute them: filled shapes, ranges, masks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .writer import Ref, Unsaved, Writer
 
 
 def constant(writer: Writer, place: Place) -> Ref:
-    """The constant at a place, which may be another one for other sizes."""
+    """Writes a constant, which may depend on sizes."""
     arrays = place.constants
     assert arrays is not None
     if all(array is arrays[0] or _same(array, arrays[0]) for array in arrays[1:]):
@@ -30,7 +30,7 @@ def constant(writer: Writer, place: Place) -> Ref:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same values, to the last bit."""
+    """Returns whether two arrays are bitwise equal."""
     if a.shape != b.shape:
         return False
     return np.array_equal(a, b) if a.dtype == object else a.tobytes() == b.tobytes()
@@ -49,7 +49,7 @@ def _number(writer: Writer, place: Place, arrays: list[Any]) -> Ref:
 
 
 def _filled(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
-    """One value everywhere."""
+    """Writes a constant with one value everywhere."""
     if any(not array.size or (array != array.flat[0]).any() for array in arrays):
         return None
     values = [array.flat[0] for array in arrays]
@@ -59,7 +59,7 @@ def _filled(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
 
 
 def _listed(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
-    """A few integers, such as a shape."""
+    """Writes a few integers, such as a shape."""
     if len(place.dims) != 1 or isinstance(place.dims[0], Size) or not place.dtype.is_integer:
         return None
     sizes = [size_of([int(array[i]) for array in arrays]) for i in range(place.dims[0])]
@@ -67,7 +67,7 @@ def _listed(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
 
 
 def _rising(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
-    """Numbers that rise evenly along one axis, and are the same along the others."""
+    """Writes numbers that increase evenly along one axis and are constant along the others."""
     if place.dtype is dtypes.bool or place.dtype is dtypes.string:
         return None
     for axis, size in enumerate(place.dims):
@@ -86,7 +86,7 @@ def _rising(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
 
 
 def _along(writer: Writer, numbers: Ref, place: Place, axis: int) -> Ref:
-    """A row of numbers as an array of this shape."""
+    """Reshapes a row of numbers to an array of this shape."""
     if len(place.dims) == 1:
         return numbers
     column = writer.Reshape(numbers, [-1 if i == axis else 1 for i in range(len(place.dims))])
@@ -94,7 +94,7 @@ def _along(writer: Writer, numbers: Ref, place: Place, axis: int) -> Ref:
 
 
 def _triangle(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
-    """Truth values, or two numbers, that are parted by a diagonal of the last two axes."""
+    """Writes bools, or two numbers, separated by a diagonal of the last two axes."""
     if len(place.dims) < 2:
         return None
     tests = {"GreaterEqual": np.greater_equal, "Greater": np.greater, "LessEqual": np.less_equal, "Less": np.less,

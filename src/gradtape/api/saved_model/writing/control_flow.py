@@ -1,4 +1,4 @@
-"""Branches and loops of a program as nodes that call functions."""
+"""Translation of branches and loops to nodes that call functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .writer import Ref, Writer
 
 @translates("cond")
 def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Program]) -> list[Ref]:
-    given = list(dict.fromkeys(inputs))  # TensorFlow's gradient of the node looks inputs up: it fails if one is twice
+    given = list(dict.fromkeys(inputs))  # TensorFlow's gradient of the node looks up inputs, and fails on a duplicate
     order = [given.index(ref) for ref in inputs]
     functions = [w.library.inner(branch, f"branch_{i}", order) for i, branch in enumerate(branches)]
     stateful = any(w.library.is_stateful(name) for name in functions)
@@ -24,16 +24,16 @@ def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Progr
 
 @translates("loop")
 def _loop(w: Writer, s: Step, *inputs: Ref, rounds: Any, body: Program, test: Program | None) -> list[Ref]:
-    """A loop over a counter, its limit, what is carried, the rows to take one of in each round, what is fixed, lists.
+    """Writes a loop over counter, limit, carried values, rows to slice, constants and lists.
 
-    The first two are what TensorFlow's gradient of a loop expects there: without a limit, the second is -1.
-    What is emitted goes into lists: a loop that is counted writes the entry of its round, another one adds at the end.
+    TensorFlow's gradient of a loop expects the first two there: without a limit, the second is -1. Emitted values go
+    into lists: a counted loop writes the entry of its iteration, any other loop appends.
     """
     return _Loop(w, s, inputs, rounds, body, test).outputs()
 
 
 class _Loop:
-    """A loop as it is written."""
+    """A loop to be written."""
 
     def __init__(
         self, w: Writer, s: Step, inputs: Sequence[Ref], rounds: Any, body: Program, test: Program | None

@@ -1,12 +1,12 @@
-"""Functions with gradients of their own, as TensorFlow writes them.
+"""Functions with custom gradients, as TensorFlow writes them.
 
-A node `IdentityN` hands the results and the arguments on, and names a type of op. The library of functions has the
-gradient of that type: a function of the cotangents of all outputs of the node, and of tensors that it captures, which
-gives those of the arguments.
+A node `IdentityN` forwards the results and the arguments and names an op type. The function library contains the
+gradient of that type: a function of the cotangents of all outputs of the node, and of captured tensors, that returns
+the cotangents of the arguments.
 
-The node is in a function of its own, whose arguments are all that the gradient captures. TensorFlow looks captured
-tensors up in the graph that it loaded: the gradient of a branch or of a loop's body is made in a copy of that, and only
-a call's gradient is made where the tensors are found.
+The node is in a separate function, whose arguments are everything that the gradient captures. TensorFlow looks up
+captured tensors in the graph that it loaded: it builds the gradient of a branch or a loop body in a copy of that graph,
+and only builds a call's gradient where the tensors are found.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ logger = logging.getLogger("gradtape")
 
 
 class WrittenGradient(NamedTuple):
-    """A gradient in the library: its function, the type of op, and what it takes, gives and captures."""
+    """A gradient in the library: its function, op type, inputs, outputs and captures."""
 
     function: str
     op_type: str
     takes: tuple[TensorSpec, ...]
     gives: list[TensorSpec | None]
-    captured: list[str]  # the names of tensors of the function around it
+    captured: list[str]  # the names of tensors of the enclosing function
 
 
 @translates("custom_gradient")
 def _custom_gradient(w: Any, s: Step, *xs: Ref, rule: Traced, counts: tuple[int, int]) -> list[Ref]:
-    """Calls a function with the node; `w` is the writer of the function around it."""
+    """Writes a call of a function with the node; `w` is the writer of the enclosing function."""
     first, end = counts[0], sum(counts)
     kind = w.library.new_gradient_type()
     given = list(dict.fromkeys(xs))
@@ -49,7 +49,7 @@ def _custom_gradient(w: Any, s: Step, *xs: Ref, rule: Traced, counts: tuple[int,
     if w.library.saves_gradients:
         try:
             inner.gradients.append(_gradient(inner, s, rule, counts, used, kind))
-        except Unsaved as error:  # as in TensorFlow: asking the loaded function for a gradient is an error then
+        except Unsaved as error:  # as in TensorFlow: computing a gradient through the loaded function is then an error
             logger.warning("A custom gradient is not saved, and the loaded function has no gradient there: %s", error)
     name = w.library.finish(inner, "__inference_custom_gradient", forwarded[: counts[1]])
     call = w.StatefulPartitionedCall if w.library.is_stateful(name) else w.PartitionedCall
@@ -64,7 +64,7 @@ def _gradient(
         raise Unsaved(f"it raised {rule.failure!r} when it was traced") from rule.failure
     program: Any = rule.graph
     first, end = counts[0], sum(counts)
-    places = [*s.inputs[first:end], *s.inputs[:first]]  # of what the node hands on, in its order
+    places = [*s.inputs[first:end], *s.inputs[:first]]  # of the forwarded values, in order
     writer = w.library.writer()
     cotangents = [writer.argument(f"result_grads_{i}", place.dtype) for i, place in enumerate(places)]
     captured = [writer.argument(f"captured_{i}", place.dtype) for i, place in enumerate(s.inputs[end:])]
@@ -79,7 +79,7 @@ def _gradient(
 
 
 def _dense(writer: Any, form: Any, found: list[Ref], like: Ref) -> Ref | None:
-    """The cotangent of an argument: slices of rows are added up to all rows, of which `like` has as many."""
+    """Returns the cotangent of an argument: sparse rows are summed into a dense tensor with the rows of `like`."""
     if not isinstance(form, tuple):
         return None if form is None else found[form]
     rows = writer.StridedSlice(writer.Shape(like), [0], [1], [1], shrink_axis_mask=1)

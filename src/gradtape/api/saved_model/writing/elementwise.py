@@ -1,4 +1,4 @@
-"""Elementwise ops of a program that are several of TensorFlow's nodes."""
+"""Translation of elementwise ops to several TensorFlow nodes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""One program for all sizes, made of the graphs of a function for some.
+"""Merges the graphs of a function for several sizes into one program for all sizes.
 
-A graph is for certain shapes. A SavedModel's function is for any, where its signature has None. So the function is
-traced for several sizes, and the graphs are laid one over another: they must do the same steps. A number that is the
-same in all of them is a constant; one that is not is a `Size`, for which the writer finds out what it is a function of.
+A graph has concrete shapes, but a SavedModel's function has open ones where its signature has None. The function is
+therefore traced for several sizes, and the graphs, which must contain the same steps, are aligned. A number that is the
+same in all of them is a constant; any other is a `Size`, and the writer determines which function of the input sizes it
+is.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from ....graph.ir.graph import Graph, Value
 
 
 class Differs(Exception):
-    """The graphs for two sizes are not the same program."""
+    """The graphs for two sizes are different programs."""
 
 
 class Size:
-    """A number that depends on the sizes of the inputs: what it is in each of the graphs."""
+    """A number that depends on the input sizes: its value in each of the graphs."""
 
     __slots__ = ("examples",)
 
@@ -41,7 +42,7 @@ class Size:
 
 
 class AllAxes:
-    """The axes of a tensor that may have any rank: they are counted when the function runs."""
+    """The axes of a tensor of any rank, counted when the function runs."""
 
     def __iter__(self) -> Iterator[int]:
         raise UnimplementedError(_OPEN_RANK)
@@ -52,9 +53,9 @@ _OPEN_RANK = "it depends on the rank of a tensor, which its input signature leav
 
 
 class Place:
-    """What one place of the program holds: its shape, in which there may be sizes, and its arrays if it is constant.
+    """A value of the program: its shape, which may contain sizes, and its arrays if it is constant.
 
-    Where an input may have any rank, so may what is computed from it: such a place is not `ranked`, and has no `dims`.
+    If an input may have any rank, so may values computed from it: such a place is not `ranked`, and has no `dims`.
     """
 
     __slots__ = ("_dims", "constants", "dtype", "ranked", "shapes")
@@ -97,17 +98,17 @@ class Program(NamedTuple):
 
     @property
     def looks_at_values(self) -> bool:
-        """Whether a step looks at the value of a tensor that is no constant."""
+        """Returns whether a step reads the value of a tensor that is not constant."""
         return any(step.op is guard and step.inputs[0].constants is None for step in self.all_steps())
 
     @property
     def shaped_by_values(self) -> list[Place]:
-        """The tensors whose shapes depend on values, and not on sizes alone."""
+        """Returns the tensors whose shapes depend on values, not only on sizes."""
         found = [step.inputs[0] for step in self.all_steps() if step.op is shape_guard]
         return [place for place in found if place.constants is None]
 
     def all_steps(self) -> Iterator[Step]:
-        """The steps, and those of the programs inside them."""
+        """Yields the steps, and those of nested programs."""
         for step in self.steps:
             yield step
             for value in step.attrs.values():
@@ -117,17 +118,17 @@ class Program(NamedTuple):
 
 
 def size_of(examples: Sequence[int]) -> int | Size:
-    """The number that stands in all graphs, or a size."""
+    """Returns the number common to all graphs, or a size."""
     return examples[0] if len(set(examples)) == 1 else Size(tuple(examples))
 
 
 def merged(graphs: Sequence[Graph]) -> Program:
-    """The graphs as one program; `Differs` if they are not the same but for sizes."""
+    """Merges the graphs into one program; raises `Differs` if they differ in more than sizes."""
     return _Merging().program(graphs)
 
 
 class _Merging:
-    """Graphs laid over another: which values are at the same place."""
+    """The alignment of graphs: which values correspond."""
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[Sequence[Value], Place]] = {}
@@ -143,7 +144,7 @@ class _Merging:
             if len({id(node.op) for node in nodes}) > 1:
                 raise Differs(f"one step is {' or '.join(dict.fromkeys(node.op.name for node in nodes))}")
             given = self._all([node.inputs for node in nodes])
-            if nodes[0].op is guard:  # a value that was looked at: it may be a size
+            if nodes[0].op is guard:  # a value that was read: it may be a size
                 attrs = {"values": [np.asarray(node.attrs["value"]) for node in nodes]}
             else:
                 attrs = self._attributes([node.attrs for node in nodes])

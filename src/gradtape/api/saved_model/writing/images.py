@@ -1,7 +1,7 @@
-"""Convolutions and pooling of a program as TensorFlow's nodes.
+"""Translation of convolutions and pooling to TensorFlow's nodes.
 
-Here images have a window for any number of axes and say how they are padded; TensorFlow has ops for two and for three
-axes, and words for the usual paddings, which are also right for sizes that are not known yet.
+gradtape's ops have windows for any number of axes and explicit padding. TensorFlow has ops for two and three axes, and
+names for the usual paddings, which are also correct for unknown sizes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _examples(size: Any, count: int) -> Sequence[int]:
 
 
 def _padding(space: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> str | None:
-    """TensorFlow's word for the paddings, if it has one."""
+    """Returns TensorFlow's name of the padding, if it has one."""
     if all(n == 0 for pair in paddings for n in pair):
         return "VALID"
     sizes = [*space, *(n for pair in paddings for n in pair)]
@@ -40,7 +40,7 @@ def _padding(space: Any, window: Any, strides: Any, paddings: Any, dilations: An
 def _with_word(
     w: Writer, x: Ref, place: Place, window: Any, strides: Any, paddings: Any, dilations: Any, value: Any = 0
 ) -> tuple[Ref, str]:
-    """An image and a word for its padding; where there is none, the image is padded."""
+    """Returns an image and the name of its padding; if there is none, the image is padded explicitly."""
     word = _padding(place.dims[1:-1], window, strides, paddings, dilations)
     if word is not None:
         return x, word
@@ -48,14 +48,14 @@ def _with_word(
 
 
 def _flat(w: Writer, x: Ref, axes: int, function: Callable[[Ref], Ref], axis: int = 1) -> Ref:
-    """A function of images of two axes, on those of one: with an axis of size 1 before it."""
+    """Applies a function of two-dimensional images to one-dimensional ones, with an axis of size 1."""
     if axes != 1:
         return function(x)
     return w.Squeeze(function(w.ExpandDims(x, axis)), squeeze_dims=[axis])
 
 
 def _several(values: Sequence[int]) -> list[int]:
-    """Strides and the like for all axes of an image of at least two axes of space."""
+    """Returns strides and similar arguments for all axes of an image with at least two spatial axes."""
     return [1, *([1] if len(values) == 1 else []), *values, 1]
 
 
@@ -95,7 +95,7 @@ def _conv(w: Writer, s: Step, x: Ref, kernel: Ref, strides: Any, paddings: Any, 
 def _conv_input(
     w: Writer, s: Step, y: Ref, kernel: Ref, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int
 ) -> Ref:
-    """The transpose of a convolution, whose image was of this size."""
+    """Writes the transpose of a convolution, given the size of its image."""
     window, batch = s.inputs[1].dims[:-2], s.inputs[0].dims[0]
     channels, axes = s.inputs[1].dims[-2], len(window)
     if groups != 1:
@@ -138,7 +138,7 @@ def _max_pool(w: Writer, s: Step, x: Ref, window: Any, strides: Any, paddings: A
 
 @translates("window_sum")
 def _window_sum(w: Writer, s: Step, x: Ref, window: Any, strides: Any, paddings: Any, dilations: Any) -> Ref:
-    """The mean over each window, times the number of its places."""
+    """Writes the mean over each window, times the number of its entries."""
     if set(dilations) != {1} or not x.dtype.is_floating:
         raise Unsaved("it has a sum over windows with holes, or of integers")
     if any(n != 0 for pair in paddings for n in pair):

@@ -1,4 +1,4 @@
-"""The functions of a SavedModel in the making: programs become `FunctionDef`s."""
+"""The function library of a SavedModel being written: programs become `FunctionDef`s."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from .generalisation import Place, Program, Size
 from .translation import translated
 from .writer import Ref, Unsaved, Writer
 
-_LEFT_OUT = (assertion, output, shape_guard)  # checks, and what is printed
+_LEFT_OUT = (assertion, output, shape_guard)  # checks and prints
 
 
 class FunctionWriter(Writer):
-    """A writer that knows the functions there are."""
+    """A writer with access to the function library."""
 
     def __init__(self, library: FunctionLibrary) -> None:
         super().__init__()
         self.library = library
         self.is_stateful = False
-        self.captured: dict[int, Ref] = {}  # variables by their ids, and paths by those of their arrays
-        self.reads: list[str] = []  # the nodes that read variables: what is assigned is assigned after them
-        self.updates: list[Ref] = []  # what variables become
+        self.captured: dict[int, Ref] = {}  # variables by id, and paths by the ids of their arrays
+        self.reads: list[str] = []  # the nodes that read variables: assignments come after them
+        self.updates: list[Ref] = []  # the new values of variables
         self.gradients: list[WrittenGradient] = []  # of its nodes
 
     def captured_resource(self, value: Any) -> Ref:
-        """A table that the function captures."""
+        """Returns a table that the function captures."""
         if id(value) not in self.captured:
             raise Unsaved("it looks something up in a table inside of a branch or a loop: do that outside")
         return self.captured[id(value)]
@@ -56,37 +56,37 @@ class FunctionWriter(Writer):
 
 
 class FunctionLibrary:
-    """The functions that were written so far."""
+    """The functions written so far."""
 
     def __init__(self, assets: dict[int, Any] | None = None, saves_gradients: bool = True) -> None:
         self.functions: dict[str, dict[str, Any]] = {}
-        self.gradients: list[tuple[WrittenGradient, str]] = []  # custom ones, and the functions that they are of
+        self.gradients: list[tuple[WrittenGradient, str]] = []  # custom gradients, and their functions
         self.saves_gradients = saves_gradients
         self._gradient_types = 0
         self._assets = assets or {}  # by the array of its path
 
     def writer(self) -> FunctionWriter:
-        """A function to be written."""
+        """Returns a writer for a new function."""
         return FunctionWriter(self)
 
     def new_gradient_type(self) -> str:
-        """A type of op that no other node names."""
+        """Returns an op type that no other node uses."""
         self._gradient_types += 1
         return f"CustomGradient-{self._gradient_types}"
 
     def is_stateful(self, name: str) -> bool:
-        """Whether a function does more than to compute its outputs."""
+        """Returns whether a function has side effects."""
         return bool(self.functions[name]["signature"].get("is_stateful"))
 
     def inner(self, program: Program, name: str, order: Sequence[int]) -> str:
-        """Writes a part of another function, whose inputs are its arguments in this order; gives its name."""
+        """Writes a part of another function, whose inputs are its arguments in this order; returns its name."""
         writer = self.writer()
         kinds = {at: place.dtype for at, place in zip(order, program.inputs, strict=True)}
         refs = [writer.argument(f"arg_{at}", kinds[at]) for at in range(len(kinds))]
         return self.finish(writer, name, self.written(writer, program, [refs[at] for at in order]))
 
     def written(self, writer: FunctionWriter, program: Program, inputs: Sequence[Ref]) -> list[Ref]:
-        """Writes the steps of a program, which is given these inputs; gives its outputs."""
+        """Writes the steps of a program with these inputs; returns its outputs."""
         made: dict[Place, Ref] = dict(zip(program.inputs, inputs, strict=True))
 
         def ref(place: Place) -> Ref:
@@ -118,7 +118,7 @@ class FunctionLibrary:
         return [ref(place) for place in program.outputs]
 
     def capture(self, writer: FunctionWriter, value: Any) -> Ref:
-        """A variable, or the path of an asset, as a further input of a function."""
+        """Adds a variable, or the path of an asset, as an input of a function."""
         if isinstance(value, Asset):
             return writer.argument("asset_path", string)
         if isinstance(value, StaticHashTable):
@@ -130,7 +130,7 @@ class FunctionLibrary:
         self, writer: FunctionWriter, name: str, outputs: Sequence[Ref], names: Sequence[str] = (),
         effects: Sequence[str] = (),
     ) -> str:  # fmt: skip
-        """The function with these outputs, and with nodes that are to be run besides; gives its name."""
+        """Completes the function with these outputs and control outputs; returns its name."""
         name = unique(name, self.functions)
         results: list[dict[str, Any]] = []
         returned: dict[str, str] = {}
@@ -157,7 +157,7 @@ class FunctionLibrary:
     def function(
         self, program: Program, name: str, names: Sequence[str], specs: Sequence[Any]
     ) -> tuple[str, list[Any]]:
-        """Writes a whole function, whose tensors have these names; its name, and the variables that it captures."""
+        """Writes a complete function with these tensor names; returns its name and captured variables."""
         writer = self.writer()
         inputs = [writer.argument(title, place.dtype) for title, place in zip(names, program.inputs, strict=True)]
         captured: dict[int, tuple[Any, Ref]] = {}
@@ -177,14 +177,14 @@ class FunctionLibrary:
         return name, [value for value, _ in captured.values()]
 
     def _used_assets(self, program: Program) -> list[tuple[int, Any]]:
-        """The assets whose paths are constants of a program, by the arrays of the paths."""
+        """Returns the assets whose paths are constants of a program, by the arrays of the paths."""
         places = [place for step in program.steps for place in step.inputs] + list(program.outputs)
         known = {id(place.constants[0]) for place in places if place.constants is not None}
         return [(at, asset) for at, asset in self._assets.items() if at in known]
 
 
 def _checked(writer: FunctionWriter, ref: Ref, place: Place, spec: Any) -> Ref:
-    """An input, which must have the sizes that the program is for where its signature leaves them open."""
+    """Returns an input after checking the sizes that its signature leaves open but the program requires."""
     if not place.ranked or spec.shape.rank is None:
         return ref
     sizes = [None if isinstance(n, Size) else n for n in place.dims]

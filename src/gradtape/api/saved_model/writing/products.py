@@ -1,4 +1,4 @@
-"""Products, matrices, spectra, fused ops and random numbers of a program as TensorFlow's nodes."""
+"""Translation of products, matrices, spectra, fused ops and random numbers to TensorFlow's nodes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _irfft(w: Writer, s: Step, x: Ref, axis: Any, length: Any, norm: str) -> Ref
     return w.IRFFT(x, [length], Treal=s.outputs[0].dtype)
 
 
-# What is fused here.
+# Fused ops.
 
 
 @translates("moments")
@@ -144,7 +144,7 @@ def _loss(w: Writer, labels: Ref, logits: Ref, sparse: bool) -> Ref:
     return w.SoftmaxCrossEntropyWithLogits(logits, labels)[0]
 
 
-# Random numbers: what a run draws is a new state, of which numbers are made as by the stateless ops.
+# Random numbers: a run draws a new state, from which the stateless ops generate numbers.
 
 
 @translates("draw")

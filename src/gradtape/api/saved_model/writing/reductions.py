@@ -1,4 +1,4 @@
-"""Reductions, scans and sorts of a program as TensorFlow's nodes."""
+"""Translation of reductions, scans and sorts to TensorFlow's nodes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _softmax(w: Writer, s: Step, x: Ref, axis: int) -> Ref:
 
 
 def on_last_axis(w: Writer, s: Step, x: Ref, axis: int, function: Callable[[Ref], Ref]) -> Ref:
-    """What a function of the last axis gives along another."""
+    """Applies a function of the last axis along another axis."""
     if axis == size_of([len(shape) - 1 for shape in s.inputs[0].shapes]):
         return function(x)
     rank = len(s.inputs[0].dims)
@@ -68,7 +68,7 @@ def _top_k(w: Writer, s: Step, x: Ref, k: Any) -> list[Ref]:
 
 @translates("sort", "argsort")
 def _sort(w: Writer, s: Step, x: Ref, axis: int, descending: bool = False) -> Ref:
-    """The largest come first from `TopKV2`, so what is to rise is turned round."""
+    """`TopKV2` returns the largest first, so ascending order is reversed."""
     size = s.inputs[0].dims[axis]
     turn = w.Invert if x.dtype.is_integer else w.Neg
 

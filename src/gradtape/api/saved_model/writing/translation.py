@@ -1,7 +1,7 @@
-"""What TensorFlow calls the ops of a program: each as one of its nodes, or as several.
+"""Translates the ops of a program to TensorFlow's: each to one node or several.
 
-An op without attributes is that of its own name, or of the name in `op_names.py`. A function of another op, in the
-files named after what they write, is given the writer, the step, the tensors and the op's attributes.
+An op without attributes has its own name, or the name in `op_names.py`. For other ops, a function in the files of this
+folder takes the writer, the step, the tensors and the op's attributes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRANSLATORS: dict[str, Translator] = {}
 
 
 def translates(*names: str) -> Callable[[Translator], Translator]:
-    """Says that a function writes these ops."""
+    """Registers a function that writes these ops."""
 
     def register(function: Translator) -> Translator:
         _TRANSLATORS.update(dict.fromkeys(names, function))
@@ -33,7 +33,7 @@ def translates(*names: str) -> Callable[[Translator], Translator]:
 
 
 def translated(writer: Writer, step: Step, inputs: list[Ref]) -> list[Ref]:
-    """Writes a step; gives its outputs."""
+    """Writes a step; returns its outputs."""
     op = step.op
     function = _TRANSLATORS.get(op.name)
     if function is not None:
@@ -46,12 +46,12 @@ def translated(writer: Writer, step: Step, inputs: list[Ref]) -> list[Ref]:
 
 
 def _has_its_name(op: Any) -> bool:
-    """Whether TensorFlow has the op, with the same inputs, under its name."""
+    """Returns whether TensorFlow has the op, with the same inputs, under its name."""
     if op.name in NAMES or op.name in _OF_THEIR_NAME:
         return True
     return op.family == "elementwise" and definition_of(op.title) is not None
 
 
 def number(writer: Writer, value: Any, like: Ref) -> Ref:
-    """A number of the dtype of a tensor."""
+    """Writes a number with the dtype of a tensor."""
     return writer.constant(np.asarray(value, like.dtype.numpy), like.dtype)

@@ -1,4 +1,4 @@
-"""A function of a `GraphDef` in the making: nodes with names and attributes, and sizes that are computed in it."""
+"""Builds a function of a `GraphDef`: nodes with names and attributes, and sizes that it computes."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ RESOURCE = dtypes.resource
 
 
 class Ref(NamedTuple):
-    """A tensor in the function: how nodes refer to it, and its dtype."""
+    """A tensor in the function: its reference in nodes, and its dtype."""
 
     text: str
     dtype: DType
 
     @property
     def node(self) -> str:
-        """The node that makes it."""
+        """The node that produces it."""
         return self.text.partition(":")[0]
 
 
 class Unsaved(UnimplementedError):
-    """Something in a function has no counterpart in TensorFlow's graphs."""
+    """A function contains something without a counterpart in TensorFlow's graphs."""
 
 
 def attribute(kind: str, value: Any) -> dict[str, Any]:
-    """An `AttrValue` of this kind."""
+    """Returns an `AttrValue` of this kind."""
     if kind.startswith("list("):
         field, values = _FIELDS[kind[5:-1]], list(value)
         return {"list": {field[0]: [field[1](one) for one in values]}}
@@ -61,7 +61,7 @@ _FIELDS: dict[str, tuple[str, Any]] = {
 
 
 class Writer:
-    """The nodes of one function. `writer.Sum(x, axes, keep_dims=True)` adds a node of that op, and gives its output.
+    """The nodes of one function. `writer.Sum(x, axes, keep_dims=True)` adds a node of that op and returns its output.
 
     An input may be a number, an array or a list of sizes: it becomes a constant, or is computed.
     """
@@ -70,20 +70,20 @@ class Writer:
         self.nodes: list[dict[str, Any]] = []
         self.arguments: list[dict[str, Any]] = []
         self._names: set[str] = set()
-        self._known: dict[tuple[int, ...], Callable[[], Ref]] = {}  # where to take what is so much in the graphs
+        self._known: dict[tuple[int, ...], Callable[[], Ref]] = {}  # sources of sizes, by their values in the graphs
         self._sizes: dict[Size, Ref] = {}
         self._constants: dict[Any, Ref] = {}
         self._kept_alive: list[Any] = []
 
     def argument(self, name: str, dtype: DType, **details: Any) -> Ref:
-        """A further input of the function."""
+        """Adds an input to the function."""
         name = unique(re.sub(r"\W", "_", name).lower().lstrip("_0123456789") or "arg", self._names)
         self._names.add(name)
         self.arguments.append({"name": name, "type": dtype.as_datatype_enum, **details})
         return Ref(name, dtype)
 
     def named(self, name: str) -> str:
-        """A name that no other node has."""
+        """Returns a unique node name."""
         name = unique(name, self._names)
         self._names.add(name)
         return name
@@ -94,7 +94,7 @@ class Writer:
         return lambda *inputs, **attrs: self.add(op, inputs, attrs)
 
     def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
-        """Adds a node; gives its output, or all of them where the op has several, or none."""
+        """Adds a node; returns its output, a list of several, or None."""
         definition = definition_of(op)
         assert definition is not None
         found: dict[str, Any] = dict(attrs)
@@ -137,7 +137,7 @@ class Writer:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def ref(self, value: Any, dtype: Any = None) -> Ref:
-        """A value as a tensor of the function: a constant, where it is none yet."""
+        """Converts a value to a tensor of the function: a constant, unless it is one already."""
         if isinstance(value, Ref):
             return value
         if isinstance(value, Size):
@@ -154,7 +154,7 @@ class Writer:
         return self.constant(array, kind or dtypes.of_numpy(array.dtype))
 
     def constant(self, array: Any, dtype: DType) -> Ref:
-        """A constant; one node for all that are the same small array."""
+        """Adds a constant; small equal arrays share one node."""
         array = np.asarray(array)
         small = array.size <= 64 and dtype is not dtypes.string
         key: Any = (dtype, array.shape, array.tobytes()) if small else (id(array),)
@@ -167,7 +167,7 @@ class Writer:
     # Sizes.
 
     def knows(self, ref: Ref, place: Place) -> None:
-        """Says that this tensor has the shape of a place, so that sizes can be taken from it."""
+        """Records that this tensor has the shape of a place, so that sizes can be read from it."""
         if not place.ranked:
             self._known.setdefault(tuple(map(math.prod, place.shapes)), partial(self._number_of, "Size", ref))
             self._known.setdefault(tuple(map(len, place.shapes)), partial(self._number_of, "Rank", ref))
@@ -176,10 +176,11 @@ class Writer:
                 self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
 
     def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
-        """Says that a tensor has these values in the graphs, so that sizes can be taken from it; whether they can."""
+        """Records the values of a tensor in the graphs, as a source of sizes; returns whether that is possible.
+        """
         same = len({value.shape for value in values}) > 1 or all(np.array_equal(values[0], v) for v in values[1:])
         if same or not ref.dtype.is_integer:
-            return False  # whatever it was looked at for, it was no size, or nothing is known of other values
+            return False  # it was not read as a size, or nothing is known about other values
         flat = self.Reshape(self.Cast(ref, DstT=dtypes.int32), [-1])
         for i, examples in enumerate(zip(*(value.ravel().tolist() for value in values), strict=True)):
             if len(set(examples)) > 1:
@@ -196,21 +197,21 @@ class Writer:
         return self.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)
 
     def has(self, size: Size) -> bool:
-        """Whether a size is that of an axis of a tensor."""
+        """Returns whether a size is that of an axis of a tensor."""
         return size.examples in self._known
 
     def size(self, size: Size) -> Ref:
-        """A size as a number of dtype int32, computed from the shapes of tensors."""
+        """Returns a size as an int32 scalar, computed from the shapes of tensors."""
         if size not in self._sizes:
             self._sizes[size] = self._computed(size)
         return self._sizes[size]
 
     def shape(self, dims: Sequence[Any]) -> Any:
-        """A shape as an input of a node."""
+        """Returns a shape as an input of a node."""
         return self.ref(list(dims), dtypes.int32)
 
     def _computed(self, size: Size) -> Ref:
-        """The size of an axis, a multiple of one with something added, or a multiple of a product of some."""
+        """Computes an axis size, a multiple of one plus an offset, or a multiple of a product of several."""
         if size.examples in self._known:
             return self._known[size.examples]()
         for known in self._known:
@@ -236,7 +237,7 @@ class Writer:
 
 
 def _linear(known: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
-    """The factor and the offset by which the wanted numbers follow from the known ones, if they do."""
+    """Returns the factor and offset that map the known numbers to the wanted ones, if they exist."""
     across = known[-1] - known[0]
     if not across:
         return None
