@@ -121,7 +121,7 @@ class Optimizer(Owner):
         return self._others
 
     def _kept_of_variables(self) -> list[tuple[Any, str, Variable]]:
-        """Yields variables with the names and values of their slots, for checkpoints."""
+        """Returns variables with the names and values of their slots, for checkpoints."""
         return [(ref.deref(), name, slot) for name, kept in self._slots.items() for ref, slot in kept.items()]
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Variable:

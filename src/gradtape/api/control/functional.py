@@ -167,7 +167,7 @@ def _same_size(flat: list[Any]) -> int:
 
 
 def _rows(elems: Any, flat: list[Any], size: int) -> list[Any]:
-    """Yields the elements along the first axis, each with the structure of `elems`."""
+    """Returns the elements along the first axis, each with the structure of `elems`."""
     columns = list(map(_rows_of, flat)) if size else []
     return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
@@ -289,7 +289,7 @@ def _fold_in_graph(
 
 
 def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
-    """Yields the accumulated values, including the initial one."""
+    """Returns the accumulated values, including the initial one."""
     _check_callable(fn)
     flat = _elements(elems)
     rows = _rows(elems, flat, _same_size(flat))

@@ -197,17 +197,17 @@ class Reducer:
 
     @property
     def init_func(self) -> Callable[..., Any]:
-        """Returns the initial state of a group, given its key."""
+        """The function that returns the initial state of a group, given its key."""
         return self._functions[0]
 
     @property
     def reduce_func(self) -> Callable[..., Any]:
-        """Returns the next state from the previous one and an element."""
+        """The function that returns the next state, given the previous one and an element."""
         return self._functions[1]
 
     @property
     def finalize_func(self) -> Callable[..., Any]:
-        """Returns the result from the final state."""
+        """The function that returns the result, given the final state."""
         return self._functions[2]
 
 

@@ -113,7 +113,7 @@ def assert_shapes(
 
 
 def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
-    """Yields the axes of `x` with a required size, and that size."""
+    """Returns the axes of `x` with a required size, and that size."""
     if not hasattr(wanted, "__iter__"):
         raise ValueError(
             f"{_prefix(message)}Tensor {_described(x)}.  Specified shape must be an iterable.  Received specified "

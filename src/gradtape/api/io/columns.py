@@ -36,12 +36,12 @@ class Column:
 
     @property
     def keys(self) -> set[str]:
-        """Returns the required features."""
+        """The required features."""
         return {self.key}
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of its arrays."""
+        """The dtypes of its arrays."""
         return [self.dtype]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
@@ -182,7 +182,7 @@ class VariableColumn(Column):
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of indices, values and shape."""
+        """The dtypes of indices, values and shape."""
         return [dtypes.int64, self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
@@ -218,7 +218,7 @@ class SparseColumn(VariableColumn):
 
     @property
     def keys(self) -> set[str]:
-        """Returns the features of the indices and of the values."""
+        """The features of the indices and of the values."""
         return {*self.places, self.values}
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
@@ -253,12 +253,12 @@ class RaggedColumn(Column):
 
     @property
     def keys(self) -> set[str]:
-        """Returns the feature of the values, and those of the partitions."""
+        """The feature of the values, and those of the partitions."""
         return {self.values, *(part.key for part in self.partitions if hasattr(part, "key"))}
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of the values, the row splits of examples, and the splits of each partition."""
+        """The dtypes of the values, the row splits of examples, and the splits of each partition."""
         return [self.dtype, self.splits, *[self.splits] * len(self.partitions)]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:

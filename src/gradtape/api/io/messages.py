@@ -243,7 +243,7 @@ def _same_kind(message: Message, other: Any) -> Any:
 
 
 def _lines(message: Message) -> Iterator[str]:
-    """Returns the message in the text format of protocol buffers."""
+    """Yields the message in the text format of protocol buffers."""
     for name, field in message.FIELDS.items():
         held = message._values.get(name)
         if not message._is_there(name) or held is None:

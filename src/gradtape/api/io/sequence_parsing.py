@@ -130,7 +130,7 @@ class _DenseLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of the steps and of the sequence lengths."""
+        """The dtypes of the steps and of the sequence lengths."""
         return [self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:
@@ -165,7 +165,7 @@ class _SparseLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of indices, values and shape."""
+        """The dtypes of indices, values and shape."""
         return [dtypes.int64, self.dtype, dtypes.int64]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:
@@ -199,7 +199,7 @@ class _RaggedLists(_ListColumn):
 
     @property
     def declared(self) -> list[Any]:
-        """Returns the dtypes of values and of the splits of examples and steps."""
+        """The dtypes of values and of the splits of examples and steps."""
         return [self.dtype, self.splits, self.splits]
 
     def arrays(self, rows: list[Any], names: list[str]) -> list[Any]:

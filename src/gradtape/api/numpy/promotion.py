@@ -41,7 +41,7 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Returns what represents `value` in NumPy's promotion: a tensor's dtype, a (weak) number or an array.
+    """Yields what represents `value` in NumPy's promotion: a tensor's dtype, a (weak) number or an array.
     """
     if isinstance(value, list | tuple):
         for part in value:

@@ -91,7 +91,7 @@ def _turned(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
 
 
 def _schedule(keys: _Words, words: _Words, mask: _Words, rounds: int) -> _Words:
-    """Yields the round keys for each number."""
+    """Returns the round keys for each number."""
     found: list[_Words] = [keys[:, i] & mask for i in range(3)]
     sequence = _SEQUENCE
     for i in range(3, rounds):

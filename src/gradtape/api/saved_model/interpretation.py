@@ -172,7 +172,7 @@ class GraphFunction:
 
     @cached_property
     def captured(self) -> set[CapturedTensor]:
-        """Returns the tensors of callers that gradients in this function, or in its callees, capture."""
+        """The tensors of callers that gradients in this function, or in its callees, capture."""
         found = {tensor for node in self._proto.node_def for tensor in self._library.gradient_captures(node)}
         for callee in called_functions(self._proto.node_def):
             found |= self._library[callee].captured
@@ -180,7 +180,7 @@ class GraphFunction:
 
     @cached_property
     def _steps(self) -> list[Node]:
-        """Returns the nodes that outputs and side effects depend on, in topological order."""
+        """The nodes that outputs and side effects depend on, in topological order."""
         nodes = {node.name: Node(node, self._library, self.name) for node in self._proto.node_def}
         if len({*nodes, *self.inputs}) != len(self._proto.node_def) + len(self.inputs):
             raise errors.DataLossError(f"two nodes or inputs of the function {self.name} have the same name")
@@ -208,7 +208,7 @@ class GraphFunction:
 
     @cached_property
     def _plan(self) -> tuple[list[tuple[Node, list[Source]]], list[Source]]:
-        """Returns the nodes with the sources of their inputs, and the sources of the outputs; all are validated."""
+        """The nodes with the sources of their inputs, and the sources of the outputs; all are validated."""
         nodes = {node.name: node for node in self._steps}
         known = {name: [dtype] for name, dtype in zip(self.inputs, self.dtypes, strict=True)}
 
@@ -327,7 +327,7 @@ class Node:
 
     @cached_property
     def output_dtypes(self) -> list[DType]:
-        """Returns the dtypes of all outputs, flattened."""
+        """The dtypes of all outputs, flattened."""
         return [] if self.op in _IGNORED else dtypes_of(self, self.definition.outputs, self.definition)
 
     def place_of(self, place: list[str]) -> int:
@@ -347,7 +347,7 @@ class Node:
 
     @cached_property
     def _arguments(self) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Returns the op, and the attributes to call it with."""
+        """The op, and the attributes to call it with."""
         op = op_named(self.op)
         accepted = inspect.signature(op).parameters
         names = self.definition.names

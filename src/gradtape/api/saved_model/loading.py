@@ -345,7 +345,7 @@ class _Loading:
         self._made[number] = self._library.constant(node.constant.operation)
 
     def _resource(self, number: int, node: Record) -> None:
-        """Returns a table, which one function creates and another fills at the end."""
+        """Creates a table, which one function creates and another fills at the end."""
         functions = {child.local_name: self._nodes[child.node_id].function for child in node.children}
         functions = {name: f.concrete_functions[0] for name, f in functions.items() if f and f.concrete_functions}
         if "_create_resource" not in functions:

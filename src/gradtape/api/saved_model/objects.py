@@ -84,7 +84,7 @@ class ObjectGraph:
         return self._numbers.get(self.key(value))
 
     def of_kind(self, *kinds: Any) -> list[Any]:
-        """Yields the objects of these classes."""
+        """Returns the objects of these classes."""
         return [value for value in self._alive if isinstance(value, kinds)]
 
     def variables(self) -> dict[str, Variable]:

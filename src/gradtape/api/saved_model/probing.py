@@ -217,7 +217,7 @@ def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
 
 
 def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
-    """Returns sizes for unknown axes that the function constrains, to those of a constant or to each other.
+    """Yields sizes for unknown axes that the function constrains, to those of a constant or to each other.
 
     The function is traced with invented sizes. An op that rejects them names the shapes that do not match; one of the
     invented sizes must then equal another size in them. The search tries each candidate in turn, the most likely first.
@@ -282,7 +282,7 @@ def _relaxed(function: ConcreteFunction, sizes: list[int], uneven: bool) -> list
 
 
 def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Yields sizes in which one equals another, so that these shapes may match."""
+    """Returns sizes in which one equals another, so that these shapes may match."""
     pairs: list[tuple[int, int]] = []
     for first, second in combinations(shapes, 2):
         aligned = zip(reversed(first), reversed(second), strict=False)
@@ -300,7 +300,7 @@ def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[i
 
 
 def _probes(sizes: list[int]) -> Iterator[list[list[int]]]:
-    """Returns the sizes of each graph, given the accepted ones: an invented size stands for any.
+    """Yields the sizes of each graph, given the accepted ones: an invented size stands for any.
 
     An axis of known size may also be broadcast from size 1. This is tried for one axis at a time, so that no size is
     confused with that of another axis.

@@ -30,7 +30,7 @@ _CALLS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def called_functions(nodes: Iterable[Record]) -> list[str]:
-    """Yields the names of the functions in the attributes of some nodes."""
+    """Returns the names of the functions in the attributes of some nodes."""
     found = []
     for node in nodes:
         for value in node.attr.values():

@@ -98,12 +98,12 @@ class Program(NamedTuple):
 
     @property
     def looks_at_values(self) -> bool:
-        """Returns whether a step reads the value of a tensor that is not constant."""
+        """Whether a step reads the value of a tensor that is not constant."""
         return any(step.op is guard and step.inputs[0].constants is None for step in self.all_steps())
 
     @property
     def shaped_by_values(self) -> list[Place]:
-        """Returns the tensors whose shapes depend on values, not only on sizes."""
+        """The tensors whose shapes depend on values, not only on sizes."""
         found = [step.inputs[0] for step in self.all_steps() if step.op is shape_guard]
         return [place for place in found if place.constants is None]
 
