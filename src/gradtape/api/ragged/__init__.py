@@ -1,1 +1,1 @@
-"""TensorFlow's `tf.ragged`, and what its other functions do with ragged tensors."""
+"""`tf.ragged`, and TensorFlow's other functions on ragged tensors."""

@@ -1,4 +1,4 @@
-"""Joining, repeating, turning and taking parts of ragged tensors."""
+"""Joining, repeating, reversing and splitting ragged tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..math import comparison
 
 
 def values_of(value: Any, dtype: Any = None, preferred_dtype: Any = None, name: Any = None) -> Any:
-    """A ragged tensor as it is, anything else as a tensor."""
+    """Returns a ragged tensor unchanged, anything else as a tensor."""
     wanted, preferred = (None if kind is None else as_dtype(kind) for kind in (dtype, preferred_dtype))
     if not isinstance(value, RaggedTensor):
         return to_tensor(value, wanted, preferred)
@@ -37,7 +37,7 @@ def values_of(value: Any, dtype: Any = None, preferred_dtype: Any = None, name: 
 
 
 def is_ragged(value: Any) -> bool:
-    """Whether a value is a ragged tensor."""
+    """Returns whether a value is a ragged tensor."""
     return isinstance(value, RaggedTensor)
 
 
@@ -49,7 +49,7 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
 
 
 def check_same_rows(values: Sequence[RaggedTensor], message: str) -> None:
-    """Raises unless the outermost rows of all values have the same lengths; in a trace, at every run."""
+    """Raises an error unless the outermost rows of all values have the same lengths; in a trace, in every run."""
     first = values[0].row_splits
     for other in values[1:]:
         if other.row_splits is first:
@@ -77,7 +77,7 @@ def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
 
 
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
-    """`tf.squeeze`; it must say which axes."""
+    """`tf.squeeze`; the axes are required."""
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     axes = [axis] if isinstance(axis, int) else axis
@@ -162,13 +162,13 @@ def _joined(values: Any, axis: Any, stacking: bool) -> Any:
 
 
 def stacked_rows(parts: Sequence[Tensor], dtype: DType) -> RaggedTensor:
-    """Tensors as the rows of a ragged tensor."""
+    """Returns tensors as the rows of a ragged tensor."""
     counts = np.array([x.dims[0] for x in parts], dtype.numpy)
     return RaggedTensor.from_row_lengths(joining.concat(list(parts), 0), to_tensor(counts), validate=False)
 
 
 def _with_ragged_rank(x: Any, depth: int, dtype: DType) -> Any:
-    """The same with so many dimensions that may be ragged."""
+    """Returns the value with this ragged rank."""
     if depth == 0:
         return x
     if not isinstance(x, RaggedTensor):
@@ -177,7 +177,7 @@ def _with_ragged_rank(x: Any, depth: int, dtype: DType) -> Any:
 
 
 def _side_by_side(parts: Sequence[RaggedTensor], stacking: bool, dtype: DType) -> RaggedTensor:
-    """The rows of several values joined, or stacked, row for row."""
+    """Joins or stacks several values row by row."""
     count, rows = len(parts), rows_of(parts[0])
     for i, x in enumerate(parts):
         if rows_of(x) != rows:
@@ -195,7 +195,7 @@ def _side_by_side(parts: Sequence[RaggedTensor], stacking: bool, dtype: DType) -
     return RaggedTensor(turned.values, cut_at(splits), internal=True)
 
 
-# Repeating, turning, taking apart
+# Repeating, reversing, splitting
 
 
 def tile(input: Any, multiples: Any, name: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""`tf.ragged.cross`: every combination of what the rows of several matrices have, as text or as hashes."""
+"""`tf.ragged.cross`: all combinations of the features in rows of several matrices, as text or as hashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["cross", "cross_hashed"]
 
 
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
-    """Every combination of the features in a row of the inputs, joined by `_X_`.
+    """Returns all combinations of the features in a row of the inputs, joined by `_X_`.
 
     >>> import gradtape as tf
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([["d"], ["e"]])])
@@ -33,7 +33,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 def cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> RaggedTensor:
-    """Every combination of the features in a row of the inputs, as a hash, below `num_buckets` unless it is 0.
+    """Returns all combinations of the features in a row of the inputs, as hashes below `num_buckets` unless it is 0.
 
     >>> import gradtape as tf
     >>> tf.ragged.cross_hashed(
@@ -66,7 +66,7 @@ def _crossed(inputs: Any, combined: Callable[[tuple[Any, ...]], Any], kind: Any)
 
 
 def _rows(x: Any, number: int) -> RaggedTensor:
-    """A matrix of strings or integers, whatever it is, as a ragged tensor."""
+    """Converts any matrix of strings or integers to a ragged tensor."""
     if isinstance(x, SparseTensor):
         x = RaggedTensor.from_value_rowids(x.values, x.indices[:, 0], nrows=x.dims[0], validate=False)
     x = values_of(x)

@@ -1,4 +1,4 @@
-"""`tf.ragged`: ragged tensors made of lists, ranges and parts; masks and functions of flat values."""
+"""`tf.ragged`: ragged tensors from lists, ranges and parts; masks and functions of flat values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def constant(
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> Any:
-    """A ragged tensor of nested lists.
+    """Creates a ragged tensor from nested lists.
 
     >>> import gradtape as tf
     >>> tf.ragged.constant([[1, 2], [3], [4, 5, 6]])
@@ -83,7 +83,7 @@ def _is_list(x: Any) -> bool:
 
 
 def _depths(pylist: Any) -> tuple[int | None, int]:
-    """How deep numbers are nested, and how deep lists."""
+    """Returns the nesting depths of numbers and of lists."""
     if not _is_list(pylist):
         return 0, 0
     scalars, deepest = None, 1
@@ -115,7 +115,7 @@ def _check_depths(pylist: Any, scalars: int | None, deepest: int, ragged_rank: i
 
 
 def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
-    """The shape that the values below so many ragged dimensions all have."""
+    """Returns the common shape of the values below the ragged dimensions."""
     flat = list(pylist)
     for dim in builtins.range(ragged_rank):
         if not all(map(_is_list, flat)):
@@ -149,7 +149,7 @@ def range(
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> RaggedTensor:
-    """Rows of numbers from `starts[i]` up to `limits[i]` in steps of `deltas[i]`; from 0 without `limits`.
+    """Creates rows of numbers from `starts[i]` up to `limits[i]` in steps of `deltas[i]`; from 0 without `limits`.
 
     >>> import gradtape as tf
     >>> tf.ragged.range([3, 5, 2])
@@ -187,7 +187,7 @@ def _check_steps(steps: Any) -> None:
 
 
 def _counted(first: Tensor, last: Tensor, step: Tensor, dtype: Any) -> Tensor:
-    """How many numbers each range has."""
+    """Returns the number of elements of each range."""
     span = ops.sub(last, first)
     if first.dtype.is_floating:
         steps = ops.ceil(ops.div(span, step))
@@ -197,7 +197,7 @@ def _counted(first: Tensor, last: Tensor, step: Tensor, dtype: Any) -> Tensor:
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
-    """For each value, the row that it is in.
+    """Returns the row of each value.
 
     >>> import gradtape as tf
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy().tolist()
@@ -217,7 +217,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """Where the rows of values with these numbers begin and end.
+    """Returns the row splits of values with these ids.
 
     >>> import gradtape as tf
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy().tolist()
@@ -231,7 +231,7 @@ def segment_ids_to_row_splits(
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
-    """Values of one rank as the slices of a ragged tensor, along a new axis.
+    """Stacks values of one rank to a ragged tensor, along a new axis.
 
     >>> import gradtape as tf
     >>> tf.ragged.stack([[1, 2], [3]])
@@ -241,7 +241,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 
 
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> RaggedTensor:
-    """The elements of `data` with number `i` in `partitions` as row `i`.
+    """Collects the elements of `data` with number `i` in `partitions` in row `i`.
 
     >>> import gradtape as tf
     >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [1, 0, 1, 1], num_partitions=3)
@@ -291,7 +291,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: Any
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """`op` on the flat values of the ragged tensors among the arguments, its result cut into rows as they are.
+    """Applies `op` to the flat values of the ragged tensors among the arguments; the result keeps their rows.
 
     >>> import gradtape as tf
     >>> tf.ragged.map_flat_values(tf.ones_like, tf.ragged.constant([[1, 2], [3]]))
@@ -349,7 +349,7 @@ def _same(mine: Any, its: Any) -> None:
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """What stands where `mask` is true, in rows of what is left of each row.
+    """Selects the elements for which `mask` is true, keeping the rows.
 
     >>> import gradtape as tf
     >>> tf.ragged.boolean_mask(data=[[1, 2, 3], [4, 5, 6]], mask=[[True, False, True], [False, False, False]])
@@ -382,5 +382,5 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
 
 
 def _true(mask: Tensor) -> Tensor:
-    """The places where a vector is true."""
+    """Returns the indices at which a vector is true."""
     return dense_mask(indices.counting(mask.dims[0], dtypes.int64), mask)

@@ -1,4 +1,4 @@
-"""Rows that have no values are given one."""
+"""Default values for empty rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ragged_fill_empty_rows", "ragged_fill_empty_rows_grad"]
 
 
 class RaggedFillEmptyRows(NamedTuple):
-    """What `ragged_fill_empty_rows` gives."""
+    """The result of `ragged_fill_empty_rows`."""
 
     output_value_rowids: Tensor
     output_values: Tensor
@@ -27,7 +27,7 @@ class RaggedFillEmptyRows(NamedTuple):
 
 
 class RaggedFillEmptyRowsGrad(NamedTuple):
-    """What `ragged_fill_empty_rows_grad` gives."""
+    """The result of `ragged_fill_empty_rows_grad`."""
 
     d_values: Tensor
     d_default_value: Tensor
@@ -36,9 +36,9 @@ class RaggedFillEmptyRowsGrad(NamedTuple):
 def ragged_fill_empty_rows(
     value_rowids: Any, values: Any, nrows: Any, default_value: Any, name: str | None = None
 ) -> RaggedFillEmptyRows:
-    """Values with their rows in order, and `default_value` for each row without one.
+    """Returns values sorted by row, with `default_value` in each empty row.
 
-    The last result says where each of the values has gone.
+    The last result is the new position of each value.
 
     >>> import gradtape as tf
     >>> found = tf.ragged_fill_empty_rows(value_rowids=[0, 2], values=[1.0, 2.0], nrows=3, default_value=9.0)
@@ -62,7 +62,7 @@ def ragged_fill_empty_rows(
     total = indices.looked_at(splits[-1])
     order = ops.argsort(ids, axis=0)
     row, place = indices.row_numbers(splits, total), indices.offsets(splits, total)
-    # Where each result comes from: from the value that has its place in its row, or from the default behind them all.
+    # The source of each result: the value at its position in its row, or the default, which is appended to the values.
     none = to_tensor(np.array([count], order.dtype.numpy))
     places = ops.add(indices.picked(own, row), place)
     places = ops.where(indices.picked(empty, row), indices.number(count, ids.dtype), places)
@@ -83,7 +83,7 @@ def _check(ids: Any, rows: int) -> None:
 def ragged_fill_empty_rows_grad(
     reverse_index_map: Any, grad_values: Any, name: str | None = None
 ) -> RaggedFillEmptyRowsGrad:
-    """The gradients of `ragged_fill_empty_rows`: of the values, and of the default.
+    """Returns the gradients of `ragged_fill_empty_rows` for the values and for the default.
 
     >>> import gradtape as tf
     >>> found = tf.ragged_fill_empty_rows_grad(reverse_index_map=[0, 2], grad_values=[1.0, 10.0, 100.0])

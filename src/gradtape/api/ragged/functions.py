@@ -1,6 +1,6 @@
-"""What TensorFlow's functions do with ragged arguments: one table, from a function to who answers for it.
+"""TensorFlow's functions on ragged arguments: a table from functions to their implementations.
 
-Functions that are one elementwise op are not in it: an op that is given what is no tensor asks it by itself.
+Functions that are a single elementwise op are not listed: ops dispatch to arguments that are not tensors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..namespace import resolve
 from . import arrays, factory, gathering, lookups, reductions, shape, text
 from .shape import DynamicRaggedShape
 
-# Functions of one value, or of two, element by element; what else they are given stays as it is.
+# Elementwise functions of one or two values; other arguments are passed through.
 _UNARY = """
     cast clip_by_value debugging.assert_type debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
     io.decode_base64 io.encode_base64 identity stop_gradient
@@ -39,7 +39,7 @@ _BINARY = """
 
 
 def _mapped(count: int, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """`function` on the flat values of its first `count` arguments."""
+    """Applies `function` to the flat values of its first `count` arguments."""
     values, rest = args[:count], args[count:]
     return on_flat_values(lambda *flat: function(*flat, *rest, **kwargs), values)
 
@@ -50,7 +50,7 @@ def _all_of(function: Any, inputs: Any, name: Any = None) -> Any:
 
 
 def _of_values(function: Any, x: Any, *args: Any) -> Any:
-    """A function that looks at all values one after the other."""
+    """A function of all values in sequence."""
     return function(x.flat_values, *args)
 
 
@@ -61,7 +61,7 @@ def _dropout(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
 
 
-# Functions that do more: who does it, given the function's arguments, or the function and its arguments.
+# Other functions, with an implementation that takes the function's arguments, or the function and its arguments.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
@@ -110,7 +110,7 @@ def _is_ragged(x: Any) -> bool:
 
 
 def begin() -> None:
-    """From now on TensorFlow's functions take ragged tensors."""
+    """Registers the implementations, so that TensorFlow's functions accept ragged tensors."""
     for names, count in ((_UNARY, 1), (_BINARY, 2)):
         for name in names:
             answer(resolve(name), _answered(partial(_mapped, count), with_function=True))

@@ -1,4 +1,4 @@
-"""`tf.gather` and its like on ragged tensors, or with ragged indices."""
+"""`tf.gather` and similar functions on ragged tensors, or with ragged indices."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _gathered(params: Any, at: Any, axis: int, batch: int) -> Any:
         cut = params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(
             params, row_splits_dtype=at.row_splits.dtype
         )
-        each = cut.with_values(take(at, cut.value_rowids()))  # its indices for every slice of the axis between
+        each = cut.with_values(take(at, cut.value_rowids()))  # the indices for every slice of the axis between
         return _gathered(cut, each, axis, batch + 1)
     if batch == 1:
         return _gathered(_flattened(params), _shifted(params, at, len(at.shape)), axis - 1, 0)
@@ -64,7 +64,7 @@ def _gathered(params: Any, at: Any, axis: int, batch: int) -> Any:
 
 
 def _rows(params: RaggedTensor, at: Tensor) -> Any:
-    """The rows of a ragged tensor that numbers in a tensor of any shape name."""
+    """Returns the rows of a ragged tensor at indices in a tensor of any shape."""
     count = rows_of(params)
 
     def test(numbers: Any) -> None:
@@ -108,7 +108,7 @@ def _flattened(x: Any) -> Any:
 
 
 def _shifted(params: Any, at: Any, rank: int) -> Any:
-    """Places in the rows of `params` as places in its values."""
+    """Converts positions in the rows of `params` to positions in its values."""
     if isinstance(params, RaggedTensor):
         starts = params.row_starts()
         starts = starts if starts.dtype is at.dtype else ops.cast(starts, dtype=at.dtype)
@@ -120,7 +120,7 @@ def _shifted(params: Any, at: Any, rank: int) -> Any:
 
 
 def on_or_off(f: Any, *values: Any) -> Any:
-    """An elementwise function of tensors, ragged or not."""
+    """Applies an elementwise function to tensors, ragged or not."""
     return on_flat_values(f, values) if any(isinstance(x, RaggedTensor) for x in values) else f(*values)
 
 

@@ -1,4 +1,4 @@
-"""Embeddings, counts and images of ragged arguments."""
+"""Embeddings, counts and images with ragged arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def embedding_lookup(plain: Any, params: Any, ids: Any, *others: Any) -> Any:
 
 
 def embedding_lookup_sparse(plain: Any, params: Any, sp_ids: Any, sp_weights: Any, *others: Any) -> Any:
-    """`tf.nn.embedding_lookup_sparse` and its safe form: what they do is the same for rows that are not sparse."""
+    """`tf.nn.embedding_lookup_sparse` and its safe form, which are the same for rows that are not sparse."""
     if isinstance(sp_ids, RaggedTensor) and sp_weights is not None:
         if not isinstance(sp_weights, RaggedTensor):
             raise TypeError(f"sp_weights must be RaggedTensor, got {type(sp_weights)}")
@@ -71,7 +71,7 @@ def sparse_bincount(plain: Any, values: Any, weights: Any = None, *others: Any) 
 
 
 def resize(plain: Any, images: Any, *others: Any) -> Tensor:
-    """`tf.image.resize` of images of different sizes: then they have one."""
+    """`tf.image.resize` of images with different sizes to one size."""
     each = [images[i] for i in range(rows_of(images))]
     if not each:
         raise ValueError("there must be an image to resize")

@@ -1,4 +1,4 @@
-"""Sums, means and their like along the axes of ragged tensors, and over segments of their rows."""
+"""Reductions along the axes of ragged tensors, and over segments of their rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PAIRS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def segment(combine: Callable[..., Any], data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The rows of `data` that share a number combined, place by place; a row is as long as the longest of them."""
+    """Combines the rows of `data` with the same id, elementwise; a result is as long as the longest of them."""
     if not isinstance(data, RaggedTensor) and not isinstance(segment_ids, RaggedTensor):
         return combine(data, segment_ids, num_segments)
     if not isinstance(data, RaggedTensor):
@@ -44,7 +44,7 @@ def segment(combine: Callable[..., Any], data: Any, segment_ids: Any, num_segmen
     lengths = data.row_lengths()
     longest = segments.unsorted_segment_max(lengths, ids, num_segments)
     splits = indices.splits_of(ops.maximum(longest, indices.number(0, dtype)))
-    # Where each value goes: to its place in the row of its segment.
+    # The destination of each value: its position in the row of its segment.
     rows = data.value_rowids()
     places = ops.add(indices.picked(indices.picked(splits, ids), rows), data._row_partition.offsets_in_rows())
     found = segment(combine, data.values, places, indices.looked_at(splits[-1]))
@@ -52,18 +52,18 @@ def segment(combine: Callable[..., Any], data: Any, segment_ids: Any, num_segmen
 
 
 def reduced(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
-    """`x` reduced along an axis, several, or all."""
+    """Reduces `x` along an axis, several, or all."""
     whole, by_segment = _PAIRS[kind]
     return along(x, axis, keepdims, whole, by_segment)
 
 
 def along(x: Any, axis: Any, keepdims: bool, whole: Callable[..., Any], by_segment: Callable[..., Any]) -> Any:
-    """`x` reduced by a function of all of a tensor, or by one of segments of its rows."""
+    """Reduces `x` by a function of a whole tensor, or by a segment reduction of its rows."""
     if not isinstance(x, RaggedTensor):
         return whole(x, axis=axis, keepdims=keepdims)
     if axis is None:
         result = whole(x.flat_values, axis=None, keepdims=keepdims)
-        # As in TensorFlow, whose dimensions of size 1 are more than there were where values have inner ones.
+        # As in TensorFlow, inner dimensions of the values add dimensions of size 1.
         return ops.reshape(result, shape=(1,) * (len(x.shape) + len(result.dims) - 1)) if keepdims else result
     if isinstance(axis, Tensor):
         axis = to_array(axis).tolist()
@@ -97,17 +97,17 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """`tf.reduce_max`; of nothing, the smallest number of the dtype."""
+    """`tf.reduce_max`; of an empty row, the smallest number of the dtype."""
     return reduced("max", input_tensor, axis, keepdims)
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """`tf.reduce_min`; of nothing, the largest number of the dtype."""
+    """`tf.reduce_min`; of an empty row, the largest number of the dtype."""
     return reduced("min", input_tensor, axis, keepdims)
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """`tf.reduce_mean`; of nothing NaN."""
+    """`tf.reduce_mean`; of an empty row, NaN."""
     total = reduced("sum", input_tensor, axis, keepdims)
     ones = input_tensor.with_flat_values(ops.ones_like(input_tensor.flat_values))
     count = reduced("sum", ones, axis, keepdims)
@@ -133,12 +133,12 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """`tf.reduce_all`; of nothing True."""
+    """`tf.reduce_all`; of an empty row, True."""
     return arrays.cast(reduced("prod", arrays.cast(input_tensor, dtypes.int32), axis, keepdims), dtypes.bool)
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """`tf.reduce_any`; of nothing False."""
+    """`tf.reduce_any`; of an empty row, False."""
     return arrays.cast(reduced("sum", arrays.cast(input_tensor, dtypes.int32), axis, keepdims), dtypes.bool)
 
 
@@ -198,7 +198,7 @@ def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None) -> Any:
-    """`tf.cumsum`: the sums of a row are those of all values so far less what stood before the row."""
+    """`tf.cumsum`: the cumulative sums of all values minus the sum before the row."""
     axis = axis_of(axis, x.shape.rank)
     depth = x.ragged_rank
     if axis > depth:
@@ -228,7 +228,7 @@ def matmul(
     *others: Any,
     **named: Any,
 ) -> Any:
-    """`tf.matmul`, matrix by matrix: their numbers of rows and of columns may differ."""
+    """`tf.matmul`, matrix by matrix: their numbers of rows and columns may differ."""
     from ..math.contraction import matmul as product
 
     a, b = (x if isinstance(x, RaggedTensor) else to_tensor(x) for x in (a, b))
@@ -251,7 +251,7 @@ def matmul(
         return a.with_values(matmul(a.values, b.values, **flags))
     if isinstance(a, RaggedTensor) and a.ragged_rank == 1 and not (
         isinstance(b, RaggedTensor) or transpose_a or adjoint_a
-    ):  # one product for all rows, each beside the matrix of its batch
+    ):  # one product for all rows, each with the matrix of its batch
         rows = ops.reshape(a.values, shape=(a.values.dims[0], 1, *a.values.dims[1:]))
         found = product(rows, indices.picked(b, a.value_rowids()), **flags)
         return a.with_values(ops.reshape(found, shape=(found.dims[0], found.dims[2])))
@@ -264,7 +264,7 @@ def matmul(
 
 
 def _uniform(x: Any) -> Tensor:
-    """A matrix that happens to be held by a ragged tensor."""
+    """Returns a matrix from a ragged tensor with rows of equal length."""
     if not isinstance(x, RaggedTensor):
         return x
     lengths = x.row_lengths()

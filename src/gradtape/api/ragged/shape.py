@@ -1,4 +1,4 @@
-"""`DynamicRaggedShape`: the shape of a ragged tensor, which knows the length of every row."""
+"""`DynamicRaggedShape`: the shape of a ragged tensor, with the length of every row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["DynamicRaggedShape"]
 
 
 class DynamicRaggedShape(CompositeTensor):
-    """The sizes of a ragged tensor: one for each dimension that has one, one a row for each that has not.
+    """The sizes of a ragged tensor: one per uniform dimension, and one per row of each ragged dimension.
 
     >>> import gradtape as tf
     >>> tf.shape(tf.ragged.constant([[1, 2], [3]]))
@@ -56,7 +56,7 @@ class DynamicRaggedShape(CompositeTensor):
     def from_lengths(
         cls, lengths: Sequence[Any], num_row_partitions: int | None = None, dtype: Any = dtypes.int64
     ) -> DynamicRaggedShape:
-        """The shape with these lengths: a number for a dimension of one size, a list of one for each row else."""
+        """Creates a shape from lengths: a number for a uniform dimension, otherwise a list with one per row."""
         if not isinstance(lengths, list | tuple):
             raise ValueError(f"lengths should be a list, got {lengths!r}")
         kind = as_dtype(dtype)
@@ -80,14 +80,14 @@ class DynamicRaggedShape(CompositeTensor):
 
     @classmethod
     def from_row_partitions(cls, row_partitions: Any, dtype: Any = None) -> DynamicRaggedShape:
-        """The shape of values that are cut so."""
+        """Creates the shape of values with these row partitions."""
         if not row_partitions:
             raise ValueError("row_partitions cannot be empty")
         return cls(row_partitions, [row_partitions[-1].count], dtype)
 
     @classmethod
     def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
-        """The shape of a tensor, ragged or not."""
+        """Returns the shape of a tensor, ragged or not."""
         if isinstance(t, RaggedTensor):
             return cls(t._nested_row_partitions, np.array(t.flat_values.dims, np.int64), dtype or t.row_splits.dtype)
         return cls([], np.array(to_tensor(t).dims, np.int64), dtype or dtypes.int64)
@@ -99,12 +99,12 @@ class DynamicRaggedShape(CompositeTensor):
 
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
-        """How values are cut into rows, outermost first."""
+        """The row partitions, outermost first."""
         return self._partitions
 
     @property
     def num_row_partitions(self) -> int:
-        """How many dimensions are cut."""
+        """The number of row partitions."""
         return len(self._partitions)
 
     @property
@@ -123,7 +123,7 @@ class DynamicRaggedShape(CompositeTensor):
         return self.num_row_partitions + self.inner_rank
 
     def is_uniform(self, axis: int) -> bool:
-        """Whether a dimension is known to have one size."""
+        """Returns whether a dimension is known to be uniform."""
         if not isinstance(axis, int):
             raise TypeError("axis must be an integer")
         if axis < 0:
@@ -133,11 +133,12 @@ class DynamicRaggedShape(CompositeTensor):
         return axis == 0 or axis > self.num_row_partitions or self._partitions[axis - 1].is_uniform()
 
     def with_dtype(self, dtype: Any) -> DynamicRaggedShape:
-        """The same with sizes of another dtype."""
+        """Returns the shape with another dtype of sizes."""
         return DynamicRaggedShape(self._partitions, self._inner, dtype)
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """The size of each dimension; those of all rows where they differ, or None if `ragged_lengths` is false."""
+        """Returns the size of each dimension; for ragged ones all row lengths, or None if `ragged_lengths` is false.
+        """
         found: list[Any] = [self._partitions[0].rows] if self._partitions else []
         for rows in self._partitions:
             uniform = rows.static_uniform_row_length
@@ -179,7 +180,7 @@ class DynamicRaggedShape(CompositeTensor):
         return DynamicRaggedShape.Spec.from_value(self)
 
     def with_flat_values(self, flat: Tensor) -> Any:
-        """Values of this shape."""
+        """Returns the values with this shape."""
         for rows in reversed(self._partitions):
             flat = RaggedTensor(flat, rows, internal=True)  # type: ignore[assignment]
         return flat
@@ -189,7 +190,7 @@ class DynamicRaggedShape(CompositeTensor):
         return f"<DynamicRaggedShape lengths=[{lengths}] num_row_partitions={self.num_row_partitions}>"
 
     class Spec(TypeSpec):
-        """What is known of a shape before it is there."""
+        """The type spec of a ragged shape."""
 
         __slots__ = ("_dtype", "_partitions", "_static_inner")
 
@@ -205,7 +206,7 @@ class DynamicRaggedShape(CompositeTensor):
 
         @classmethod
         def from_value(cls, value: DynamicRaggedShape) -> DynamicRaggedShape.Spec:
-            """The spec of a shape."""
+            """Returns the spec of a shape."""
             inner = TensorShape([None] * value.inner_rank)
             return cls([rows._type_spec for rows in value.row_partitions], inner, value.dtype)
 
@@ -216,7 +217,7 @@ class DynamicRaggedShape(CompositeTensor):
 
         @property
         def num_row_partitions(self) -> int:
-            """How many dimensions are cut."""
+            """The number of row partitions."""
             return len(self._partitions)
 
         @property
@@ -230,7 +231,7 @@ class DynamicRaggedShape(CompositeTensor):
             return None if self.inner_rank is None else self.num_row_partitions + self.inner_rank
 
         def with_dtype(self, dtype: Any) -> DynamicRaggedShape.Spec:
-            """The same with sizes of another dtype."""
+            """Returns the spec with another dtype of sizes."""
             return DynamicRaggedShape.Spec(self._partitions, self._static_inner, dtype)
 
         def _serialize(self) -> tuple[Any, ...]:
@@ -248,12 +249,12 @@ class DynamicRaggedShape(CompositeTensor):
 
 
 def _each(length: Any) -> Any:
-    """One number for lengths that all are it."""
+    """Returns a single number for equal lengths."""
     return length[0] if isinstance(length, tuple) and len(set(length)) == 1 else length
 
 
 def _stand_in(shape: Any) -> Any:
-    """A value of a shape."""
+    """Returns a value with a shape."""
     if not isinstance(shape, DynamicRaggedShape):
         return to_tensor(np.zeros(to_array(shape).tolist(), np.int8))
     return shape.with_flat_values(to_tensor(np.zeros(to_array(shape.inner_shape).tolist(), np.int8)))
@@ -303,7 +304,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
 
 
 def filled(plain: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
-    """`tf.zeros` and its like of a ragged shape."""
+    """`tf.zeros` and similar functions with a ragged shape."""
     if not isinstance(shape, DynamicRaggedShape):
         return NotImplemented
     return shape.with_flat_values(plain(shape.inner_shape, *args, **kwargs))

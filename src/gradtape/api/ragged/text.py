@@ -1,4 +1,4 @@
-"""Functions of strings on ragged tensors that do more than go element by element."""
+"""String functions on ragged tensors that are not elementwise."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`tf.raw_ops`: TensorFlow's ops under their own names, made from one table."""
+"""`tf.raw_ops`: TensorFlow's ops under their own names, generated from one table."""

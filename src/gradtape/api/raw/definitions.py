@@ -1,6 +1,6 @@
-"""What TensorFlow's registry says of its ops: the inputs and outputs in their order, and the kinds of attributes.
+"""TensorFlow's op definitions: inputs and outputs in order, and types of attributes.
 
-`definitions.txt` is written by `tools/record_op_definitions.py`, which says what a line of it is.
+`tools/record_op_definitions.py` writes `definitions.txt` and documents its format.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import NamedTuple
 
 
 class Argument(NamedTuple):
-    """An input or an output: a tensor of `dtype`, or as many as the attribute `number` says, or as `several` lists."""
+    """An input or output: a tensor of `dtype`, as many as the attribute `number`, or those listed by `several`."""
 
     name: str
-    dtype: str  # a dtype, or the attribute that is one
+    dtype: str  # a dtype, or the attribute that holds it
     number: str = ""
     several: str = ""
 
 
 class Definition(NamedTuple):
-    """An op of TensorFlow's."""
+    """A TensorFlow op."""
 
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
-    attributes: dict[str, str]  # their kinds: type, int, bool, list(int) ...
-    usual: dict[str, str]  # the dtypes that some are, if nothing else is said
-    names: dict[str, str]  # what `tf.raw_ops` calls the attributes
+    attributes: dict[str, str]  # their types: type, int, bool, list(int) ...
+    usual: dict[str, str]  # default dtypes of attributes
+    names: dict[str, str]  # the names of the attributes in `tf.raw_ops`
     is_stateful: bool
 
 
@@ -38,7 +38,7 @@ def _lines() -> dict[str, str]:
 
 @cache
 def definition_of(name: str) -> Definition | None:
-    """The definition of an op, if it was written down."""
+    """Returns the definition of an op, if it was recorded."""
     line = _lines().get(name)
     if line is None:
         return None

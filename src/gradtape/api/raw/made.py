@@ -1,4 +1,4 @@
-"""How an op of `tf.raw_ops` is made from its row of the table, and the helpers that the table names."""
+"""Creates ops of `tf.raw_ops` from rows of the table; helpers that the table names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .rows import Row, rows
 
 @cache
 def op_named(name: str) -> Callable[..., Any]:
-    """The op that TensorFlow has under this name; AttributeError where the table has no such row."""
+    """Returns TensorFlow's op with this name; raises AttributeError if the table has no such row."""
     if name not in rows():
         raise AttributeError(f"tf.raw_ops.{name} is not in gradtape; dir(tf.raw_ops) lists what is")
     row = rows()[name]
@@ -54,7 +54,7 @@ def op_named(name: str) -> Callable[..., Any]:
 
 
 def computed(row: Row, helpers: dict[str, Any]) -> Callable[..., Any]:
-    """What a row of a table says, as a function of its parameters."""
+    """Returns a row of a table as a function of its parameters."""
     scope = {**helpers, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
     accepted = inspect.signature(eval(f"lambda {row.parameters}: None", scope))
     names = [p for p in accepted.parameters if p != "name"]
@@ -62,7 +62,7 @@ def computed(row: Row, helpers: dict[str, Any]) -> Callable[..., Any]:
 
 
 def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str:
-    """A row's function as Python: a bare name is called with all parameters, and is of `tf` if it is no helper."""
+    """Returns a row's function as Python code: a bare name is called with all parameters, and is looked up in `tf`."""
     if function.startswith("vjp."):
         return f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
     if function in ("None", "True"):
@@ -76,11 +76,11 @@ def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str
     return function if helper is not None and not (first[2] and callable(helper)) else f"tf.{function}"
 
 
-# What the expressions of the table call beside the API.
+# Helpers of the table's expressions, in addition to the API.
 
 
 def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
-    """The gradient at `x`, where that of what the function gives is `gradient`."""
+    """Returns the gradient at `x`, given the gradient of the function's result."""
     given = to_tensor(gradient)
     at = to_tensor(x, hint=given.dtype)
     with Tape() as tape:
@@ -91,12 +91,12 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
 
 
 def gamma_derivative(alpha: Any, sample: Any) -> Tensor:
-    """The derivative of a number drawn from a gamma distribution by its shape."""
+    """Returns the derivative of a gamma sample with respect to its shape parameter."""
     return ops.random_gamma_grad(to_tensor(alpha), to_tensor(sample))
 
 
 def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
-    """Of two shapes that are broadcast, the axes along which each gradient is to be summed."""
+    """Returns, for two broadcast shapes, the axes along which each gradient is summed."""
     shapes = [values(s0), values(s1)]
     rank = max(len(shape) for shape in shapes)
     padded = [[1] * (rank - len(shape)) + shape for shape in shapes]
@@ -106,22 +106,22 @@ def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
 
 
 def text(value: Any) -> str:
-    """An attribute, which may be bytes as in TensorFlow."""
+    """Returns an attribute as text; TensorFlow also allows bytes."""
     return value.decode() if isinstance(value, bytes) else value
 
 
 def values(x: Any) -> list[Any]:
-    """What must be known now, as a list."""
+    """Returns a value that must be known during tracing, as a list."""
     return to_array(x).tolist()
 
 
 def zeros(shape: Any, like: Any) -> Tensor:
-    """Zeros of the dtype of another tensor."""
+    """Returns zeros with the dtype of another tensor."""
     return resolve("zeros")(shape, to_tensor(like).dtype)
 
 
 def paddings(padding: Any, explicit: Any) -> Any:
-    """A padding as `tf.nn` takes it: a word, or a pair of numbers for each axis."""
+    """Converts a padding to the form of `tf.nn`: a name, or a pair of numbers per axis."""
     if text(padding) != "EXPLICIT":
         return text(padding)
     return [list(explicit[i : i + 2]) for i in range(0, len(explicit), 2)]
@@ -130,7 +130,7 @@ def paddings(padding: Any, explicit: Any) -> Any:
 def depthwise(
     x: Any, filter: Any, strides: Any, padding: Any, explicit: Any, data_format: Any, dilations: Any
 ) -> Tensor:
-    """`tf.nn.depthwise_conv2d`, which takes the dilations of height and width."""
+    """`tf.nn.depthwise_conv2d` with the dilations of height and width."""
     first = 2 if text(data_format) == "NCHW" else 1
     between = list(dilations[first : first + 2])
     return resolve("nn.depthwise_conv2d")(x, filter, strides, paddings(padding, explicit), text(data_format), between)
@@ -140,7 +140,7 @@ def fused_batch_norm(
     x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float, data_format: Any,
     is_training: bool,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """A batch normalised; the statistics to keep, mixed with the old ones; and those that were used."""
+    """Normalizes a batch; returns the updated running statistics, and those that were used."""
     x = to_tensor(x)
     first = text(data_format).startswith("NC")
     shape = [1 if axis != (1 if first else len(x.dims) - 1) else -1 for axis in range(len(x.dims))]
@@ -158,7 +158,7 @@ def fused_batch_norm(
 
 
 def row_select(condition: Any, x: Any, y: Any) -> Tensor:
-    """`where` of TensorFlow 1: a vector of conditions chooses whole rows, a number the whole."""
+    """`where` of TensorFlow 1: a vector of conditions selects whole rows, a scalar selects all."""
     choice = to_tensor(condition)
     hint = next((to_tensor(z).dtype for z in (x, y) if is_tensor_like(z)), None)
     a, b = to_tensor(x, hint=hint), to_tensor(y, hint=hint)
@@ -172,7 +172,7 @@ def row_select(condition: Any, x: Any, y: Any) -> Tensor:
 
 
 def bucketized(x: Any, boundaries: Any) -> Tensor:
-    """The number of boundaries that are not above each entry."""
+    """Returns the number of boundaries that do not exceed each entry."""
     x = to_tensor(x)
     places = resolve("searchsorted")(
         resolve("constant")(list(boundaries), x.dtype), resolve("reshape")(x, [-1]), side="right"
@@ -181,25 +181,25 @@ def bucketized(x: Any, boundaries: Any) -> Tensor:
 
 
 def weighted(weights: Any) -> bool:
-    """Whether there are weights at all."""
+    """Returns whether there are weights."""
     return to_tensor(weights).dims != (0,)
 
 
 def unpadded(x: Any, widths: Any) -> Tensor:
-    """Zeros of the shape from which padding made that of `x`."""
+    """Returns zeros of the shape that padding turned into that of `x`."""
     x = to_tensor(x)
     dims = [size - sum(both) for size, both in zip(x.dims, values(widths), strict=True)]
     return zeros(dims, x)
 
 
 def singular_values(x: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """The singular values alone, and two empty tensors."""
+    """Returns the singular values, and two empty tensors."""
     s = resolve("linalg.svd")(x, compute_uv=False)
     return s, zeros([0], x), zeros([0], x)
 
 
 def eigenvalues(x: Any, compute_v: bool, dtype: Any) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors, which are empty unless asked for; `dtype` must be the complex one of the matrix."""
+    """Returns eigenvalues and eigenvectors (empty unless requested); `dtype` must be the matching complex dtype."""
     x, wanted = to_tensor(x), dtypes.as_dtype(dtype)
     if not wanted.is_complex:
         name = wanted.kernel_name()
@@ -220,7 +220,7 @@ def eigenvalues(x: Any, compute_v: bool, dtype: Any) -> tuple[Tensor, Tensor]:
 
 
 def prevented(x: Any, message: Any) -> Tensor:
-    """The value, of which a gradient may not be asked."""
+    """Returns the value; its gradient raises an error."""
 
     def rule(_: Tensor) -> Tensor:
         raise LookupError(f"Gradient explicitly disabled. Reason: {text(message)!r}")
@@ -229,17 +229,17 @@ def prevented(x: Any, message: Any) -> Tensor:
 
 
 def sparse(indices: Any, values: Any, shape: Any) -> SparseTensor:
-    """The sparse tensor of three parts."""
+    """Creates the sparse tensor from three components."""
     return SparseTensor(indices, values, shape)
 
 
 def parts(x: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The three parts of a sparse tensor."""
+    """Returns the three components of a sparse tensor."""
     return x.indices, x.values, x.dense_shape
 
 
 def scattered(indices: Any, shape: Any, given: Any, default: Any) -> Tensor:
-    """Values at indices of a tensor that is one value elsewhere; the indices may be those of a vector, or one."""
+    """Creates a tensor with values at indices (of a vector, or one) and a default elsewhere."""
     places = to_tensor(indices)
     if len(places.dims) < 2:
         places = resolve("reshape")(places, (-1, 1))
@@ -248,7 +248,8 @@ def scattered(indices: Any, shape: Any, given: Any, default: Any) -> Tensor:
 
 
 def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
-    """A sparse matrix with a default in its empty rows, which rows were empty, and where each old entry is now."""
+    """Returns a sparse matrix with a default in its empty rows, which rows were empty, and the new indices.
+    """
     filled, empty = resolve("sparse.fill_empty_rows")(x, default)
     before = resolve("cumsum")(resolve("cast")(empty, dtypes.int64))
     moved = resolve("gather")(before, x.indices[:, 0]) + resolve("range")(x.values.dims[0], dtype=dtypes.int64)
@@ -256,12 +257,12 @@ def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
 
 
 def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """The slices along an axis that differ, in the order they come in, which of them each is, and how often each is."""
+    """Returns the distinct slices along an axis in order of appearance, the index of each slice, and their counts."""
     x, (axis,) = to_tensor(x), values(axis) or (0,)
     count = x.dims[axis]
     rows = resolve("reshape")(resolve("experimental.numpy.moveaxis")(x, axis, 0), (count, -1))
     ids = resolve("zeros")((count,), dtypes.int64)
-    for column in resolve("unstack")(rows, axis=1):  # two slices are the same if they are in all columns
+    for column in resolve("unstack")(rows, axis=1):  # two slices are equal if they are in all columns
         ids = resolve("unique")(ids * count + resolve("unique")(column, dtypes.int64)[1], dtypes.int64)[1]
     found, ids, counts = resolve("unique_with_counts")(ids, out_idx)
     first = resolve("math.unsorted_segment_min")(resolve("range")(count), ids, found.dims[0])
@@ -269,19 +270,19 @@ def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tenso
 
 
 def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
-    """The key and the counter at which the stream of numbers of a seed begins."""
+    """Returns the key and the initial counter of the random stream of a seed."""
     state = scrambled(seed)
     return state[2:], state[:2]
 
 
 def drawn(op: str, shape: Any, key: Any, counter: Any, dtype: Any) -> Tensor:
-    """Numbers of the stream with this key, from the counter on."""
+    """Draws numbers of the stream with this key, from the counter on."""
     state = resolve("concat")([counter, key], 0)
     return getattr(ops, op)(state, shape=tuple(values(shape)), dtype=dtypes.as_dtype(dtype))
 
 
 def drawn_integers(shape: Any, key: Any, counter: Any, low: Any, high: Any) -> Tensor:
-    """Integers of the stream with this key, from the counter on."""
+    """Draws integers of the stream with this key, from the counter on."""
     state, low, high = resolve("concat")([counter, key], 0), to_tensor(low), to_tensor(high)
     return ops.random_uniform_int(state, low, high, shape=tuple(values(shape)), dtype=low.dtype)
 

@@ -1,4 +1,4 @@
-"""`tf.raw_ops` itself: each op is made when it is first asked for. Nothing else is here, for `Any` is an op's name."""
+"""`tf.raw_ops`: each op is created on first access. This file contains nothing else, because `Any` is an op's name."""
 
 from . import made, rows
 

@@ -1,4 +1,4 @@
-"""A table of functions, one a line, read: see `table.py` for what a line is."""
+"""Parser of a table of functions, one per line; `table.py` documents the format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROW = re.compile(r"([\w.]+)\((.*?)\)(?: ->( [\w, ]*?)?)? = (.*)")
 
 
 class Row(NamedTuple):
-    """A function: its parameters, the names of its outputs where they are not one, and what computes it."""
+    """A function: its parameters, the names of several outputs, and its implementation."""
 
     parameters: str
     outputs: list[str] | None
@@ -21,7 +21,7 @@ class Row(NamedTuple):
 
 
 def read(table: str) -> dict[str, Row]:
-    """The rows of a table, by the names of the functions."""
+    """Returns the rows of a table by function name."""
     found: dict[str, Row] = {}
     for line in _lines(table):
         if line.startswith("("):
@@ -39,7 +39,7 @@ def read(table: str) -> dict[str, Row]:
 
 
 def _lines(table: str) -> Iterator[str]:
-    """The lines of the table, each with what continues it."""
+    """Yields the lines of the table, joined with their continuations."""
     line = ""
     for part in table.splitlines():
         if part.startswith(" "):
@@ -54,5 +54,5 @@ def _lines(table: str) -> Iterator[str]:
 
 @cache
 def rows() -> dict[str, Row]:
-    """The rows of the table of `tf.raw_ops`."""
+    """Returns the rows of the table of `tf.raw_ops`."""
     return read(TABLE)

@@ -1,4 +1,4 @@
-"""What TensorFlow calls an op of gradtape's: the public function that the table of `tf.raw_ops` has for it."""
+"""TensorFlow's public names of gradtape's ops, from the table of `tf.raw_ops`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from ..names import NAMES
 from .rows import rows
 
-# Ops that have no name in public, or a rare one: the function that most people have called.
+# Ops without a public name, or with a rare one: the function that programs usually call.
 _PARTS = {
     "rint": "round", "div": "divide", "gather_rows": "gather", "logsumexp": "reduce_logsumexp",
     "conv": "nn.convolution",
@@ -22,7 +22,7 @@ _SPACES = ("", "math", "nn", "linalg", "image", "signal")
 
 @cache
 def public_name(op: str) -> str:
-    """The shortest public name of an op.
+    """Returns the shortest public name of an op.
 
     >>> from gradtape.api.raw.spelling import public_name
     >>> public_name("sum"), public_name("log"), public_name("rint")
@@ -37,14 +37,14 @@ def public_name(op: str) -> str:
 
 @cache
 def names_of(op: str) -> frozenset[str]:
-    """The last parts of all public names of an op."""
+    """Returns the last components of all public names of an op."""
     path = public_name(op).removeprefix("tf.")
     return frozenset(each.rpartition(".")[2] for each in (_alike(NAMES[path]) if path in NAMES else (op,)))
 
 
 @cache
 def is_public(name: str) -> bool:
-    """Whether a public name ends so."""
+    """Returns whether a public name ends with this component."""
     return name in _ends()
 
 
@@ -59,5 +59,5 @@ def _by_op() -> dict[str, str]:
 
 
 def _alike(place: str) -> list[str]:
-    """The public names, apart from old ones, of what lives at a place."""
+    """Returns the public names, except old ones, of the object at a location."""
     return [path for path, where in NAMES.items() if where == place and not path.startswith(("compat", "experimental"))]

@@ -1,8 +1,8 @@
-"""The table of `tf.raw_ops`: the ops, the parameters each has in TensorFlow, and which function of the API computes it.
+"""The table of `tf.raw_ops`: ops, their parameters in TensorFlow, and the functions that implement them.
 
-A line is `Name(parameters) -> outputs = function`. A function is called with the parameters in their order; what
-contains a parenthesis is an expression over the parameters instead, with `tf` for the API and the helpers of `made.py`.
-Several outputs are a named tuple. A line that begins with its parameters has ops that share them: `Name=function ...`.
+A line is `Name(parameters) -> outputs = function`. A function is called with the parameters in order; text with a
+parenthesis is an expression over the parameters, with `tf` for the API and the helpers of `made.py`. Several outputs
+form a named tuple. A line that starts with parameters lists ops that share them: `Name=function ...`.
 """
 
 TABLE = """\

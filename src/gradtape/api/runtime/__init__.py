@@ -1,1 +1,1 @@
-"""What surrounds a computation: printing, scopes, Python functions as ops, `tf.config`, `tf.errors`."""
+"""The environment of computations: printing, scopes, Python functions as ops, `tf.config`, `tf.errors`."""

@@ -1,4 +1,4 @@
-"""Python functions as ops, called with ragged tensors and their like, or declared to return them."""
+"""Python functions as ops with composite tensors as arguments or declared results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...state.type_spec import TypeSpec
 
 
 def has_composites(inp: Any, declared: list[Any]) -> bool:
-    """Whether an argument is a composite tensor, or a result is declared to be one."""
+    """Returns whether an argument is a composite tensor, or a result is declared to be one."""
     return any(isinstance(x, CompositeTensor) for x in inp) or any(isinstance(kind, TypeSpec) for kind in declared)
 
 
 def call_with_composites(calling: Callable[..., Any], func: Any, inp: Any, Tout: Any) -> Any:
-    """`calling(func, inp, Tout)`, where `calling` knows tensors only: composites are taken apart, and made again."""
+    """Calls `calling(func, inp, Tout)`, which supports tensors only: composites are split and reassembled."""
     several = isinstance(Tout, list | tuple)
     declared = list(Tout) if several else [Tout]
     given = list(inp)

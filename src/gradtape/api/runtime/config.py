@@ -1,6 +1,6 @@
-"""`tf.config`: which devices there are, how they are used, and whether functions run eagerly.
+"""`tf.config`: devices, their configuration, and eager execution of functions.
 
-Settings for hardware gradtape does not drive are kept and answered, so that a script that sets them runs on.
+Settings for hardware that gradtape does not use are stored and returned, so that scripts that set them run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine that gradtape can use.
+    """Returns the devices of this machine that gradtape can use.
 
     >>> import gradtape as tf
     >>> tf.config.list_physical_devices("CPU")
@@ -39,7 +39,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices computations can be placed on: those that are visible, or what they were divided into.
+    """Returns the devices for computations: the visible ones, or their logical partitions.
 
     >>> import gradtape as tf
     >>> tf.config.list_logical_devices("CPU")
@@ -50,7 +50,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine that computations may use.
+    """Returns the devices of this machine that computations may use.
 
     >>> import gradtape as tf
     >>> tf.config.get_visible_devices("CPU")
@@ -60,7 +60,7 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Chooses the devices to use, of one type or of all. It must be said before the first tensor is made.
+    """Selects the devices to use, of one type or of all. Must be called before the first tensor is created.
 
     >>> import gradtape as tf
     >>> tf.config.set_visible_devices(tf.config.list_physical_devices("CPU"), "CPU")
@@ -69,7 +69,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 
 def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
-    """What `set_logical_device_configuration` has divided a device into, or None.
+    """Returns the logical devices into which a device is divided, or None.
 
     >>> import gradtape as tf
     >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices("CPU")[0])
@@ -78,7 +78,7 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
 
 
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
-    """Divides a device into several logical ones. It must be said before the first tensor is made.
+    """Divides a device into several logical devices. Must be called before the first tensor is created.
 
     >>> import gradtape as tf
     >>> cpu = tf.config.list_physical_devices("CPU")[0]
@@ -93,7 +93,7 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Makes every `tf.function` run its Python code at each call.
+    """Makes every `tf.function` run its Python code in each call.
 
     >>> import gradtape as tf
     >>> tf.config.run_functions_eagerly(False)
@@ -104,7 +104,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """What the last call of `run_functions_eagerly` said.
+    """Returns the setting of `run_functions_eagerly`.
 
     >>> import gradtape as tf
     >>> tf.config.functions_run_eagerly()
@@ -135,7 +135,7 @@ def experimental_functions_run_eagerly() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Whether an op may run on another device than the one named, if that is not there; otherwise it is an error.
+    """Sets whether an op may run on another device if the named one does not exist; otherwise it is an error.
 
     >>> import gradtape as tf
     >>> tf.config.set_soft_device_placement(True)
@@ -144,7 +144,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 
 def get_soft_device_placement() -> bool:
-    """What the last call of `set_soft_device_placement` said; at first, that it may.
+    """Returns the setting of `set_soft_device_placement`; True by default.
 
     >>> import gradtape as tf
     >>> tf.config.get_soft_device_placement()
@@ -154,7 +154,7 @@ def get_soft_device_placement() -> bool:
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Whether a GPU's memory is taken as it is needed. It must be said before the first tensor is made.
+    """Sets whether a GPU's memory is allocated on demand. Must be called before the first tensor is created.
 
     >>> import gradtape as tf
     >>> for gpu in tf.config.list_physical_devices("GPU"):
@@ -164,7 +164,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def get_memory_growth(device: Any) -> bool | None:
-    """What `set_memory_growth` has said of a GPU, or None.
+    """Returns the setting of `set_memory_growth` for a GPU, or None.
 
     >>> import gradtape as tf
     >>> for gpu in tf.config.list_physical_devices("GPU"):
@@ -174,7 +174,7 @@ def get_memory_growth(device: Any) -> bool | None:
 
 
 def get_memory_info(device: str) -> dict[str, int]:
-    """The bytes that tensors take on a device, now and at most; none are counted for the CPU.
+    """Returns the current and peak bytes of tensors on a device; the CPU is not counted.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_memory_info("CPU:0")
@@ -184,7 +184,7 @@ def get_memory_info(device: str) -> dict[str, int]:
 
 
 def get_memory_usage(device: str) -> int:
-    """The older way to ask for `get_memory_info(device)["current"]`.
+    """The older form of `get_memory_info(device)["current"]`.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_memory_usage("CPU:0")
@@ -194,7 +194,7 @@ def get_memory_usage(device: str) -> int:
 
 
 def reset_memory_stats(device: str) -> None:
-    """The peak of `get_memory_info` is what is in use now.
+    """Resets the peak of `get_memory_info` to the current value.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.reset_memory_stats("CPU:0")
@@ -203,7 +203,7 @@ def reset_memory_stats(device: str) -> None:
 
 
 def get_device_details(device: Any) -> dict[str, Any]:
-    """What else is known of a device: of a GPU `device_name` and `compute_capability`.
+    """Returns further properties of a device: for a GPU `device_name` and `compute_capability`.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices("CPU")[0])
@@ -213,7 +213,7 @@ def get_device_details(device: Any) -> dict[str, Any]:
 
 
 def enable_op_determinism() -> None:
-    """Makes ops give the same bits at every run, as gradtape's do anyway.
+    """Makes ops deterministic, as gradtape's always are.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_op_determinism()
@@ -221,7 +221,7 @@ def enable_op_determinism() -> None:
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Whether GPUs may round the factors of float32 products to ten bits, which is faster; the CPU never does.
+    """Sets whether GPUs may round the factors of float32 products to ten bits, which is faster; the CPU never does.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
@@ -230,10 +230,10 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def enable_tensorflow_numerics(enabled: bool = True) -> None:
-    """Gives TensorFlow's numbers where gradtape's differ on purpose, or gradtape's own again.
+    """Selects TensorFlow's numbers where gradtape's differ on purpose, or gradtape's own.
 
-    docs/coming-from-tensorflow.md lists what it changes. Call it before the first function is traced: those traced
-    before keep their numbers. `GRADTAPE_TENSORFLOW_NUMERICS=1` in the environment does the same without a call.
+    docs/coming-from-tensorflow.md lists what it changes. Call it before the first function is traced: functions traced
+    before keep the old setting. `GRADTAPE_TENSORFLOW_NUMERICS=1` in the environment has the same effect.
 
     >>> import gradtape as tf
     >>> tf.config.enable_tensorflow_numerics()
@@ -245,7 +245,7 @@ def enable_tensorflow_numerics(enabled: bool = True) -> None:
 
 
 def tensorflow_numerics_enabled() -> bool:
-    """Whether numbers are TensorFlow's where gradtape's differ on purpose: see `enable_tensorflow_numerics`.
+    """Returns the setting of `enable_tensorflow_numerics`.
 
     >>> import gradtape as tf
     >>> tf.config.tensorflow_numerics_enabled()
@@ -255,7 +255,7 @@ def tensorflow_numerics_enabled() -> bool:
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """What the last call of `enable_tensor_float_32_execution` said; at first, that they may.
+    """Returns the setting of `enable_tensor_float_32_execution`; True by default.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.tensor_float_32_execution_enabled()
@@ -265,7 +265,7 @@ def tensor_float_32_execution_enabled() -> bool:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """How many threads one op may use. Kept only: the BLAS library behind NumPy reads `OMP_NUM_THREADS` and its like.
+    """Sets the threads per op. Stored only: NumPy's BLAS library reads `OMP_NUM_THREADS` and similar variables.
 
     >>> import gradtape as tf
     >>> tf.config.threading.set_intra_op_parallelism_threads(0)
@@ -274,7 +274,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """What the last call of `set_intra_op_parallelism_threads` said; 0 is a number the library chooses.
+    """Returns the setting of `set_intra_op_parallelism_threads`; 0 means the library's choice.
 
     >>> import gradtape as tf
     >>> tf.config.threading.get_intra_op_parallelism_threads()
@@ -284,7 +284,7 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """How many ops may run at a time. Kept only: ops run one after the other.
+    """Sets the number of ops that run in parallel. Stored only: ops run in sequence.
 
     >>> import gradtape as tf
     >>> tf.config.threading.set_inter_op_parallelism_threads(0)
@@ -293,7 +293,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """What the last call of `set_inter_op_parallelism_threads` said.
+    """Returns the setting of `set_inter_op_parallelism_threads`.
 
     >>> import gradtape as tf
     >>> tf.config.threading.get_inter_op_parallelism_threads()
@@ -303,7 +303,7 @@ def get_inter_op_parallelism_threads() -> int:
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Whether functions are compiled. Kept only.
+    """Sets whether functions are compiled. Stored only.
 
     >>> import gradtape as tf
     >>> tf.config.optimizer.set_jit(False)
@@ -312,7 +312,7 @@ def set_jit(enabled: bool | str) -> None:
 
 
 def get_jit() -> str:
-    """What the last call of `set_jit` said: "autoclustering" or "".
+    """Returns the setting of `set_jit`: "autoclustering" or "".
 
     >>> import gradtape as tf
     >>> tf.config.optimizer.get_jit()

@@ -1,4 +1,4 @@
-"""Where ops run and tensors are: `tf.device`, and names of devices in parts."""
+"""Placement of ops and tensors: `tf.device` and device names."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["DeviceSpec", "device"]
 
 
 def device(device_name: str | DeviceSpec | LogicalDevice | None) -> device_scope:
-    """A block in which ops run, and new tensors are, on the device of that name.
+    """Context manager: places ops and new tensors on the named device.
 
-    A device that is not there is replaced by one that is, unless `tf.config.set_soft_device_placement(False)` was said:
-    then an op in the block is an error. None lets gradtape choose, whatever blocks are around.
+    A missing device is replaced by an existing one, unless `tf.config.set_soft_device_placement(False)` was called:
+    then ops in the block raise an error. None restores the default placement, regardless of enclosing blocks.
 
     >>> import gradtape as tf
     >>> with tf.device("/CPU:0"):

@@ -1,4 +1,4 @@
-"""`tf.experimental.dlpack`: tensors handed to other libraries, and taken from them, without a copy."""
+"""`tf.experimental.dlpack`: exchanges tensors with other libraries without a copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """The tensor as a DLPack capsule, which one reader may take; it must not write into the memory.
+    """Returns the tensor as a DLPack capsule for one consumer, which must not write to the memory.
 
     >>> import gradtape as tf
     >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1.0, 2.0]))
@@ -33,7 +33,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
 
 
 def from_dlpack(dlcapsule: Any) -> Tensor:
-    """The tensor in a DLPack capsule, whose memory it shares.
+    """Returns the tensor in a DLPack capsule, whose memory it shares.
 
     >>> import gradtape as tf
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""`tf.errors`: the exceptions, and TensorFlow's numbers for their kinds."""
+"""`tf.errors`: the exceptions, and TensorFlow's error codes."""
 
 from __future__ import annotations
 

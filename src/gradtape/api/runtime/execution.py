@@ -1,6 +1,6 @@
-"""How TensorFlow's runtime would run ops: settings that are kept and answered, and contexts that change nothing here.
+"""Settings of TensorFlow's runtime that are stored without effect, and contexts without effect.
 
-Every op is computed when it is called, so that there is nothing to wait for and nobody else to run it.
+Every op is computed when it is called, so there is nothing to wait for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
 
 
 def get_synchronous_execution() -> bool:
-    """What `set_synchronous_execution` said last: True at first.
+    """Returns the setting of `set_synchronous_execution`; True by default.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_synchronous_execution()
@@ -35,7 +35,7 @@ def get_synchronous_execution() -> bool:
 
 
 def set_synchronous_execution(enable: bool) -> None:
-    """Keeps whether ops may be computed later than they are called: here they never are.
+    """Sets whether ops may run asynchronously. Stored only: they never do.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.set_synchronous_execution(True)
@@ -44,7 +44,7 @@ def set_synchronous_execution(enable: bool) -> None:
 
 
 def get_device_policy() -> str:
-    """What `set_device_policy` said last.
+    """Returns the setting of `set_device_policy`.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_device_policy()
@@ -54,7 +54,7 @@ def get_device_policy() -> str:
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Keeps what to do when an op's inputs are on another device. They are copied, whatever is said.
+    """Sets how to handle inputs on another device. Stored only: they are always copied.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.set_device_policy("silent")
@@ -67,7 +67,7 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """The options of TensorFlow's graph optimizer that were set.
+    """Returns the options set for TensorFlow's graph optimizer.
 
     >>> import gradtape as tf
     >>> tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]
@@ -77,7 +77,7 @@ def get_experimental_options() -> dict[str, Any]:
 
 
 def set_experimental_options(options: dict[str, Any]) -> None:
-    """Keeps options of TensorFlow's graph optimizer. gradtape's passes never change what a graph means, and stay on.
+    """Sets options of TensorFlow's graph optimizer. Stored only: gradtape's passes preserve semantics and stay on.
 
     >>> import gradtape as tf
     >>> tf.config.optimizer.set_experimental_options({})
@@ -86,7 +86,7 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 
 
 def enable_mlir_bridge() -> None:
-    """Nothing to do: there is no such bridge to XLA.
+    """Does nothing: there is no such bridge to XLA.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_mlir_bridge()
@@ -94,7 +94,7 @@ def enable_mlir_bridge() -> None:
 
 
 def disable_mlir_bridge() -> None:
-    """Nothing to do: there is no such bridge to XLA.
+    """Does nothing: there is no such bridge to XLA.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.disable_mlir_bridge()
@@ -102,7 +102,7 @@ def disable_mlir_bridge() -> None:
 
 
 def async_scope() -> contextlib.AbstractContextManager[None]:
-    """A context in which TensorFlow would compute ops later. Here they are computed at once, errors come at once.
+    """Context manager for TensorFlow's asynchronous execution. In gradtape, ops and errors are immediate.
 
     >>> import gradtape as tf
     >>> with tf.experimental.async_scope():
@@ -112,7 +112,7 @@ def async_scope() -> contextlib.AbstractContextManager[None]:
 
 
 def async_clear_error() -> None:
-    """Nothing to do: an error is raised by the op that has it.
+    """Does nothing: an op raises its own error.
 
     >>> import gradtape as tf
     >>> tf.experimental.async_clear_error()
@@ -120,7 +120,7 @@ def async_clear_error() -> None:
 
 
 def function_executor_type(executor_type: str | None) -> contextlib.AbstractContextManager[None]:
-    """A context that would choose TensorFlow's executor of functions.
+    """Context manager that selects TensorFlow's executor of functions; without effect.
 
     >>> import gradtape as tf
     >>> with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
@@ -130,7 +130,7 @@ def function_executor_type(executor_type: str | None) -> contextlib.AbstractCont
 
 
 def enable_strict_mode() -> None:
-    """Nothing to do: there are no deprecated functions that it would make fail.
+    """Does nothing: there are no deprecated functions that would fail.
 
     >>> import gradtape as tf
     >>> tf.experimental.enable_strict_mode()
@@ -138,7 +138,7 @@ def enable_strict_mode() -> None:
 
 
 def sync_devices() -> None:
-    """Nothing to wait for: what was computed is there when it is read.
+    """Does nothing: values are complete when they are read.
 
     >>> import gradtape as tf
     >>> tf.test.experimental.sync_devices()
@@ -146,7 +146,7 @@ def sync_devices() -> None:
 
 
 def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:
-    """A decorator of a test's method, which is skipped where `pred()` is true.
+    """Decorates a test method, which is skipped if `pred()` is true.
 
     >>> import gradtape as tf
     >>> @tf.test.disable_with_predicate(lambda: False, "never")
@@ -166,7 +166,7 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
 
 
 def with_eager_op_as_function(cls: Any = None, only_as_function: bool = False) -> Any:
-    """A decorator of a class of tests that changes nothing.
+    """Decorates a class of tests, without effect.
 
     >>> import gradtape as tf
     >>> @tf.test.with_eager_op_as_function

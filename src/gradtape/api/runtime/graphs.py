@@ -1,4 +1,4 @@
-"""`tf.Graph` as far as eager libraries touch it: the names that are taken, and which graph one is in."""
+"""`tf.Graph`, as far as eager libraries use it: unique names, and the current graph."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["Graph", "Operation"]
 
 
 class _AnyGraph(type):
-    """The graph of a traced function is a graph too."""
+    """The graph of a traced function is an instance too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TracedGraph) or super().__instancecheck__(instance)
 
 
 class Graph(metaclass=_AnyGraph):
-    """A name for what is traced, or for eager execution, and the names and collections in it.
+    """A graph of a trace or of eager execution: its names and collections.
 
-    There are no graphs but those of functions: what is called inside of `as_default` is computed at once.
+    There are no graphs except those of functions: ops inside `as_default` run immediately.
 
     >>> import gradtape as tf
     >>> graph = tf.Graph()
@@ -51,7 +51,7 @@ class Graph(metaclass=_AnyGraph):
         return self in _of_traces.values()
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """A name that was not given before: `name`, inside the scope, with a number where it takes one."""
+        """Returns a unique name: `name`, inside the scope, with a number if necessary."""
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, got {name!r}")
         name = scoped(name)
@@ -62,16 +62,16 @@ class Graph(metaclass=_AnyGraph):
         return found
 
     def get_name_scope(self) -> str:
-        """The scope in which names are made now."""
+        """Returns the current name scope."""
         return scoped("").rstrip("/")
 
     def name_scope(self, name: str) -> AbstractContextManager[Any]:
-        """As `tf.name_scope`."""
+        """Like `tf.name_scope`."""
         return name_scope(name)
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """A context in which this is the default graph of eager code."""
+        """Context manager: makes this the default graph of eager code."""
         outer, default.graph = default.graph, self
         try:
             yield self
@@ -79,36 +79,36 @@ class Graph(metaclass=_AnyGraph):
             default.graph = outer
 
     def finalize(self) -> None:
-        """Says that nothing is added any more."""
+        """Declares that nothing will be added."""
         self.finalized = True
 
     def get_operations(self) -> list[Operation]:
-        """None: the ops of an eager program are not kept. The graph of a `tf.function` has its own."""
+        """Returns none: the ops of an eager program are not recorded. The graph of a `tf.function` has its own."""
         return []
 
     def device(self, device_name_or_function: Any) -> Any:
-        """The same as `tf.device`."""
+        """Alias of `tf.device`."""
         return resolve("device")(device_name_or_function)
 
     def control_dependencies(self, control_inputs: Any) -> Any:
-        """The same as `tf.control_dependencies`."""
+        """Alias of `tf.control_dependencies`."""
         return resolve("control_dependencies")(control_inputs)
 
     def add_to_collection(self, name: Any, value: Any) -> None:
-        """Puts a value into the collection of that name."""
+        """Adds a value to the collection of that name."""
         self.get_collection_ref(name).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
-        """Puts a value into several collections."""
+        """Adds a value to several collections."""
         for name in [names] if isinstance(names, str) else set(names):
             self.add_to_collection(name, value)
 
     def get_collection_ref(self, name: Any) -> list[Any]:
-        """The collection of that name itself."""
+        """Returns the collection of that name itself."""
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """What was put into the collection of that name."""
+        """Returns the contents of the collection of that name."""
         return list(self._collections.get(name, ()))
 
     @property
@@ -117,7 +117,7 @@ class Graph(metaclass=_AnyGraph):
         return list(self._collections)
 
     def get_all_collection_keys(self) -> list[Any]:
-        """The names of the collections that have something in them."""
+        """Returns the names of nonempty collections."""
         return [name for name, values in self._collections.items() if values]
 
     def clear_collection(self, name: Any) -> None:
@@ -129,7 +129,7 @@ class Graph(metaclass=_AnyGraph):
 
 
 class _Default(threading.local):
-    """The graph of eager code, thread by thread."""
+    """The graph of eager code in each thread."""
 
     def __init__(self) -> None:
         self.graph = Graph()
@@ -140,5 +140,5 @@ _of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
 
 
 def graph_of_trace() -> Graph | None:
-    """The graph of the function that is being traced."""
+    """Returns the graph of the traced function."""
     return None if thread.trace is None else _of_traces.setdefault(thread.trace, Graph())

@@ -1,4 +1,4 @@
-"""`tf.sysconfig`: what was built in."""
+"""`tf.sysconfig`: build information."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["get_build_info", "is_built_with_rocm", "is_built_with_xla", "is_cpu_
 
 
 def get_build_info() -> dict[str, Any]:
-    """What gradtape was built with: no compiler, and neither CUDA nor ROCm, which other libraries bring.
+    """Returns build information: no compiler, and neither CUDA nor ROCm, which other libraries provide.
 
     >>> import gradtape as tf
     >>> tf.sysconfig.get_build_info()["is_cuda_build"]
@@ -20,7 +20,7 @@ def get_build_info() -> dict[str, Any]:
 
 
 def is_built_with_rocm() -> bool:
-    """False: there are no kernels for ROCm.
+    """Returns False: there are no kernels for ROCm.
 
     >>> import gradtape as tf
     >>> tf.test.is_built_with_rocm()
@@ -30,7 +30,7 @@ def is_built_with_rocm() -> bool:
 
 
 def is_built_with_xla() -> bool:
-    """Whether `jit_compile=True` is compiled: whether JAX is installed.
+    """Returns whether `jit_compile=True` is supported: whether JAX is installed.
 
     >>> import gradtape as tf
     >>> isinstance(tf.test.is_built_with_xla(), bool)
@@ -40,7 +40,7 @@ def is_built_with_xla() -> bool:
 
 
 def is_cpu_target_available(target: str) -> bool:
-    """Whether code for a CPU's architecture (`x86_64`, `aarch64`) can be run here.
+    """Returns whether code for a CPU architecture (`x86_64`, `aarch64`) can run on this machine.
 
     >>> import gradtape as tf
     >>> isinstance(tf.test.is_cpu_target_available("x86_64"), bool)

@@ -1,4 +1,4 @@
-"""What surrounds a computation: printing, scopes, ordering, Python functions as ops."""
+"""The environment of computations: printing, scopes, ordering, Python functions as ops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once, rather than being traced.
+    """Returns whether ops run eagerly, as opposed to being traced.
 
     >>> import gradtape as tf
     >>> tf.executing_eagerly()
@@ -41,7 +41,7 @@ def executing_eagerly() -> bool:
 
 
 def inside_function() -> bool:
-    """Whether a `tf.function` is being traced.
+    """Returns whether a `tf.function` is being traced.
 
     >>> import gradtape as tf
     >>> tf.inside_function()
@@ -51,7 +51,7 @@ def inside_function() -> bool:
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether `tensor` stands in a graph and has no value yet.
+    """Returns whether `tensor` is in a graph and has no value yet.
 
     >>> import gradtape as tf
     >>> tf.is_symbolic_tensor(tf.constant(1.0))
@@ -62,7 +62,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Nothing done inside the block is recorded, by any tape or accumulator, nor is part of a function being traced.
+    """Context manager: ops in the block are neither recorded by tapes and accumulators nor traced.
 
     >>> import gradtape as tf
     >>> x = tf.constant(2.0)
@@ -78,7 +78,7 @@ def init_scope() -> Iterator[None]:
 
 
 def control_dependencies(control_inputs: Any) -> Any:
-    """Ops run in program order: functions among the inputs are called, and the block is just run.
+    """Context manager: calls functions among the inputs; ops always run in program order.
 
     >>> import gradtape as tf
     >>> v = tf.Variable(1.0)
@@ -93,7 +93,7 @@ def control_dependencies(control_inputs: Any) -> Any:
 
 
 def group(*inputs: Any, **kwargs: Any) -> None:
-    """Eagerly, what is grouped has run already.
+    """Does nothing in eager execution: grouped ops have already run.
 
     >>> import gradtape as tf
     >>> tf.group(tf.constant(1.0))
@@ -112,7 +112,7 @@ def no_op(name: str | None = None) -> None:
 
 
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """The tensors as a list, once all of them have been computed.
+    """Returns the tensors as a list, after all of them have been computed.
 
     >>> import gradtape as tf
     >>> [float(t) for t in tf.tuple([tf.constant(1.0), tf.constant(2.0)])]
@@ -127,7 +127,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
 
 
 def timestamp(name: str | None = None) -> Tensor:
-    """The seconds since 1970, as a float64 tensor.
+    """Returns the seconds since 1970, as a float64 tensor.
 
     >>> import gradtape as tf
     >>> float(tf.timestamp()) > 1.7e9
@@ -142,7 +142,7 @@ def timestamp(name: str | None = None) -> Tensor:
 
 
 def get_logger() -> logging.Logger:
-    """The logger that warnings go to.
+    """Returns the logger of warnings.
 
     >>> import gradtape as tf
     >>> tf.get_logger().name
@@ -171,7 +171,7 @@ def _called(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> Any:
-    """What a Python function returned, as tensors of the types declared: one, or a list."""
+    """Returns the results of a Python function as tensors of the declared types: one, or a list."""
     if not isinstance(declared, list | builtins.tuple):
         return make(result, declared)
     values = [] if result is None else list(result) if isinstance(result, list | builtins.tuple) else [result]
@@ -183,12 +183,12 @@ def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> 
 
 
 def _declared(kind: Any) -> DType:
-    """The dtype of a result that is declared by a dtype or by a TensorSpec."""
+    """Returns the dtype of a result declared by a dtype or a TensorSpec."""
     return kind.dtype if hasattr(kind, "shape") else as_dtype(kind)
 
 
 def _decorator(calling: Callable[..., Any], inp: Any, Tout: Any) -> Any:
-    """What `@tf.py_function(Tout=...)` puts around a function."""
+    """Returns the decorator for `@tf.py_function(Tout=...)`."""
     title = calling.__name__
     if inp is not None:
         raise TypeError(f"Don't set the `inp` argument when using tf.{title} as a decorator (`func=None`).")
@@ -207,17 +207,17 @@ def _check_call(title: str, inp: Any, Tout: Any) -> None:
 
 
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
-    """`func(*inp)` on tensors; what it computes is differentiable.
+    """Calls `func(*inp)` with tensors; the result is differentiable.
 
     Args:
-      Tout: the dtype of the result, or a list of dtypes for a list of results; `tf.RaggedTensorSpec` and its like for
-        what is not one tensor.
+      Tout: the dtype of the result, or a list of dtypes for a list of results; `tf.RaggedTensorSpec` and similar specs
+        for composite tensors.
 
     >>> import gradtape as tf
     >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
     9.0
 
-    Without `func` it is a decorator:
+    Without `func`, it is a decorator:
 
     >>> @tf.py_function(Tout=tf.float32)
     ... def add(x, y):
@@ -250,7 +250,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 
 
 def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, differentiable: bool) -> Any:
-    """`call(inp)`; in a function that is being traced, a part of the graph."""
+    """Calls `call(inp)`; during tracing, adds the call to the graph."""
     inputs = [to_tensor(x) for x in inp]
     if dispatch.thread.trace is None:
         return call(inputs)
@@ -267,7 +267,7 @@ def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, diffe
 def numpy_function(
     func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:
-    """`func(*inp)` on NumPy arrays; no gradient flows through it.
+    """Calls `func(*inp)` with NumPy arrays; no gradient flows through it.
 
     Args:
       Tout: the dtype of the result, or a list of dtypes for a list of results.
@@ -276,14 +276,14 @@ def numpy_function(
     >>> float(tf.numpy_function(lambda x: x + 1, [tf.constant(3.0)], tf.float32))
     4.0
 
-    Without `func` it is a decorator, as `tf.py_function` is.
+    Without `func`, it is a decorator, like `tf.py_function`.
     """
     if func is None:
         return _decorator(numpy_function, inp, Tout)
     _check_call("numpy_function", inp, Tout)
     declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
 
-    inp = [x if is_tensor_like(x) else np.asarray(x) for x in inp]  # Python's numbers arrive as NumPy makes them
+    inp = [x if is_tensor_like(x) else np.asarray(x) for x in inp]  # Python numbers are converted by NumPy
 
     in_graph = dispatch.thread.trace is not None
 
@@ -291,7 +291,7 @@ def numpy_function(
         arrays = [np.asarray(x.numpy()) for x in tensors]
         if in_graph:
             return _arrays_declared(_called(func, arrays), declared)
-        result = func(*arrays)  # eagerly, what comes is what there is, whatever `Tout` says
+        result = func(*arrays)  # in eager execution, the results are returned as they are, whatever `Tout` is
         found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
         return found[0] if len(found) == 1 else found
 
@@ -299,7 +299,7 @@ def numpy_function(
 
 
 def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
-    """What a NumPy function returned, as NumPy sees it, if it is what was declared."""
+    """Returns the results of a NumPy function as arrays, after checking them against the declaration."""
     values = result if isinstance(result, list | builtins.tuple) else [] if result is None else [result]
     if len(values) != len(declared):
         raise errors.InvalidArgumentError(
@@ -316,10 +316,10 @@ def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
 
 
 def print(*inputs: Any, **kwargs: Any) -> None:
-    """Prints values, tensors in short form, to `output_stream` (standard error unless given).
+    """Prints values, tensors in short form, to `output_stream` (standard error by default).
 
-    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr`, "file://path" or a level of logging), `summarize`
-    (how many entries at each end of a dimension, 3; -1 for all), `sep`, `end`, `name`.
+    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr`, "file://path" or a logging level), `summarize` (the
+    number of entries at each end of a dimension, 3 by default; -1 for all), `sep`, `end`, `name`.
 
     >>> import gradtape as tf, sys
     >>> tf.print("x =", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
@@ -357,7 +357,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
             if len(parts) == 3:
                 parts = ["'SparseTensor(indices={}, values={}, shape={})'".format(*parts)]
             shown.append(_Shown(parts[0]) if parts else leaf)
-        if alone and structures[0].dtype is string:  # a text by itself, not one among others
+        if alone and structures[0].dtype is string:  # a single text, not one among others
             shown = [np.asarray(arrays[0]).item().decode(errors="replace")]
         _write(stream, sep.join(map(_text, nest.pack_sequence_as(structures, shown))) + end)
 
@@ -370,13 +370,13 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         trace.run(output, tensors, {"write": write})
 
 
-# The levels of TensorFlow's logging, which are Python's, and those of absl's.
+# The levels of TensorFlow's logging, which are Python's, and those of absl.
 _LEVELS = {20: logging.INFO, 30: logging.WARNING, 40: logging.ERROR}
 _LEVELS |= {0: logging.INFO, -1: logging.WARNING, -2: logging.ERROR}
 
 
 class _Logged:
-    """A stream of which every text is a message of the log."""
+    """A stream that logs every text as a message."""
 
     def __init__(self, level: int) -> None:
         self._level = level
@@ -386,21 +386,21 @@ class _Logged:
 
 
 def _read(value: Any, count: int) -> Any:
-    """A tensor or a variable as the tensor to print, a ragged tensor as its text; anything else as it is."""
+    """Returns the tensor of a tensor or variable, the text of a ragged tensor, anything else unchanged."""
     if hasattr(value, "_as_text"):
         return _Text(value._as_text(count))
     return to_tensor(value) if is_tensor_like(value) else value
 
 
 class _Text:
-    """Something to print that is a text already."""
+    """Text to print."""
 
     def __init__(self, text: Tensor) -> None:
         self.text = text
 
 
 def _printed(leaf: Any) -> list[Tensor]:
-    """The tensors that are printed for one part of what is to be printed."""
+    """Returns the tensors to print for one part of the output."""
     if isinstance(leaf, _Text):
         return [leaf.text]
     if isinstance(leaf, SparseTensor):
@@ -421,7 +421,7 @@ def _write(stream: Any, text: str) -> None:
 
 
 class _Shown:
-    """Stands for a tensor in a structure that is printed."""
+    """Represents a tensor in a printed structure."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -431,7 +431,7 @@ class _Shown:
 
 
 def summary(x: Tensor, count: int) -> str:
-    """A tensor as `tf.print` shows it: `count` entries at each end of every dimension, or all if it is negative."""
+    """Formats a tensor as `tf.print` does: `count` entries at each end of every dimension, or all if negative."""
     array = np.asarray(x.array)
     return _summary(array, count, x.dtype is string, 0)
 
@@ -450,7 +450,7 @@ def _summary(array: Any, count: int, text: bool, depth: int) -> str:
 
 
 def _escaped(text: bytes) -> str:
-    """A text as C's string literals have it."""
+    """Escapes a text as in C string literals."""
     known = {c: f"\\{c}" for c in "\"'\\"} | {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
     return "".join(
         known.get(c) or (c if c >= " " and c != "\x7f" else f"\\{ord(c):03o}") for c in text.decode(errors="replace")
@@ -458,7 +458,7 @@ def _escaped(text: bytes) -> str:
 
 
 def _number(value: Any) -> str:
-    """The shortest of TensorFlow's two spellings of a number that gives it back."""
+    """Returns the shorter of TensorFlow's two formats of a number that round-trips."""
     if isinstance(value, np.bool_ | np.integer):
         return str(int(value))
     if isinstance(value, np.complexfloating):
@@ -472,7 +472,7 @@ def _number(value: Any) -> str:
 
 
 def print_values(x: Tensor, count: int) -> str:
-    """The first `count` values of a tensor (all if negative), as assertions show them."""
+    """Formats the first `count` values of a tensor (all if negative), as assertions do."""
     flat = np.ravel(x.array).tolist()
     shown = flat if count < 0 or len(flat) <= count else flat[:count]
     return ", ".join(map(str, shown)) + (", ..." if len(shown) < len(flat) else "")

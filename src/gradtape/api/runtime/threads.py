@@ -1,4 +1,4 @@
-"""`tf.train`: threads that stop together, and the addresses of a cluster's tasks."""
+"""`tf.train`: coordinated threads, and cluster specifications."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ClusterSpec", "Coordinator"]
 
 
 class Coordinator:
-    """Threads that stop together: one asks all to, or raises, and who joins them hears of it.
+    """Coordinates threads that stop together: one requests a stop or raises, and `join` reports it.
 
     >>> import gradtape as tf
     >>> coordinator = tf.train.Coordinator()
@@ -32,11 +32,11 @@ class Coordinator:
 
     @property
     def joined(self) -> bool:
-        """Whether the threads were joined."""
+        """Whether the threads have been joined."""
         return self._joined
 
     def request_stop(self, ex: Any = None) -> None:
-        """Asks all threads to stop; an exception is raised again by `join`."""
+        """Requests all threads to stop; `join` raises a given exception."""
         with self._lock:
             error = ex[1] if isinstance(ex, tuple) else ex
             if self._joined:
@@ -49,36 +49,36 @@ class Coordinator:
                 self._stop.set()
 
     def clear_stop(self) -> None:
-        """Begins again: nobody was asked to stop."""
+        """Clears the stop request."""
         with self._lock:
             self._joined, self._raised = False, None
             self._stop.clear()
 
     def should_stop(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Returns whether a stop was requested."""
         return self._stop.is_set()
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Waits until somebody asks to stop; whether somebody did."""
+        """Waits for a stop request; returns whether there was one."""
         return self._stop.wait(timeout)
 
     @contextlib.contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """A context whose exceptions ask all threads to stop."""
+        """Context manager: exceptions request a stop."""
         try:
             yield
         except Exception as error:
             self.request_stop(error)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Remembers a thread to be joined."""
+        """Registers a thread to be joined."""
         with self._lock:
             self._threads.add(thread)
 
     def join(
         self, threads: Any = None, stop_grace_period_secs: float = 120, ignore_live_threads: bool = False
     ) -> None:
-        """Waits until all threads have ended, and raises what one of them gave to `request_stop`."""
+        """Waits until all threads have ended, and raises the exception given to `request_stop`."""
         waiting = [*self._threads, *(t for t in threads or () if t not in self._threads)]
         while any(t.is_alive() for t in waiting) and not self.wait_for_stop(0.05):
             pass
@@ -94,13 +94,13 @@ class Coordinator:
             raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(alive)}")
 
     def raise_requested_exception(self) -> None:
-        """Raises what was given to `request_stop`, if anything was."""
+        """Raises the exception given to `request_stop`, if any."""
         if self._raised is not None:
             raise self._raised
 
 
 class ClusterSpec:
-    """The addresses of the tasks of a cluster, job by job.
+    """The addresses of the tasks of a cluster, by job.
 
     >>> import gradtape as tf
     >>> tf.train.ClusterSpec({"worker": ["a:1", "b:2"]}).task_address("worker", 1)
@@ -138,27 +138,27 @@ class ClusterSpec:
         return list(self._jobs)
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks a job has."""
+        """Returns the number of tasks of a job."""
         return len(self._job(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
-        """The numbers of a job's tasks."""
+        """Returns the indices of a job's tasks."""
         return sorted(self._job(job_name))
 
     def task_address(self, job_name: str, task_index: int) -> str:
-        """Where a task is."""
+        """Returns the address of a task."""
         tasks = self._job(job_name)
         if task_index not in tasks:
             raise ValueError(f"No task with index {task_index!r} in job {job_name!r}")
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """Where a job's tasks are, None for a number that none has."""
+        """Returns the addresses of a job's tasks, with None for missing indices."""
         tasks = self._job(job_name)
         return [tasks.get(i) for i in range(max(tasks, default=-1) + 1)]
 
     def as_dict(self) -> dict[str, Any]:
-        """The addresses by the names of jobs: lists, or dictionaries where numbers are missing."""
+        """Returns the addresses by job: lists, or dicts if indices are missing."""
         return {
             name: list(tasks.values()) if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
             for name, tasks in self._jobs.items()

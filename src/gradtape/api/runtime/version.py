@@ -1,4 +1,4 @@
-"""`tf.version`: the TensorFlow whose names and meaning gradtape has."""
+"""`tf.version`: the TensorFlow version that gradtape implements."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ __all__ = [
 ]  # fmt: skip
 
 VERSION = "2.21.0"
-GIT_VERSION = "v2.21.0-gradtape"  # nothing of TensorFlow's is in here
-COMPILER_VERSION = ""  # nothing was compiled
+GIT_VERSION = "v2.21.0-gradtape"  # contains no TensorFlow code
+COMPILER_VERSION = ""  # nothing is compiled
 GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER, GRAPH_DEF_VERSION_MIN_PRODUCER = 2474, 0, 0

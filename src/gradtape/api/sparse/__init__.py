@@ -1,1 +1,1 @@
-"""`tf.sparse`: sparse tensors made, shaped, added, multiplied, reduced."""
+"""`tf.sparse`: creation, shaping and arithmetic of sparse tensors."""

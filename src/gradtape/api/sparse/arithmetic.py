@@ -1,4 +1,4 @@
-"""Arithmetic on sparse tensors: sums, extremes, products with dense matrices, reductions."""
+"""Arithmetic on sparse tensors: sums, extrema, products with dense matrices, reductions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = [
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """`a + b`: sparse if both are, with the places of both, otherwise dense.
+    """Computes `a + b`: sparse with the indices of both if both are sparse, otherwise dense.
 
     Args:
-      threshold: sums of two elements that are smaller than this in magnitude are dropped from a sparse result.
+      threshold: sums of two elements with a smaller magnitude are dropped from a sparse result.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
@@ -70,7 +70,8 @@ def _check_pair(a: SparseTensor, b: SparseTensor, title: str) -> None:
 
 
 def both_filled(a: SparseTensor, b: SparseTensor) -> tuple[SparseTensor, SparseTensor]:
-    """`a` and `b`, each with zeros where only the other has an element; values at the same place are added."""
+    """Returns `a` and `b`, each with explicit zeros at the indices of the other; duplicate indices are summed.
+    """
     flat = ops.concat(places(a), places(b), axis=0)
     first, segments, _ = ops.unique_slices(flat, axis=0)
     count, own = first.dims[0], a.values.dims[0]
@@ -80,7 +81,7 @@ def both_filled(a: SparseTensor, b: SparseTensor) -> tuple[SparseTensor, SparseT
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The larger of the two at every place of either, where what is not there counts as 0.
+    """Returns the elementwise maximum at the indices of either; missing elements count as 0.
 
     >>> import gradtape as tf
     >>> a, b = tf.SparseTensor([[0], [1]], [5, -2], [3]), tf.SparseTensor([[0]], [7], [3])
@@ -91,7 +92,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The smaller of the two at every place of either, where what is not there counts as 0.
+    """Returns the elementwise minimum at the indices of either; missing elements count as 0.
 
     >>> import gradtape as tf
     >>> a, b = tf.SparseTensor([[0], [1]], [5, -2], [3]), tf.SparseTensor([[0]], [7], [3])
@@ -113,7 +114,7 @@ def _extreme(op: Any, sp_a: Any, sp_b: Any, title: str) -> SparseTensor:
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """The matrix product of a sparse matrix and a dense one, or of a dense one and a sparse one.
+    """Multiplies a sparse matrix by a dense one, or a dense one by a sparse one.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5.0, 7.0], [2, 2])
@@ -161,7 +162,7 @@ def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The sums along axes, all of them unless told; dense, or sparse with the sums that have terms.
+    """Sums along axes, all by default; the result is dense, or sparse with the nonempty sums.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [5, 7, 1], [2, 2])
@@ -176,7 +177,7 @@ def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The largest of the elements that are there along axes, all of them unless told; 0 where there are none.
+    """Returns the maximum of the stored elements along axes, all by default; 0 where there are none.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [-5, 7, 1], [3, 2])
@@ -209,7 +210,7 @@ def _reduced(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_re
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The softmax of the elements that are there along the last axis.
+    """Returns the softmax of the stored elements along the last axis.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [5.0, 2.0, 2.0], [2, 2])
@@ -236,9 +237,10 @@ def sampled_addmm(
     indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: Any = 1.0, alpha: Any = 1.0,
     output_type: Any = dtypes.float32,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Entries of `alpha * mat1 @ mat2` at some places, added to `beta` times the values there: the parts of the result.
+    """Adds entries of `alpha * mat1 @ mat2` at given indices to `beta` times the values there; returns components.
 
-    Each matrix of a batch has as many places: `indices` have the shape `[..., entries, 2]`, `values` `[..., entries]`.
+    Each matrix of a batch has the same number of indices: `indices` has the shape `[..., entries, 2]`, `values`
+    `[..., entries]`.
 
     >>> import gradtape as tf
     >>> tf.sparse.sampled_addmm([[0, 0]], [1.0], [1, 1], [[2.0, 3.0]], [[4.0], [5.0]])[1].numpy().tolist()

@@ -1,4 +1,4 @@
-"""Crosses of features: every combination of what the rows of several tensors have, as text or as hashes."""
+"""Feature crosses: all combinations of the features in rows of several tensors, as text or as hashes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MASK, _FACTOR, _KEY = 0xFFFFFFFFFFFFFFFF, 0xC6A4A7935BD1E995, 0xDECAFCAFFE
 
 
 def cross(inputs: Any, name: str | None = None, separator: str | None = None) -> SparseTensor:
-    """Every combination of the features in a row of the inputs, joined to one string.
+    """Returns all combinations of the features in a row of the inputs, joined to strings.
 
     Args:
-      inputs: matrices or sparse matrices, of strings or integers. What is sparse stands first in a combination.
-      separator: stands between two features; `_X_` unless given.
+      inputs: matrices or sparse matrices, of strings or integers. Sparse ones come first in a combination.
+      separator: the text between two features; `_X_` by default.
 
     >>> import gradtape as tf
     >>> crossed = tf.sparse.cross([tf.constant([["a", "b"]]), tf.constant([[1]])])
@@ -39,17 +39,17 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
 
 
 def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:
-    """Features as one string."""
+    """Joins features to one string."""
     return lambda features: between.join(x if isinstance(x, bytes) else str(x).encode() for x in features)
 
 
 def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None) -> Any:
-    """Every combination of the features in a row of the inputs, as a hash.
+    """Returns all combinations of the features in a row of the inputs, as hashes.
 
     Args:
-      inputs: matrices or sparse matrices, of strings or integers. What is sparse stands first in a combination.
-      num_buckets: hashes are below it, unless it is 0.
-      hash_key: where the hash begins.
+      inputs: matrices or sparse matrices, of strings or integers. Sparse ones come first in a combination.
+      num_buckets: the upper limit of hashes, unless it is 0.
+      hash_key: the initial value of the hash.
 
     >>> import gradtape as tf
     >>> crossed = tf.sparse.cross_hashed([tf.constant([["a", "b"]]), tf.constant([[1]])], num_buckets=10)
@@ -60,7 +60,7 @@ def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
 
 
 def hashed_features(num_buckets: int, hash_key: int | None) -> Callable[[tuple[Any, ...]], int]:
-    """Features as one hash."""
+    """Combines features to one hash."""
     if num_buckets < 0:
         raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 0")
     key = _KEY if hash_key is None else int(hash_key)
@@ -76,7 +76,7 @@ def hashed_features(num_buckets: int, hash_key: int | None) -> Callable[[tuple[A
 
 
 def _both(first: int, second: int) -> int:
-    """TensorFlow's `FingerprintCat64`: two fingerprints as one."""
+    """TensorFlow's `FingerprintCat64`: combines two fingerprints."""
     mixed = second * _FACTOR & _MASK
     found = (first ^ _FACTOR ^ (mixed ^ mixed >> 47) * _FACTOR) * _FACTOR & _MASK
     found = (found ^ found >> 47) * _FACTOR & _MASK

@@ -1,4 +1,4 @@
-"""Segments of rows picked out of a tensor, and counts that are mostly zero."""
+"""Segment reductions of selected rows, and sparse counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def segment_sum(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The sums of those rows of `data` that `indices` name and whose segments' numbers are equal.
+    """Sums the rows of `data` at `indices` with equal segment ids.
 
     Args:
       sparse_gradient: whether the gradient of `data` is an `IndexedSlices`.
@@ -40,7 +40,7 @@ def segment_mean(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The means of those rows of `data` that `indices` name and whose segments' numbers are equal.
+    """Returns the mean of the rows of `data` at `indices` with equal segment ids.
 
     >>> import gradtape as tf
     >>> tf.sparse.segment_mean([[1.0], [2.0], [4.0]], [0, 2, 1], [0, 0, 1]).numpy().tolist()
@@ -67,7 +67,7 @@ def segment_sqrt_n(
 def _rows(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool, title: str
 ) -> tuple[Tensor, Tensor, int]:
-    """The rows that are named, the numbers of their segments, and how many segments there are."""
+    """Returns the selected rows, their segment ids, and the number of segments."""
     x, which, ids = to_tensor(data), *(to_tensor(n, hint=dtypes.int32) for n in (indices, segment_ids))
     if len(which.dims) != 1 or which.dims != ids.dims:
         raise errors.InvalidArgumentError(
@@ -89,7 +89,7 @@ def _rows(
 
 
 def _sizes(rows: Tensor, ids: Tensor, count: int) -> Tensor:
-    """How many rows each segment has, at least 1, shaped to divide the segments of `rows`."""
+    """Returns the number of rows in each segment, at least 1, shaped to divide the segments of `rows`."""
     found = ops.segment_sum(to_tensor(np.ones(ids.dims, rows.dtype.numpy)), ids, count=count)
     return ops.reshape(ops.maximum(found, ops.ones_like(found)), shape=(count, *(1,) * (len(rows.dims) - 1)))
 
@@ -98,12 +98,12 @@ def bincount(
     values: Any, weights: Any = None, axis: int | None = 0, minlength: Any = None, maxlength: Any = None,
     binary_output: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """How often each number occurs in `values`, or the sum of the weights, for those that do occur.
+    """Counts each number in `values`, or sums its weights, for numbers that occur.
 
     Args:
-      axis: None or 0 counts everything together, -1 each row.
-      minlength, maxlength: bounds of the size of the last axis; numbers beyond it are not counted.
-      binary_output: only that a number occurs: 1.
+      axis: None or 0 counts all values together, -1 counts each row.
+      minlength, maxlength: bounds of the size of the last axis; larger numbers are not counted.
+      binary_output: return 1 for each number that occurs.
 
     >>> import gradtape as tf
     >>> found = tf.sparse.bincount([1, 1, 4])
@@ -146,7 +146,7 @@ def bincount(
 
 
 def _numbered(values: Any, axis: int | None) -> tuple[Tensor, Tensor, int | None]:
-    """The numbers, the rows they stand in, and how many rows there are; None for one count of everything."""
+    """Returns the numbers, their rows, and the number of rows; None for one count of everything."""
     if isinstance(values, SparseTensor):
         x, rows, dims = values.values, values.indices[:, 0], values.dims
     else:
@@ -165,7 +165,7 @@ def _numbered(values: Any, axis: int | None) -> tuple[Tensor, Tensor, int | None
 
 
 def _weights(values: Any, weights: Any) -> Tensor:
-    """The weights, one for each number."""
+    """Returns the weights, one per number."""
     if isinstance(values, SparseTensor) != isinstance(weights, SparseTensor):
         raise ValueError("`weights` must be a SparseTensor exactly if `values` is one")
     if isinstance(weights, SparseTensor):

@@ -1,4 +1,4 @@
-"""`tf.sets`: the rows along the last axis as sets. What they have in common comes as a sparse tensor, sorted."""
+"""`tf.sets`: set operations on rows along the last axis. Results are sorted sparse tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Row = tuple[int, ...]
 
 
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
-    """What is in a row of `a` and not in that of `b`, or the other way around.
+    """Returns the values in a row of `a` that are not in that of `b`, or vice versa.
 
     >>> import gradtape as tf
     >>> found = tf.sets.difference(tf.constant([[1, 2, 3]]), tf.constant([[2, 5, 6]]))
@@ -31,7 +31,7 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What is in a row of `a` and in that of `b`.
+    """Returns the values in both rows.
 
     >>> import gradtape as tf
     >>> found = tf.sets.intersection(tf.constant([[1, 2, 3]]), tf.constant([[3, 2, 6]]))
@@ -42,7 +42,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What is in a row of `a` or in that of `b`.
+    """Returns the values in either row.
 
     >>> import gradtape as tf
     >>> found = tf.sets.union(tf.constant([[1, 2, 3]]), tf.constant([[3, 2, 6]]))
@@ -53,7 +53,7 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 
 def size(a: Any, validate_indices: bool = True) -> Tensor:
-    """How many different values each row of a sparse tensor has.
+    """Returns the number of distinct values in each row of a sparse tensor.
 
     >>> import gradtape as tf
     >>> rows = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [5, 5, 6], [2, 2])
@@ -93,7 +93,7 @@ def _combined(a: Any, b: Any, combine: Callable[[set[Any], set[Any]], set[Any]],
 
 
 def _sets(x: Any, validated: bool) -> dict[_Row, set[Any]]:
-    """The values of each row that has any."""
+    """Returns the values of each nonempty row."""
     found: dict[_Row, set[Any]] = {}
     if not isinstance(x, SparseTensor):
         array = to_array(x)

@@ -1,4 +1,4 @@
-"""Sparse tensors in other shapes: joined, cut, turned, with other axes."""
+"""Concatenation, splitting, reshaping and transposition of sparse tensors."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def _axis(axis: Any, rank: int, title: str) -> int:
 def concat(
     axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
-    """The sparse tensors one after another along an axis.
+    """Concatenates sparse tensors along an axis.
 
     Args:
-      expand_nonconcat_dims: whether the other axes may differ in size; the largest counts.
+      expand_nonconcat_dims: whether the other axes may differ in size; the largest size is used.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1]], [5], [1, 2])
@@ -75,7 +75,7 @@ def concat(
 
 
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
-    """`sp_input` with an axis of size 1 more, the last one unless told.
+    """Inserts an axis of size 1 into `sp_input`, by default at the end.
 
     >>> import gradtape as tf
     >>> tf.sparse.expand_dims(tf.SparseTensor([[0, 1]], [5], [1, 2]), 0).dense_shape.numpy().tolist()
@@ -93,7 +93,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """The same elements in a tensor of another shape of the same rank; None means the smallest that holds them.
+    """Returns the same elements with another shape of the same rank; None means the smallest possible one.
 
     >>> import gradtape as tf
     >>> tf.sparse.reset_shape(tf.SparseTensor([[0, 1]], [5], [4, 4])).dense_shape.numpy().tolist()
@@ -115,7 +115,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements in another shape; one size may be -1, which means what is left.
+    """Reshapes a sparse tensor; one size may be -1 and is then inferred.
 
     >>> import gradtape as tf
     >>> tf.sparse.reshape(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), [-1]).indices.numpy().tolist()
@@ -142,7 +142,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The block of `sp_input` that begins at `start` and has `size`, or ends where `sp_input` does.
+    """Returns the block of `sp_input` that starts at `start` and has `size`, clipped at the end of `sp_input`.
 
     >>> import gradtape as tf
     >>> tf.sparse.slice(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), [0, 1], [2, 2]).indices.numpy().tolist()
@@ -172,7 +172,7 @@ def _block(s: SparseTensor, first: list[int], stop: list[int]) -> SparseTensor:
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """`sp_input` cut into `num_split` parts along an axis; the first parts are one longer where it does not divide.
+    """Splits `sp_input` into `num_split` parts along an axis; the first parts are one longer if there is a remainder.
 
     >>> import gradtape as tf
     >>> parts = tf.sparse.split(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), 2, axis=1)
@@ -201,7 +201,7 @@ def split(
 
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """`sp_input` with its axes in another order, reversed unless told.
+    """Permutes the axes of `sp_input`, reversed by default.
 
     >>> import gradtape as tf
     >>> tf.sparse.transpose(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3])).indices.numpy().tolist()

@@ -1,4 +1,4 @@
-"""Sparse tensors: made from dense ones and back, put in order, thinned out, and given a value in every row."""
+"""Conversion, sorting, filtering and filling of sparse tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def sparse(sp_input: Any) -> SparseTensor:
-    """`sp_input`, which must be a sparse tensor, or the arrays of one."""
+    """Returns `sp_input`, which must be a sparse tensor or its arrays."""
     sp_input = made_sparse(sp_input)
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, got {sp_input!r}. Use tf.sparse.from_dense")
@@ -31,7 +31,7 @@ def sparse(sp_input: Any) -> SparseTensor:
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of `tensor` that are not zero, in row-major order.
+    """Returns the nonzero elements of `tensor`, in row-major order.
 
     >>> import gradtape as tf
     >>> s = tf.sparse.from_dense([[0, 5], [7, 0]])
@@ -53,10 +53,10 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
-    """The dense tensor, with `default_value` (zero unless told) where `sp_input` has nothing.
+    """Returns the dense tensor, with `default_value` (zero by default) where `sp_input` has no element.
 
     Args:
-      validate_indices: whether to raise `InvalidArgumentError` for places out of order or given twice.
+      validate_indices: whether to raise `InvalidArgumentError` for unsorted or duplicate indices.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
@@ -87,7 +87,7 @@ def _check_order(flat: Any, indices: Any) -> None:
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The same sparse tensor with its elements in row-major order.
+    """Sorts the elements of a sparse tensor in row-major order.
 
     >>> import gradtape as tf
     >>> s = tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [7, 5], [2, 2]))
@@ -99,19 +99,19 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def selected(s: SparseTensor, which: Tensor) -> SparseTensor:
-    """Those elements, in this order."""
+    """Returns the selected elements, in this order."""
     values = ops.gather(s.values, which, axis=0, batch=0)
     return SparseTensor(ops.gather(s.indices, which, axis=0, batch=0), values, s.dense_shape)
 
 
 def where_true(flags: Tensor) -> Tensor:
-    """The places along the one axis of `flags` where it is true."""
+    """Returns the indices at which the vector `flags` is true."""
     found = ops.nonzero(flags)
     return ops.reshape(found, shape=(found.dims[0],))
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """Only those elements for which `to_retain` is true.
+    """Keeps the elements for which `to_retain` is true.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0], [2], [3]], [1, 2, 3], [5])
@@ -129,7 +129,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
-    """`sp_input` with `default_value` first in each row that has nothing, and which rows those are.
+    """Returns `sp_input` with `default_value` first in each empty row, and which rows were empty.
 
     >>> import gradtape as tf
     >>> s, empty = tf.sparse.fill_empty_rows(tf.SparseTensor([[0, 1], [2, 0]], [5, 7], [3, 2]), -1)
@@ -153,14 +153,14 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
     added[:, 0] = np.flatnonzero(empty)
     order = np.argsort(np.concatenate([rows, added[:, 0]]), kind="stable")
-    sources = np.minimum(order, len(rows))  # the value after the last one is the default
+    sources = np.minimum(order, len(rows))  # the default is appended after the last value
     values = ops.concat(s.values, ops.reshape(default, shape=(1,)), axis=0)
     filled = ops.gather(values, to_tensor(sources), axis=0, batch=0)
     return SparseTensor(np.concatenate([indices, added])[order], filled, s.dense_shape), to_tensor(empty)
 
 
 def eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
-    """A matrix with ones on its diagonal.
+    """Returns a sparse matrix with ones on its diagonal.
 
     >>> import gradtape as tf
     >>> tf.sparse.eye(2, 3).indices.numpy().tolist()
@@ -174,7 +174,7 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, nam
 
 
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
-    """`op` on the values of the sparse tensors among the arguments, which must have the same places.
+    """Applies `op` to the values of the sparse tensors among the arguments, which must have the same indices.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5.0, 7.0], [2, 2])
@@ -208,7 +208,7 @@ def _mismatched() -> Exception:
 
 
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
-    """The slices of `a` but those whose index is in `mask_indices`.
+    """Returns the slices of `a` except those whose index is in `mask_indices`.
 
     >>> import gradtape as tf
     >>> slices = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([3, 5]))
@@ -223,7 +223,7 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """Where the last axis of a dense tensor of bools is true: at the values of `sp_input`, which are numbers of words.
+    """Returns a dense bool tensor that is true at the values of `sp_input` along the last axis.
 
     >>> import gradtape as tf
     >>> words = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [2, 0, 1], [2, 2])

@@ -1,4 +1,4 @@
-"""Summaries in TensorFlow 2's form: a tensor, and the metadata that names the plugin of TensorBoard that shows it."""
+"""Summaries in TensorFlow 2's format: a tensor, and metadata that names the TensorBoard plugin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..io.tensors import encoded
 
 
 def plugin_metadata(plugin: str, description: str | None = None, content: bytes = b"") -> Any:
-    """A `SummaryMetadata` for a plugin, with the plugin's own message."""
+    """Returns a `SummaryMetadata` for a plugin, with the plugin's own message."""
     from tensorboardX.proto.summary_pb2 import SummaryMetadata
 
     plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
@@ -19,7 +19,7 @@ def plugin_metadata(plugin: str, description: str | None = None, content: bytes 
 
 
 def tensor_event(tag: str, array: np.ndarray[Any, Any], dtype: DType, metadata: Any) -> Any:
-    """The summary that holds an array; `metadata` is a `SummaryMetadata`, a serialized one, or None."""
+    """Returns the summary of an array; `metadata` is a `SummaryMetadata`, a serialized one, or None."""
     from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
     from tensorboardX.proto.tensor_pb2 import TensorProto
 

@@ -1,4 +1,4 @@
-"""`tf.summary.experimental`: the step that summaries have unless they say one, and the scopes of their names."""
+"""`tf.summary.experimental`: the default step of summaries, and the scopes of their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["get_step", "set_step", "summary_scope"]
 
 
 def get_step() -> Any:
-    """The step of this thread's summaries, None if it was not set.
+    """Returns the step of this thread's summaries, or None if it is not set.
 
     >>> import gradtape as tf
     >>> tf.summary.experimental.set_step(3)
@@ -41,7 +41,7 @@ def set_step(step: Any) -> None:
 
 @contextmanager
 def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
-    """A scope for a summary: its tag, which is its name in the scopes around it, and the name of its own scope.
+    """Context manager: a scope for a summary; yields its tag, including enclosing scopes, and the scope's name.
 
     >>> import gradtape as tf
     >>> with tf.name_scope("model"), tf.summary.experimental.summary_scope("loss") as (tag, scope):

@@ -1,4 +1,4 @@
-"""Graphs of functions for TensorBoard: of one function, or of all that are called while a trace is on."""
+"""Graphs of functions for TensorBoard: of one function, or of all that are called during a trace."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ logger = logging.getLogger("gradtape")
 
 
 class _Tracing:
-    """The graphs of the functions that were called since; while it is on, calls of functions are looked at."""
+    """The graphs of functions called during a trace; while it is active, it observes calls of functions."""
 
     def __init__(self) -> None:
         self.graphs: dict[int, FunctionGraph] = {}
         self._call: Any = Function.__call__
 
     def begin(self) -> None:
-        """Exchanges the call of functions for one that notes their graphs."""
+        """Starts observing function calls and recording their graphs."""
         call, graphs = self._call, self.graphs
 
         def noting(function: Function, *args: Any, **kwargs: Any) -> Any:
@@ -44,7 +44,7 @@ class _Tracing:
         Function.__call__ = noting  # type: ignore[method-assign, assignment]
 
     def end(self) -> None:
-        """Exchanges it back."""
+        """Stops observing."""
         Function.__call__ = self._call  # type: ignore[method-assign, assignment]
 
 
@@ -53,7 +53,7 @@ _tracing: _Tracing | None = None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
-    """From now on, notes the graphs of functions that are called, for `trace_export`. There is no profiler.
+    """Starts recording the graphs of called functions for `trace_export`. There is no profiler.
 
     >>> import gradtape as tf
     >>> tf.summary.trace_on()
@@ -74,7 +74,7 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
 
 
 def trace_off() -> None:
-    """Ends the trace, and forgets what it has noted.
+    """Stops the trace and discards its graphs.
 
     >>> import gradtape as tf
     >>> tf.summary.trace_off()
@@ -87,7 +87,7 @@ def trace_off() -> None:
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
-    """Ends the trace and writes its graphs, where there is a writer.
+    """Stops the trace and writes its graphs, if there is a writer.
 
     >>> import gradtape as tf, tempfile
     >>> tf.summary.trace_on()
@@ -112,14 +112,14 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
 
 
 def graph(graph_data: Any) -> Tensor:
-    """Writes a graph, that of a concrete function or its `as_graph_def()`, for TensorBoard; whether it was written.
+    """Writes a graph (a concrete function's or its `as_graph_def()`) for TensorBoard; returns whether it was written.
 
     >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], tf.float32))
     >>> bool(tf.summary.graph(double.graph))
     False
 
-    There was no writer: see `create_file_writer`.
+    It is not written if there is no writer: see `create_file_writer`.
     """
     if isinstance(graph_data, FunctionGraph):
         graph_data = graph_data.as_graph_def()
@@ -139,7 +139,7 @@ def graph(graph_data: Any) -> Tensor:
 
 
 def _encoded(graph: GraphDef) -> bytes:
-    """A `GraphDef` as the protocol buffer of that name."""
+    """Encodes a `GraphDef` as a protocol buffer."""
     return b"".join(
         wire.field(1, b"".join([
             wire.field(1, node.name.encode()), wire.field(2, node.op.encode()),

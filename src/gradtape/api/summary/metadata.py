@@ -1,4 +1,4 @@
-"""`tf.compat.v1.SummaryMetadata`: what a summary tells the plugin that shows it, a message of tensorboardX's."""
+"""`tf.compat.v1.SummaryMetadata`: a summary's message to its plugin, from tensorboardX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.summary`: scalars for TensorBoard. tensorboardX writes the event files; without it they say how to install it."""
+"""`tf.summary`: scalars for TensorBoard. tensorboardX writes the event files; errors say how to install it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ current = carried(_Current())
 
 
 class SummaryWriter:
-    """Where summaries go: `create_file_writer` makes one for event files, `create_noop_writer` one that drops them.
+    """The destination of summaries: `create_file_writer` writes event files, `create_noop_writer` drops summaries.
 
     >>> import gradtape as tf
     >>> with tf.summary.create_noop_writer().as_default(step=1):
@@ -52,7 +52,7 @@ class SummaryWriter:
 
     @contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
-        """In the block, summaries of this thread go here; `step` is their step unless they say one."""
+        """Context manager: summaries of this thread go to this writer, with `step` as the default step."""
         self._check()
         before = current.writer, current.step
         self.set_as_default(step)
@@ -65,23 +65,23 @@ class SummaryWriter:
                 current.step = before[1]
 
     def set_as_default(self, step: Any = None) -> None:
-        """From now on, summaries of this thread go here."""
+        """Makes this the writer of this thread's summaries."""
         self._check()
         current.writer = self
         if step is not None:
             current.step = step
 
     def init(self) -> None:
-        """Nothing is left to be done."""
+        """Does nothing."""
         self._check()
 
     def flush(self) -> None:
-        """Writes what is waiting to be written."""
+        """Flushes pending summaries."""
         if self._events is not None and not self._closed:
             self._events.flush()
 
     def close(self) -> None:
-        """Writes what is waiting, and ends the file."""
+        """Flushes pending summaries and closes the file."""
         if self._events is not None and not self._closed:
             self._events.close()
         self._closed = True
@@ -96,7 +96,7 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
-    """A writer of event files in the folder `logdir`, which TensorBoard shows.
+    """Creates a writer of event files for TensorBoard in the folder `logdir`.
 
     >>> import gradtape as tf, tempfile, os
     >>> folder = tempfile.mkdtemp()
@@ -124,7 +124,7 @@ def create_file_writer(
 
 
 def create_noop_writer() -> SummaryWriter:
-    """A writer that writes nothing.
+    """Creates a writer that writes nothing.
 
     >>> import gradtape as tf
     >>> writer = tf.summary.create_noop_writer()
@@ -134,13 +134,13 @@ def create_noop_writer() -> SummaryWriter:
 
 
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
-    """Writes one number under `name` at `step`; whether it was written.
+    """Writes a number under `name` at `step`; returns whether it was written.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.scalar("loss", 0.5, step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    It is not written if there is no writer: see `create_file_writer`.
     """
 
     def number() -> Tensor:
@@ -156,12 +156,13 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 
 def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
-    """Writes `event(tag, value())`, a summary of tensorboardX, if there is a writer that wants it; whether it was."""
+    """Writes `event(tag, value())`, a summary of tensorboardX, if the writer accepts it; returns whether it did.
+    """
     return written_as(scopes.scoped(name), step, value, event)
 
 
 def written_as(tag: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
-    """The same with the whole tag."""
+    """Like `written`, with the complete tag."""
     writer = current.writer
     if writer is None or writer._events is None:
         return to_tensor(False)
@@ -187,7 +188,7 @@ def _condition() -> Tensor:
 
 
 def flush(writer: Any = None, name: str | None = None) -> None:
-    """Writes what waits to be written, by `writer` or by the one summaries go to.
+    """Flushes pending summaries of `writer` or of the current writer.
 
     >>> import gradtape as tf
     >>> tf.summary.flush()
@@ -199,7 +200,7 @@ def flush(writer: Any = None, name: str | None = None) -> None:
 
 @contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    """In the block, summaries are written if `condition`, a bool, a tensor or a function, says so.
+    """Context manager: writes summaries only if `condition`, a bool, a tensor or a function, is true.
 
     >>> import gradtape as tf
     >>> with tf.summary.record_if(False):
@@ -215,7 +216,7 @@ def record_if(condition: Any) -> Iterator[None]:
 
 
 def should_record_summaries() -> Tensor:
-    """Whether a summary would be written now.
+    """Returns whether a summary would be written now.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.should_record_summaries())

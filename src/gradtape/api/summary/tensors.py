@@ -1,4 +1,4 @@
-"""Summaries of more than a number, in TensorFlow's own form: a tensor, and the plugin of TensorBoard that shows it."""
+"""Summaries of tensors in TensorFlow's format: a tensor, and the TensorBoard plugin that shows it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NAMESPACES = ("summary",)
 __all__ = ["audio", "histogram", "image", "text", "write"]
 
 _BUCKETS = 30
-_WAV = b"\x10\x0b"  # the message of the audio plugin of TensorBoard: field 2, the encoding, is 11
+_WAV = b"\x10\x0b"  # the message of TensorBoard's audio plugin: field 2, the encoding, is 11
 
 
 def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, description: str | None = None) -> Tensor:
-    """Writes how many of the numbers in `data` are in each of `buckets` (30) intervals; whether it was written.
+    """Writes a histogram of `data` with `buckets` (30) intervals; returns whether it was written.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.histogram("weights", tf.Variable([0.5, 1.5]), step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    It is not written if there is no writer: see `create_file_writer`.
     """
     count = _BUCKETS if buckets is None else int(buckets)
 
@@ -40,7 +40,7 @@ def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, descr
 
 
 def _counts(numbers: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
-    """The ends of each interval and how many numbers are in it; numbers that are all the same are in the last one."""
+    """Returns the bounds and counts of intervals; if all numbers are equal, they are in the last one."""
     rows = np.zeros((buckets, 3))
     if numbers.size and buckets:
         low, high = numbers.min(), numbers.max()
@@ -54,15 +54,15 @@ def _counts(numbers: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]
 
 
 def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, description: str | None = None) -> Tensor:
-    """Writes the first `max_outputs` images of `data`, `(examples, height, width, channels)`; whether it was written.
+    """Writes the first `max_outputs` images of `data`, `(examples, height, width, channels)`; returns whether it did.
 
-    Images of floating-point numbers are between 0 and 1; what is beyond is clipped.
+    Floating-point images are clipped to values from 0 to 1.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.image("generated", tf.zeros((1, 8, 8, 3)), step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    They are not written if there is no writer: see `create_file_writer`.
     """
 
     def images() -> Tensor:
@@ -100,13 +100,13 @@ def audio(
 
     Args:
       sample_rate: frames per second.
-      encoding: "wav", the only one there is.
+      encoding: "wav", the only supported one.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.audio("voice", tf.zeros((1, 100, 1)), 8000, step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    They are not written if there is no writer: see `create_file_writer`.
     """
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}. Expected 'wav'")
@@ -121,7 +121,7 @@ def audio(
         from ..io.audio import encode_wav
 
         files = [encode_wav(clip, sample_rate).numpy() for clip in value[: int(max_outputs)]]
-        labeled = np.empty((len(files), 2), object)  # each clip has a label, which TensorFlow 2 leaves empty
+        labeled = np.empty((len(files), 2), object)  # each clip has a label, which is empty in TensorFlow 2
         labeled[:, 0], labeled[:, 1] = files, b""
         return tensor_event(tag, labeled, dtypes.string, plugin_metadata("audio", description, _WAV))
 
@@ -129,13 +129,13 @@ def audio(
 
 
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
-    """Writes a string, or several, which TensorBoard shows as Markdown; whether it was written.
+    """Writes one or more strings, which TensorBoard shows as Markdown; returns whether it did.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.text("notes", "a *first* try", step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    They are not written if there is no writer: see `create_file_writer`.
     """
 
     def strings() -> Tensor:
@@ -151,17 +151,17 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
 
 
 def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None) -> Tensor:
-    """Writes a tensor for the plugin of TensorBoard that `metadata` names; whether it was written.
+    """Writes a tensor for the TensorBoard plugin named by `metadata`; returns whether it was written.
 
     Args:
-      tag: the summary's name, as it is: see `tf.summary.experimental.summary_scope`.
-      metadata: a `tf.compat.v1.SummaryMetadata`, or one that is serialized.
+      tag: the complete name of the summary: see `tf.summary.experimental.summary_scope`.
+      metadata: a `tf.compat.v1.SummaryMetadata`, or a serialized one.
 
     >>> import gradtape as tf
     >>> bool(tf.summary.write("distances", tf.constant([1.0, 2.0]), step=1))
     False
 
-    There was no writer: see `create_file_writer`.
+    It is not written if there is no writer: see `create_file_writer`.
     """
 
     def event(tag: str, value: Tensor) -> Any:

@@ -1,1 +1,1 @@
-"""`tf.test`: test cases, and gradients compared with differences."""
+"""`tf.test`: test cases, and numeric checks of gradients."""

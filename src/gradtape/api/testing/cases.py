@@ -1,4 +1,4 @@
-"""`tf.test`: a `unittest` case that compares tensors, and what tests ask about devices."""
+"""`tf.test`: a `unittest` case that compares tensors, and device queries for tests."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = [
     "TestCase", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_gpu_available", "main",
 ]  # fmt: skip
 
-_SEED = 87654321  # what TensorFlow begins its tests with
+_SEED = 87654321  # TensorFlow's seed for tests
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
-    """Whether gradtape can use a GPU here, of that compute capability, a pair such as (8, 0), or better.
+    """Returns whether gradtape can use a GPU with at least this compute capability, a pair such as (8, 0).
 
     >>> import gradtape as tf
     >>> tf.test.is_gpu_available() == bool(tf.config.list_logical_devices("GPU"))
@@ -44,7 +44,7 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
 
 
 def is_built_with_cuda() -> bool:
-    """Whether gradtape has a backend for CUDA's GPUs, whether or not there is one.
+    """Returns whether gradtape has a backend for CUDA, regardless of the hardware.
 
     >>> import gradtape as tf
     >>> tf.test.is_built_with_cuda() or not tf.config.list_physical_devices("GPU")
@@ -54,7 +54,7 @@ def is_built_with_cuda() -> bool:
 
 
 def is_built_with_gpu_support() -> bool:
-    """Whether gradtape has a backend for GPUs of any kind: those of CUDA.
+    """Returns whether gradtape has a backend for any kind of GPU: CUDA.
 
     >>> import gradtape as tf
     >>> tf.test.is_built_with_gpu_support() == tf.test.is_built_with_cuda()
@@ -64,7 +64,7 @@ def is_built_with_gpu_support() -> bool:
 
 
 def gpu_device_name() -> str:
-    """The name of a GPU, or an empty string.
+    """Returns the name of a GPU, or an empty string.
 
     >>> import gradtape as tf
     >>> bool(tf.test.gpu_device_name()) == tf.test.is_gpu_available()
@@ -75,7 +75,7 @@ def gpu_device_name() -> str:
 
 
 def main(argv: Any = None) -> None:
-    """Runs the tests of the module that is being run, as `unittest.main` does.
+    """Runs the tests of the main module, like `unittest.main`.
 
     >>> import gradtape as tf
     >>> callable(tf.test.main)
@@ -85,14 +85,14 @@ def main(argv: Any = None) -> None:
 
 
 class _EagerSession:
-    """What stands for a session: it evaluates at once."""
+    """A replacement for sessions that evaluates eagerly."""
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
         return _value(fetches)
 
 
 def _value(x: Any) -> Any:
-    """A nest of tensors as NumPy values."""
+    """Returns a nested structure of tensors as NumPy values."""
 
     def leaf(t: Any) -> Any:
         if callable(t) and not isinstance(t, Tensor):
@@ -107,7 +107,7 @@ def _value(x: Any) -> Any:
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
-    if isinstance(x, list | tuple) and x and all(callable(part) for part in x):  # which are compared, not called
+    if isinstance(x, list | tuple) and x and all(callable(part) for part in x):  # they are compared, not called
         return np.asarray(x, dtype=object)
     array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
     if array.dtype.kind in "US":
@@ -116,12 +116,12 @@ def _array(x: Any) -> np.ndarray[Any, Any]:
 
 
 def _known_to_numpy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """bfloat16 and its like as doubles: NumPy's assertions do not find their NaNs."""
+    """Converts bfloat16 and similar dtypes to doubles: NumPy's assertions do not recognize their NaNs."""
     return array.astype(np.float64) if array.dtype.isbuiltin == 2 else array
 
 
 class TestCase(unittest.TestCase):
-    """A test case with assertions about tensors, arrays and nests of them.
+    """A test case with assertions about tensors, arrays and nested structures.
 
     >>> import gradtape as tf
     >>> class SquareTest(tf.test.TestCase):
@@ -138,9 +138,9 @@ class TestCase(unittest.TestCase):
         cls.__test__ = True
 
     def setUp(self) -> None:
-        """Every test begins with the same random numbers, of Python, NumPy and gradtape.
+        """Seeds the random numbers of Python, NumPy and gradtape for every test.
 
-        What `import gradtape` silences, the log of 0 and overflow, is silent here too, whatever the runner has set.
+        Silences the NumPy warnings that `import gradtape` silences (log of 0, overflow), whatever the runner has set.
         """
         super().setUp()
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
@@ -149,20 +149,20 @@ class TestCase(unittest.TestCase):
         set_seed(_SEED)
 
     def evaluate(self, tensors: Any) -> Any:
-        """The values of a nest of tensors, as NumPy arrays."""
+        """Returns the values of a nested structure of tensors as NumPy arrays."""
         return None if tensors is None else _value(tensors)
 
     @contextmanager
     def session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """A context for code written for sessions: everything runs eagerly."""
+        """Context manager for code written for sessions: everything runs eagerly."""
         yield _EagerSession()
 
     cached_session = session
 
     def test_session(self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False) -> Any:
-        """The same as `session`; its name makes test runners take it for a test."""
+        """Like `session`; because of its name, test runners treat it as a test."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
         return self.session(graph, config, use_gpu, force_gpu)
@@ -170,19 +170,19 @@ class TestCase(unittest.TestCase):
     test_session.__test__ = False  # type: ignore[attr-defined]
 
     def checkedThread(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """A thread that runs `target`; if it raises, so does `join`, as a failure of this test."""
+        """Returns a thread that runs `target`; if it raises, `join` fails this test."""
         return CheckedThread(self, target, args, kwargs or {})
 
     def captureWritesToStream(self, stream: Any) -> AbstractContextManager[Writes]:
-        """A context in which what is written to `stream` is kept: `contents()` of its value is that."""
+        """Context manager: captures writes to `stream`; `contents()` of its value returns them."""
         return captured(stream)
 
     def _GetNdArray(self, a: Any) -> np.ndarray[Any, Any]:
-        """A value as an array: what assertions compare. A subclass may know more kinds of values."""
+        """Converts a value to an array for comparison. A subclass may support more types."""
         return _array(a)
 
     def get_temp_dir(self) -> str:
-        """A directory for this test's files, removed after it."""
+        """Returns a directory for this test's files, which is removed after it."""
         if not hasattr(self, "_folder"):
             folder = tempfile.TemporaryDirectory()
             self.addCleanup(folder.cleanup)
@@ -192,11 +192,11 @@ class TestCase(unittest.TestCase):
     create_tempdir = get_temp_dir
 
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
-        """`|a - b| <= atol + rtol |b|` for all entries of two values or nests of the same structure."""
+        """Asserts `|a - b| <= atol + rtol |b|` for all entries of two values or nested structures."""
         self._assert_close(a, b, rtol, atol, "", msg or "")
 
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: Any) -> None:
-        """The same for the parts of two nests that `way` leads to."""
+        """Like `assertAllClose`, for the parts of two nested structures at `way`."""
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
         a, b = _as_lists(a, b)
         if isinstance(a, dict) != isinstance(b, dict):
@@ -247,7 +247,8 @@ class TestCase(unittest.TestCase):
         self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """All entries are equal; NaN equals NaN. Of ragged tensors, and of one and a list, all rows."""
+        """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row.
+        """
         if hasattr(a, "to_list") or hasattr(b, "to_list"):
             return self.assertEqual(*_as_lists(a, b), msg)
         x, y = (_known_to_numpy(self._GetNdArray(z)) for z in (a, b))
@@ -258,7 +259,7 @@ class TestCase(unittest.TestCase):
             raise AssertionError(f"{error}\n{_differing('equal', x, y, x != y)}") from None
 
     def assertDictEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """Two dicts have the same keys and values, which may be tensors and arrays."""
+        """Asserts that two dicts have the same keys and values, which may be tensors and arrays."""
         for d in (a, b):
             self.assertIsInstance(d, dict, f"{type(d)} is no dict. {msg or ''}")
         self.assertEqual(list(sorted(a)), list(sorted(b)), msg)
@@ -272,11 +273,11 @@ class TestCase(unittest.TestCase):
         self.assertEqual(x.shape, y.shape, f"{msg or ''} Shape mismatch: expected {x.shape}, got {y.shape}.")
 
     def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
-        """Some entry is not close."""
+        """Asserts that some entry is not close."""
         self._not(lambda: self.assertAllClose(a, b, rtol, atol), "close", msg)
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """Some entry is not equal."""
+        """Asserts that some entry is not equal."""
         self._not(lambda: self.assertAllEqual(a, b), "equal", msg)
 
     def _not(self, assertion: Callable[[], None], what: str, msg: Any) -> None:
@@ -287,19 +288,19 @@ class TestCase(unittest.TestCase):
         raise AssertionError(f"The two values are {what} at all elements. {msg or ''}")
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
-        """Every entry is greater."""
+        """Asserts that every entry is greater."""
         self.assertGreater(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
-        """Every entry is greater or equal."""
+        """Asserts that every entry is greater or equal."""
         self.assertGreaterEqual(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
-        """Every entry is less."""
+        """Asserts that every entry is less."""
         self.assertLess(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
-        """Every entry is less or equal."""
+        """Asserts that every entry is less or equal."""
         self.assertLessEqual(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllInRange(
@@ -310,7 +311,7 @@ class TestCase(unittest.TestCase):
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
-        """Every entry lies between the bounds."""
+        """Asserts that every entry lies between the bounds."""
         x = self._GetNdArray(target)
         if x.dtype.kind not in "fiu":
             self.fail(f"The value of {target} does not have an ordered numeric type, instead it has type: {x.dtype}")
@@ -324,38 +325,38 @@ class TestCase(unittest.TestCase):
             self.fail(f"{len(outside)} of the {x.size} element(s) are outside the range {interval}:\n{shown}")
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
-        """Every entry is one of a set."""
+        """Asserts that every entry is an element of a set."""
         others = np.setdiff1d(self._GetNdArray(target), list(expected_set))
         if others.size:
             self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
 
     def assertShapeEqual(self, input_a: Any, input_b: Any, msg: Any = None) -> None:
-        """The shapes are equal."""
+        """Asserts that the shapes are equal."""
         self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
-        """The dtype is the one expected."""
+        """Asserts that the dtype is the expected one."""
         self.assertEqual(as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype))
 
     def assertNear(self, f1: Any, f2: Any, err: float, msg: Any = None) -> None:
-        """Two numbers differ by `err` at most."""
+        """Asserts that two numbers differ by at most `err`."""
         near = f1 == f2 or abs(f1 - f2) <= err
         self.assertTrue(near, f"{f1} != {f2} +/- {err}{'' if msg is None else f' ({msg})'}")
 
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:
-        """The entries of two sequences differ by `err` at most."""
+        """Asserts that the entries of two sequences differ by at most `err`."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2, strict=True):
             self.assertEqual(np.shape(a), np.shape(b), msg)
             self.assertNear(float(a), float(b), err, msg)
 
     def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
-        """The norm of the difference of two arrays is at most `err`."""
+        """Asserts that the norm of the difference of two arrays is at most `err`."""
         self.assertTrue(np.linalg.norm(self._GetNdArray(ndarray1) - self._GetNdArray(ndarray2)) < err, msg)
 
     @contextmanager
     def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[Any]:
-        """The block raises; a pattern is found in the message, or a predicate is true of the exception."""
+        """Asserts that the block raises an exception whose message matches a pattern, or that satisfies a predicate."""
         check = expected_err_re_or_predicate
         try:
             yield
@@ -367,62 +368,62 @@ class TestCase(unittest.TestCase):
             self.fail(f"{exception_type.__name__} not raised")
 
     def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
-        """The block raises one of `tf.errors` with a message like this."""
+        """Asserts that the block raises one of `tf.errors` with a matching message."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(self, exception_type: Any = errors.InvalidArgumentError) -> Any:
-        """The block raises because shapes do not fit."""
+        """Asserts that the block raises an error about incompatible shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal")
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
-        """Two names of devices mean the same."""
+        """Asserts that two device names are equivalent."""
         first, second = (str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2))
         self.assertEqual(first, second, msg)
 
     def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None) -> None:
-        """Two nests are equal."""
+        """Asserts that two nested structures are equal."""
         self.assertEqual(a, b, msg or f"{aname} and {bname} differ")
 
     def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
-        """A container has this many elements."""
+        """Asserts that a container has this many elements."""
         self.assertEqual(len(container), expected_len, msg)
 
     def assertEmpty(self, container: Any, msg: Any = None) -> None:
-        """A container has no elements."""
+        """Asserts that a container is empty."""
         self.assertEqual(len(container), 0, msg)
 
     def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
-        """A container has elements."""
+        """Asserts that a container is not empty."""
         self.assertNotEqual(len(container), 0, msg)
 
     def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
-        """`minv <= value <= maxv`."""
+        """Asserts `minv <= value <= maxv`."""
         self.assertTrue(minv <= value <= maxv, msg or f"{value} is not between {minv} and {maxv}")
 
     def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
-        """A text begins so."""
+        """Asserts that a text starts with a prefix."""
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
 
     def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
-        """A text ends so."""
+        """Asserts that a text ends with a suffix."""
         self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r} does not end with {expected_end!r}")
 
     def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
-        """Two collections have the same elements, in any order."""
+        """Asserts that two collections have the same elements, in any order."""
         self.assertCountEqual(first, second, msg)
 
     def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
-        """Two collections are equal as sets."""
+        """Asserts that two collections are equal as sets."""
         self.assertEqual(set(expected_seq), set(actual_seq), msg)
 
     def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
-        """One set contains another."""
+        """Asserts that one set contains another."""
         self.assertLessEqual(set(expected_subset), set(actual_set), msg)
 
     def assertDictAlmostEqual(
         self, a: Any, b: Any, places: int | None = None, msg: Any = None, delta: float | None = None
     ) -> None:
-        """Two dicts have the same keys and nearly the same numbers."""
+        """Asserts that two dicts have the same keys and nearly the same numbers."""
         self.assertEqual(set(a), set(b), msg)
         for key in a:
             self.assertAlmostEqual(a[key], b[key], places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
@@ -430,14 +431,14 @@ class TestCase(unittest.TestCase):
     def assertSequenceAlmostEqual(
         self, expected_seq: Any, actual_seq: Any, places: int | None = None, msg: Any = None, delta: float | None = None
     ) -> None:
-        """Two sequences have nearly the same numbers."""
+        """Asserts that two sequences have nearly the same numbers."""
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for a, b in zip(expected_seq, actual_seq, strict=True):
             self.assertAlmostEqual(a, b, places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
 
 
 def _differing(what: str, x: Any, y: Any, where: Any) -> str:
-    """Where two arrays are not `what`, and what they are there."""
+    """Describes where two arrays are not `what`, and their values there."""
     x, y, where = np.atleast_1d(x, y, where)
     a, b = x[where], y[where]
     difference = f"\nnot {what} dif = {np.abs(a - b)}" if what == "close" else ""
@@ -445,7 +446,7 @@ def _differing(what: str, x: Any, y: Any, where: Any) -> str:
 
 
 def _as_lists(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both values as lists, if one of them is a ragged tensor."""
+    """Returns both values as lists, if one of them is a ragged tensor."""
     if not hasattr(a, "to_list") and not hasattr(b, "to_list"):
         return a, b
     mine, its = (x.to_list() if hasattr(x, "to_list") else nest.map_structure(_listed, x) for x in (a, b))
@@ -458,7 +459,7 @@ def _listed(x: Any) -> Any:
 
 
 def _is_ragged(x: Any) -> bool:
-    """Whether a list holds things that do not make one array."""
+    """Returns whether a list cannot be converted to one array."""
     if not isinstance(x, list | tuple):
         return False
     shapes = {np.shape(item) if not isinstance(item, dict) else dict for item in (_value(y) for y in x)}

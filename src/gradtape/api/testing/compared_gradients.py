@@ -1,4 +1,4 @@
-"""Gradients compared with differences."""
+"""Comparison of gradients with finite differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["compute_gradient"]
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
-    """The Jacobians of `f` by the tape and by central differences with step `delta`: a tuple of 2-D arrays each.
+    """Returns the Jacobians of `f` by the tape and by central differences of step `delta`: a tuple of 2-D arrays each.
 
     Row i, column j is the derivative of entry i of the result with respect to entry j of an argument. A complex number
     counts as two entries.
@@ -40,7 +40,7 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         y = to_tensor(f(*xs))
     rows = list(_rows(tape, y, xs))
     if not rows:
-        tape.vjp([y], [None], xs)  # a rule that gives the wrong shape is wrong for an empty result too
+        tape.vjp([y], [None], xs)  # a rule that returns the wrong shape is wrong for an empty result too
     examples = [_as_real(value.array) for value in xs]
     theoretical = tuple(
         np.array([row[i] for row in rows], like.dtype).reshape(len(rows), like.size) for i, like in enumerate(examples)
@@ -49,13 +49,13 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
 
 
 def _as_real(array: Any) -> np.ndarray[Any, Any]:
-    """The entries of an array in a row, a complex number as two."""
+    """Flattens an array to real entries, two per complex number."""
     flat = np.ravel(array)
     return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
 
 
 def _rows(tape: Tape, y: Tensor, xs: list[Tensor]) -> Iterator[list[Any]]:
-    """For each entry of `y`, its derivative with respect to every entry of each argument."""
+    """Yields the derivative of each entry of `y` with respect to every entry of each argument."""
     for i in range(_as_real(y.array).size):
         seed = np.zeros(y.dims, y.dtype.numpy).reshape(-1)
         _as_real(seed)[i] = 1

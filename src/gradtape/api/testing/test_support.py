@@ -1,4 +1,4 @@
-"""What a test watches: threads whose errors it wants to see, and streams that are written to."""
+"""Test helpers: threads whose errors fail the test, and captured streams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class CheckedThread(threading.Thread):
-    """A thread for a test: if its target raises, `join` makes the test fail."""
+    """A thread for a test: if its target raises, `join` fails the test."""
 
     def __init__(self, case: unittest.TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
         super().__init__(daemon=True)
@@ -21,7 +21,7 @@ class CheckedThread(threading.Thread):
         self._error: Exception | None = None
 
     def run(self) -> None:
-        """Runs the target, and keeps what it raises."""
+        """Runs the target and stores its exception."""
         target, args, kwargs = self._call
         try:
             target(*args, **kwargs)
@@ -36,18 +36,18 @@ class CheckedThread(threading.Thread):
 
 
 class Writes:
-    """What was written to a stream."""
+    """The text written to a stream."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
         self._text: str | None = None
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Ends the capture."""
         self._text = self.contents()
 
     def contents(self) -> str:
-        """All of it, up to now."""
+        """Returns everything written so far."""
         if self._text is not None:
             return self._text
         self._file.flush()
@@ -57,7 +57,7 @@ class Writes:
 
 @contextmanager
 def captured(stream: Any) -> Iterator[Writes]:
-    """Inside the block what is written to the stream, or to its file by whatever way, is kept instead."""
+    """Context manager: captures what is written to the stream, or to its file descriptor."""
     stream.flush()
     number = stream.fileno()
     with tempfile.TemporaryFile() as file:

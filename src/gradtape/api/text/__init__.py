@@ -1,1 +1,1 @@
-"""`tf.strings`, and the distance between sequences."""
+"""`tf.strings`, and the edit distance."""

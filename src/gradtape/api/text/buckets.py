@@ -1,4 +1,4 @@
-"""Strings into buckets, by their hash: the same ones as TensorFlow's."""
+"""Hash buckets of strings, identical to TensorFlow's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
 
 
 def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any:
-    """The number of the bucket, below `num_buckets`, that each string falls into.
+    """Returns the hash bucket of each string, below `num_buckets`.
 
     >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
@@ -30,7 +30,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
-    """The number of the bucket, below `num_buckets`, that each string falls into by FarmHash.
+    """Returns the hash bucket of each string, below `num_buckets`, by FarmHash.
 
     >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
@@ -40,9 +40,9 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
 
 
 def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
-    """The number of the bucket, below `num_buckets`, of each string by SipHash with `key`, two integers.
+    """Returns the hash bucket of each string, below `num_buckets`, by SipHash with `key`, two integers.
 
-    Who does not know the key cannot find strings that all fall into one bucket.
+    Without the key, an attacker cannot construct strings that collide.
 
     >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()

@@ -1,4 +1,4 @@
-"""The Levenshtein distance: how many insertions, deletions and substitutions make one sequence into another."""
+"""The Levenshtein distance: the number of insertions, deletions and substitutions between two sequences."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["edit_distance"]
 
 
 def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
-    """The distance between corresponding sequences of two sparse tensors, which lie along the last axis.
+    """Returns the distance between corresponding sequences of two sparse tensors, along the last axis.
 
     Args:
-      normalize: whether to divide by the length of the true sequence; to an empty one the distance is then inf, or 0
-        from an empty one.
+      normalize: whether to divide by the length of the true sequence; for an empty true sequence, the distance is inf,
+        or 0 if both are empty.
 
     >>> import gradtape as tf
     >>> guess = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 2])
@@ -55,7 +55,7 @@ def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str
 
 
 def _sequences(s: SparseTensor, shape: Any) -> defaultdict[tuple[int, ...], list[Any]]:
-    """The sequence at each place that has one."""
+    """Returns the sequence at each index that has one."""
     found: defaultdict[tuple[int, ...], list[Any]] = defaultdict(list)
     for index, value in zip(to_array(s.indices)[:, :-1].tolist(), to_array(s.values).tolist(), strict=True):
         if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
@@ -67,11 +67,11 @@ def _sequences(s: SparseTensor, shape: Any) -> defaultdict[tuple[int, ...], list
 
 
 def _distance(a: Any, b: Any) -> int:
-    """Row by row of the table of distances between the first i of `a` and the first j of `b`."""
+    """Computes the table of distances between the first i of `a` and the first j of `b`, row by row."""
     steps = np.arange(len(b) + 1)
     row = steps
     for i, x in enumerate(a):
         best = np.minimum(row[:-1] + (b != x), row[1:] + 1)
-        # An insertion costs one more than the entry to the left: a running minimum once the steps are taken off.
+        # An insertion costs one more than the entry to the left: a running minimum after subtracting the steps.
         row = np.minimum.accumulate(np.concatenate([[i + 1], best]) - steps) + steps
     return int(row[-1])

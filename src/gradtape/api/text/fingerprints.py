@@ -1,4 +1,4 @@
-"""`tf.fingerprint`: a short name for the contents of each row."""
+"""`tf.fingerprint`: short fingerprints of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
-    """Eight bytes for each row of `data`, the same for the same contents.
+    """Returns eight bytes for each row of `data`, the same for the same contents.
 
     >>> import gradtape as tf
     >>> tf.fingerprint(["abc"]).numpy().tolist()

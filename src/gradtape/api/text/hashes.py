@@ -1,4 +1,4 @@
-"""The hashes of bytes that TensorFlow uses: the same text falls into the same bucket as there.
+"""TensorFlow's hash functions of bytes, with identical results.
 
 `farm` is FarmHash's `Fingerprint64`, `murmur` TensorFlow's own `Hash64` (MurmurHash64A), `sip` SipHash-2-4.
 """
@@ -19,7 +19,7 @@ def _rotate(x: int, by: int) -> int:
 
 
 def _mixed(u: int, v: int, by: int) -> int:
-    """Two numbers of 64 bits as one."""
+    """Combines two 64-bit numbers to one."""
     a = (u ^ v) * by & _MASK
     a ^= a >> 47
     b = (v ^ a) * by & _MASK
@@ -66,7 +66,7 @@ def _farm_to_64(text: bytes, by: int) -> int:
 
 
 def _weak(words: tuple[int, ...], a: int, b: int) -> tuple[int, int]:
-    """32 bytes and two seeds as two numbers."""
+    """Combines 32 bytes and two seeds to two numbers."""
     w, x, y, z = words
     a = (a + w) & _MASK
     b = _rotate((b + a + z) & _MASK, 21)
@@ -80,7 +80,7 @@ _Pair = tuple[int, int]
 
 
 def _step(s: tuple[int, ...], v: _Pair, w: _Pair, x: int, y: int, z: int, by: int, weight: int) -> tuple:
-    """64 bytes more; the last ones weigh more."""
+    """Processes 64 more bytes; the last ones have more weight."""
     x = _rotate((x + y + v[0] + s[1]) & _MASK, 37) * by & _MASK
     y = _rotate((y + v[1] + s[6]) & _MASK, 42) * by & _MASK
     x ^= w[1] * weight & _MASK
@@ -110,7 +110,7 @@ def _farm_long(text: bytes) -> int:
 
 
 def murmur(text: bytes, seed: int = 0xDECAFCAFFE) -> int:
-    """MurmurHash64A, of 64 bits."""
+    """MurmurHash64A."""
     by = 0xC6A4A7935BD1E995
     size = len(text)
     h = seed ^ (size * by & _MASK)

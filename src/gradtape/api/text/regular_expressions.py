@@ -1,9 +1,9 @@
-"""RE2's regular expressions, which TensorFlow has, translated into Python's.
+"""Translates RE2's regular expressions, which TensorFlow uses, to Python's.
 
-Texts are decoded with `surrogateescape`: bytes that are no UTF-8 are lone surrogates, which no class of RE2 contains.
-Classes are translated into ranges of code points, so that `\\d` means ASCII, `\\s` has no vertical tab, and `\\pL` is
-there. What RE2 refuses (look-around, backreferences, possessive repetition) is refused; of what RE2 knows, `\\C`, a
-single byte, is missing.
+Texts are decoded with `surrogateescape`: bytes that are not UTF-8 become lone surrogates, which no class of RE2
+contains. Classes are translated to ranges of code points, so that `\\d` means ASCII, `\\s` excludes the vertical tab,
+and `\\pL` works. Syntax that RE2 rejects (look-around, backreferences, possessive repetition) is rejected; of RE2's own
+syntax, `\\C`, a single byte, is missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NAMED = re.compile(r"P?<([A-Za-z_]\w*)>", re.ASCII)
 
 @lru_cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The expression that `pattern` is in RE2's language."""
+    """Compiles a pattern in RE2's syntax."""
     try:
         return re.compile(_Translation(pattern).text(), re.ASCII)
     except (re.error, _Refused) as error:
@@ -44,11 +44,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 class _Refused(Exception):
-    """RE2 does not take the pattern, in its words."""
+    """RE2 rejects the pattern, with its message."""
 
 
 class _Translation:
-    """One pass over a pattern. `flags` are those that hold at the present place; a group restores them at its end."""
+    """One pass over a pattern. `flags` are those at the current position; a group restores them at its end."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -56,7 +56,7 @@ class _Translation:
         self.flags: set[str] = set()
 
     def text(self) -> str:
-        """The whole pattern in Python's language."""
+        """Returns the whole pattern in Python's syntax."""
         written: list[str] = []
         outer: list[set[str]] = []
         repeatable = False
@@ -121,7 +121,8 @@ class _Translation:
         return text + ("?" if lazy != ("U" in self.flags) else "")
 
     def _group(self) -> str:
-        """What opens the group, behind its parenthesis; nothing if it is flags for the rest of the one around it."""
+        """Returns the opening of the group after its parenthesis; empty if it sets flags for the enclosing one.
+        """
         if self.pattern[self.at : self.at + 1] != "?":
             return "("
         if named := _NAMED.match(self.pattern, self.at + 1):
@@ -136,7 +137,7 @@ class _Translation:
         return "(?:" if flags[3] == ":" else ""
 
     def _escape(self, start: int) -> str:
-        """What stands for an escape outside of brackets."""
+        """Returns the translation of an escape outside brackets."""
         letter = self._next()
         if letter in "AbB":
             return "\\" + letter
@@ -152,7 +153,7 @@ class _Translation:
         return self._folded(_set(ranges, negated))
 
     def _class_or_character(self, start: int) -> tuple[_Ranges, bool]:
-        """The code points of an escape, behind its backslash, and whether all others are meant."""
+        """Returns the code points of an escape after its backslash, and whether the class is negated."""
         letter = self._next()
         if letter.lower() in _PERL:
             return _pairs(_PERL[letter.lower()]), letter.isupper()
@@ -176,7 +177,7 @@ class _Translation:
         return ranges, negated
 
     def _character(self, start: int, letter: str) -> int:
-        """The code point of an escaped character."""
+        """Returns the code point of an escaped character."""
         rest = self.pattern[self.at :]
         if letter == "x":
             found = re.match(r"\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2})", rest)
@@ -197,7 +198,7 @@ class _Translation:
         return ord(letter)
 
     def _bracket(self, start: int) -> str:
-        """A class in brackets."""
+        """Returns the translation of a bracketed class."""
         negated = self.pattern[self.at : self.at + 1] == "^"
         self.at += negated
         ranges: _Ranges = []
@@ -230,7 +231,7 @@ class _Translation:
             ranges.append((low, high))
 
     def _bracket_member(self, character: str, ranges: _Ranges) -> int | None:
-        """A character that may begin a range; or None for a class, whose code points are added."""
+        """Returns a character that may start a range; or None for a class, whose code points are added."""
         if character != "\\":
             return ord(character)
         begin = self.at - 1
@@ -246,18 +247,18 @@ def _pairs(ends: str) -> _Ranges:
 
 
 def _set(ranges: Iterable[tuple[int, int]], negated: bool) -> str:
-    """The class of these code points, or of all others, as Python writes it."""
+    """Returns the class of these code points, or its complement, in Python's syntax."""
     written = "".join(
         rf"\U{low:08x}" if low == high else rf"\U{low:08x}-\U{high:08x}"
         for low, high in ([*ranges, _SURROGATES] if negated else ranges)
     )
     if not written:
-        return r"(?!)"  # nothing
+        return r"(?!)"  # the empty class
     return f"[^{written}]" if negated else f"[{written}]"
 
 
 def _complement(ranges: _Ranges) -> _Ranges:
-    """The code points that are in none of the ranges."""
+    """Returns the code points that are in none of the ranges."""
     found: _Ranges = []
     begin = 0
     for low, high in [*sorted([*ranges, _SURROGATES]), (_LAST + 1, _LAST + 1)]:
@@ -269,7 +270,7 @@ def _complement(ranges: _Ranges) -> _Ranges:
 
 @lru_cache
 def _property_ranges(name: str) -> _Ranges | None:
-    """The code points of a general category, of all that begin with a letter, or of a script."""
+    """Returns the code points of a general category, of all categories with a first letter, or of a script."""
     if name == "Any":
         return _complement([])
     if name in numbers_by_name():
@@ -279,7 +280,7 @@ def _property_ranges(name: str) -> _Ranges | None:
 
 @lru_cache
 def _category_ranges() -> dict[str, _Ranges]:
-    """The code points of every category and of every group of categories. RE2 has none of those that are unassigned."""
+    """Returns the code points of every category and group of categories. RE2 has none for unassigned code points."""
     found: dict[str, _Ranges] = {}
     start, current = 0, unicodedata.category("\0")
     for point in range(1, _LAST + 2):
@@ -296,11 +297,11 @@ def _category_ranges() -> dict[str, _Ranges]:
 
 
 def replaced(expression: re.Pattern[str], rewrite: str, text: str, everywhere: bool) -> str:
-    """`text` with what `expression` matches rewritten; unchanged where `rewrite` asks for a group that there is not."""
+    """Rewrites the matches of `expression` in `text`; unchanged if `rewrite` refers to a group that does not exist."""
     groups = [int(digit) for digit in re.findall(r"\\(?:\\|(\d))", rewrite) if digit]
     if any(group > expression.groups for group in groups):
         return text
-    # A backslash before anything else ends the rewriting, where all matches are rewritten, and else prevents it.
+    # A backslash before any other character ends the rewriting if all matches are rewritten, and prevents it otherwise.
     valid = re.match(r"(?:[^\\]|\\[\\\d])*", rewrite, re.DOTALL)
     assert valid is not None
     if valid.end() < len(rewrite):
@@ -312,7 +313,7 @@ def replaced(expression: re.Pattern[str], rewrite: str, text: str, everywhere: b
     def written(match: re.Match[str]) -> str:
         nonlocal end
         if match.start() == match.end() == end:
-            return ""  # RE2 finds nothing, where Python finds an empty match, right behind a match
+            return ""  # unlike Python, RE2 finds no empty match directly after a match
         end = match.end()
         return re.sub(r"\\(\\|\d)", lambda m: "\\" if m[1] == "\\" else match[int(m[1])] or "", rewrite)
 

@@ -1,6 +1,6 @@
-"""The script that each of Unicode's code points belongs to, by ICU's numbers: 25 is Latin, 14 Greek.
+"""The script of each Unicode code point, by ICU's numbers: 25 is Latin, 14 Greek.
 
-Written down once from TensorFlow's own answer for all code points (ICU of TensorFlow 2.21).
+Recorded from TensorFlow's results for all code points (ICU of TensorFlow 2.21).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Runs of code points of one script: how far each begins after the one before, and the number of its script.
+# Runs of code points of one script: the distance of each start from the previous one, and the number of its script.
 _RUNS = """
 0:0 65:25 26:0 6:25 26:0 47:25 1:0 15:25 1:0 5:25 23:0 1:25 31:0 1:25 449:0 39:25 5:0 5:5 2:0 20:1 112:14 4:0
 1:14 3:103 2:14 4:0 1:14 1:103 4:14 1:0 1:14 1:0 1:14 3:103 1:14 1:103 1:14 20:103 1:14 63:7 14:14 16:8 133:1
@@ -98,7 +98,7 @@ _RUNS = """
 4939:103 715958:0 1:103 30:0 96:103 128:1 240:103
 """
 
-# The numbers of scripts by the names that regular expressions have for them.
+# The numbers of scripts by their names in regular expressions.
 _NAMES = """
 Adlam:167 Ahom:161 Anatolian_Hieroglyphs:156 Arabic:2 Armenian:3 Avestan:117 Balinese:62 Bamum:130 Bassa_Vah:134
 Batak:63 Bengali:4 Bhaiksuki:168 Bopomofo:5 Brahmi:65 Braille:46 Buginese:55 Buhid:44 Canadian_Aboriginal:40
@@ -129,7 +129,7 @@ def _table() -> tuple[Any, Any]:
 
 
 def scripts(points: Any) -> Any:
-    """The numbers of the scripts of code points, -1 for what is none."""
+    """Returns the script numbers of code points, -1 for invalid ones."""
     starts, codes = _table()
     found = codes[np.searchsorted(starts, np.clip(points, 0, 0x10FFFF), side="right") - 1]
     return np.where((points < 0) | (points > 0x10FFFF), np.int32(-1), found)
@@ -137,12 +137,12 @@ def scripts(points: Any) -> Any:
 
 @cache
 def numbers_by_name() -> dict[str, int]:
-    """The numbers of the scripts, by their names in regular expressions."""
+    """Returns the script numbers by their names in regular expressions."""
     return {name: int(number) for name, number in (pair.split(":") for pair in _NAMES.split())}
 
 
 def ranges_of(number: int) -> list[tuple[int, int]]:
-    """The first and last code points of each run of a script."""
+    """Returns the first and last code points of each run of a script."""
     starts, codes = _table()
     ends = np.append(starts[1:], 0x110000) - 1
     chosen = codes == number

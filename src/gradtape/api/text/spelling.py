@@ -1,4 +1,4 @@
-"""What TensorFlow's graphs call a function on strings, so that a SavedModel can have it."""
+"""TensorFlow's op names of string functions, for SavedModels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def spelled(function: Callable[..., Any], op: str, **attrs: Any) -> Callable[..., Any]:
-    """A function of arrays, with the op of TensorFlow's that it is, and the op's attributes."""
+    """Annotates a function of arrays with TensorFlow's op and its attributes."""
     function.spelling = (op, attrs)  # type: ignore[attr-defined]
     return function

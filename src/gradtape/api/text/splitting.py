@@ -1,4 +1,4 @@
-"""`tf.strings`: strings cut into parts. The parts of several strings are a ragged tensor."""
+"""`tf.strings`: splitting strings. The parts of several strings form a ragged tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["bytes_split", "ngrams", "split"]
 
 
 def strings_of(value: Any) -> Any:
-    """A tensor of strings, ragged or not."""
+    """Returns a tensor of strings, ragged or not."""
     if not isinstance(value, RaggedTensor):
         return text_tensor(value)
     if value.dtype is not dtypes.string:
@@ -32,7 +32,7 @@ def strings_of(value: Any) -> Any:
 
 
 def cut(input: Any, function: Callable[[bytes], Sequence[Any]], *kinds: Any) -> list[Any]:
-    """The parts of each string, in rows of their own; `function` gives a list of them for each of the `kinds`.
+    """Returns the parts of each string as rows; `function` returns a list of them for each of the `kinds`.
 
     A kind is the dtype of an array: object for strings.
     """
@@ -59,7 +59,7 @@ def _array(values: list[Any], kind: Any) -> Any:
 
 
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
-    """The parts of strings, cut at white space or at `sep`: those of one string a tensor, of several a ragged one.
+    """Splits strings at white space or at `sep`: one string to a tensor, several to a ragged tensor.
 
     >>> import gradtape as tf
     >>> tf.strings.split("a,b", sep=",").numpy().tolist()
@@ -68,13 +68,13 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     <tf.RaggedTensor [[b'hello', b'world'], [b'a', b'b', b'c']]>
     """
     between = None if sep is None else np.asarray(to_array(text_tensor(sep))).item() or None
-    if maxsplit == 0:  # then Python leaves out white space at the beginning
+    if maxsplit == 0:  # Python then drops leading white space
         return cut(input, lambda text: [[text] if text or between else []], object)[0]
     return cut(input, lambda text: [text.split(between, maxsplit)], object)[0]
 
 
 def bytes_split(input: Any, name: str | None = None) -> Any:
-    """The bytes of strings.
+    """Splits strings into bytes.
 
     >>> import gradtape as tf
     >>> tf.strings.bytes_split(["ab", "c"])
@@ -92,7 +92,7 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Neighbours along the last axis joined, `ngram_width` at a time.
+    """Joins `ngram_width` neighbors along the last axis.
 
     >>> import gradtape as tf
     >>> tf.strings.ngrams(["A", "B", "C", "D"], 2, pad_values=("L", "R")).numpy().tolist()
@@ -135,7 +135,7 @@ def _grams(row: list[bytes], width: int, between: bytes, left: bytes, right: byt
 
 
 def _whole(row: list[bytes], between: bytes, left: bytes, right: bytes, most: int) -> list[bytes]:
-    """A row that is too short for any width, as one."""
+    """Returns a row that is too short for any width, joined."""
     if not row:
         return []
     pad = max(most, 0)
@@ -143,7 +143,7 @@ def _whole(row: list[bytes], between: bytes, left: bytes, right: bytes, most: in
 
 
 def _by_rows(x: Any, of_row: Callable[[list[bytes]], list[bytes]]) -> Any:
-    """A function of each row along the last axis; of a tensor again a tensor."""
+    """Applies a function to each row along the last axis; the result for a tensor is a tensor."""
     if isinstance(x, RaggedTensor) and (x.ragged_rank > 1 or len(x.flat_values.dims) > 1):
         return x.with_values(_by_rows(x.values, of_row))
     if not isinstance(x, RaggedTensor):

@@ -1,4 +1,4 @@
-"""`tf.strings`: what programs do with text around a computation, string by string."""
+"""`tf.strings`: elementwise string functions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.u
 
 
 def in_bytes(text: str | bytes) -> bytes:
-    """A Python string as tensors hold it."""
+    """Converts a Python string to the bytes that tensors hold."""
     return text.encode() if isinstance(text, str) else text
 
 
 def text_tensor(value: Any) -> Tensor:
-    """`value` as a tensor of strings."""
+    """Converts `value` to a tensor of strings."""
     x = to_tensor(value) if isinstance(value, Tensor) else to_tensor(value, dtypes.string)
     if x.dtype is not dtypes.string:
         raise errors.InvalidArgumentError(
@@ -52,7 +52,7 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Numbers as text.
+    """Converts numbers to strings.
 
     >>> import gradtape as tf
     >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy().tolist()
@@ -89,7 +89,7 @@ def as_string(
 
 
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """The numbers that strings spell.
+    """Parses strings to numbers.
 
     >>> import gradtape as tf
     >>> tf.strings.to_number(["1.5", "3"]).numpy().tolist()
@@ -120,7 +120,7 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """The strings of several tensors one after the other, element by element; scalars go with every element.
+    """Joins the strings of several tensors elementwise; scalars are broadcast.
 
     >>> import gradtape as tf
     >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy().tolist()
@@ -143,7 +143,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Tensor:
-    """The strings joined along the first of the axes given, then along the next; all in their order without `axis`.
+    """Joins strings along the given axes in order; without `axis`, all of them.
 
     >>> import gradtape as tf
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1).numpy().tolist()
@@ -175,7 +175,7 @@ def reduce_join(
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
-    """The strings that share a number joined, in their order.
+    """Joins the strings with equal ids, in order.
 
     >>> import gradtape as tf
     >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], num_segments=2, separator="-").numpy().tolist()
@@ -204,7 +204,7 @@ def unsorted_segment_join(
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """How long strings are, in bytes or in characters (`unit="UTF8_CHAR"`).
+    """Returns the length of strings, in bytes or in characters (`unit="UTF8_CHAR"`).
 
     >>> import gradtape as tf
     >>> tf.strings.length(["tape", "ü"]).numpy().tolist()
@@ -229,7 +229,7 @@ def _encoded(text: str) -> bytes:
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Small letters, of ASCII only unless `encoding="utf-8"`.
+    """Converts to lowercase, ASCII only unless `encoding="utf-8"`.
 
     >>> import gradtape as tf
     >>> tf.strings.lower("Tape").numpy()
@@ -239,7 +239,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Capital letters, of ASCII only unless `encoding="utf-8"`.
+    """Converts to uppercase, ASCII only unless `encoding="utf-8"`.
 
     >>> import gradtape as tf
     >>> tf.strings.upper("Tape").numpy()
@@ -258,7 +258,7 @@ def _in_case(
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at both ends.
+    """Strips white space at both ends.
 
     >>> import gradtape as tf
     >>> tf.strings.strip(" tape\\n").numpy()
@@ -268,7 +268,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """`len` bytes or characters from position `pos` on; negative positions count from the end.
+    """Returns `len` bytes or characters from position `pos` on; negative positions count from the end.
 
     >>> import gradtape as tf
     >>> tf.strings.substr(["Hello", "World"], 1, 3).numpy().tolist()
@@ -292,7 +292,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
-    """Matches of a regular expression replaced; `\\1` in `rewrite` is what the first group matched, `\\0` everything.
+    """Replaces matches of a regular expression; in `rewrite`, `\\1` is the first group and `\\0` the whole match.
 
     >>> import gradtape as tf
     >>> tf.strings.regex_replace("a <b>c</b>", "<[^>]+>", "").numpy()
@@ -305,7 +305,7 @@ def regex_replace(
 
 
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """Whether a regular expression matches all of each string.
+    """Returns whether a regular expression matches the whole string.
 
     >>> import gradtape as tf
     >>> tf.strings.regex_full_match(["a1", "1a"], "[a-z][0-9]").numpy().tolist()
@@ -317,7 +317,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 
 def _known(value: Any) -> str:
-    """A pattern, or another string that is the same for all."""
+    """Returns a pattern, or another string that is the same for all elements."""
     text = text_tensor(value)
     if text.dims:
         raise errors.InvalidArgumentError(f"Expected a single string, got shape {list(text.dims)}")
@@ -325,14 +325,14 @@ def _known(value: Any) -> str:
 
 
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
-    """`template` with tensors in the places held for them, in short form as `tf.print` shows them.
+    """Inserts tensors, formatted as by `tf.print`, into the placeholders of `template`.
 
     >>> import gradtape as tf
     >>> tf.strings.format("x = {}", tf.range(10)).numpy()
     b'x = [0 1 2 ... 7 8 9]'
     """
     given = inputs if isinstance(inputs, list | tuple) else [inputs]
-    ready = [hasattr(x, "_as_text") for x in given]  # ragged tensors, which are texts here already
+    ready = [hasattr(x, "_as_text") for x in given]  # ragged tensors, which are already text
     tensors = [x._as_text(summarize) if is_text else to_tensor(x) for x, is_text in zip(given, ready, strict=True)]
     pieces = template.split(placeholder)
     if len(pieces) != len(tensors) + 1:

@@ -1,4 +1,4 @@
-"""`tf.strings.unicode_*`: strings as characters, in one encoding or another."""
+"""`tf.strings.unicode_*`: strings as characters in several encodings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 _WRITTEN = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
 _registering = threading.Lock()
-_WRONG = "\udcff"  # stands for bytes that are no character: half of a pair, which no encoding gives
+_WRONG = "\udcff"  # marks invalid bytes: a lone surrogate, which no encoding produces
 
 
 def unicode_decode(
@@ -39,7 +39,7 @@ def unicode_decode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points of the characters of strings.
+    """Returns the code points of the characters of strings.
 
     >>> import gradtape as tf
     >>> tf.strings.unicode_decode("üb", "UTF-8").numpy().tolist()
@@ -59,7 +59,7 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """The code points of the characters of strings, and the byte that each begins at.
+    """Returns the code points of the characters of strings, and their byte offsets.
 
     >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.strings.unicode_decode_with_offsets("üb", "UTF-8")]
@@ -73,7 +73,7 @@ def unicode_decode_with_offsets(
 def unicode_split(
     input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
 ) -> Any:
-    """The characters of strings.
+    """Splits strings into characters.
 
     >>> import gradtape as tf
     >>> [x.decode() for x in tf.strings.unicode_split("üb", "UTF-8").numpy()]
@@ -86,7 +86,7 @@ def unicode_split(
 def unicode_split_with_offsets(
     input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
 ) -> tuple[Any, Any]:
-    """The characters of strings, and the byte that each begins at.
+    """Splits strings into characters; also returns their byte offsets.
 
     >>> import gradtape as tf
     >>> characters, offsets = tf.strings.unicode_split_with_offsets(["üb", "c"], "UTF-8")
@@ -106,7 +106,7 @@ def unicode_split_with_offsets(
 def unicode_encode(
     input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
 ) -> Any:
-    """The strings of the code points along the last axis.
+    """Encodes the code points along the last axis to strings.
 
     >>> import gradtape as tf
     >>> tf.strings.unicode_encode([97, 98], "UTF-8").numpy()
@@ -158,7 +158,7 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Strings in another encoding.
+    """Converts strings to another encoding.
 
     >>> import gradtape as tf
     >>> tf.strings.unicode_transcode(["ü"], "UTF-8", "UTF-16-BE").numpy().tolist()
@@ -170,7 +170,7 @@ def unicode_transcode(
 
 
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
-    """The numbers of the scripts that code points belong to, as ICU counts them; -1 for what is no code point.
+    """Returns the script numbers of code points, as in ICU; -1 for invalid code points.
 
     >>> import gradtape as tf
     >>> tf.strings.unicode_script([97, 0x3B1, 0x4E00]).numpy().tolist()
@@ -196,7 +196,7 @@ def _check_errors(errors: str) -> None:
 def _reader(
     encoding: str, errors: str, replacement: int, control_too: bool = False
 ) -> Callable[[bytes], list[tuple[int, int]]]:
-    """How bytes become code points, each with the byte it begins at."""
+    """Returns a decoder from bytes to code points with byte offsets."""
     _check_errors(errors)
     try:
         codecs.lookup(encoding)
@@ -229,7 +229,7 @@ def _reader(
 
 
 def _with_byte_order(encoding: str, text: bytes) -> str:
-    """The encoding's name, with ICU's byte order where neither the name nor a mark tells it: the large end first."""
+    """Returns the encoding's name with ICU's byte order if neither the name nor a mark specifies it: big-endian."""
     name = codecs.lookup(encoding).name
     if name == "utf-16" and not text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16-be"
@@ -239,20 +239,20 @@ def _with_byte_order(encoding: str, text: bytes) -> str:
 
 
 def _with_marks(text: bytes, encoding: str) -> Any:
-    """The text decoded, with a mark for what is no character; and how many bytes each mark stands for."""
+    """Returns the decoded text, with a mark for each invalid character, and the number of bytes of each mark."""
     lengths: list[int] = []
 
     def mark(error: Any) -> tuple[str, int]:
         lengths.append(error.end - error.start)
         return _WRONG, error.end
 
-    with _registering:  # handlers have names, and stay: there is one, whose turn it is
+    with _registering:  # error handlers are named and permanent: there is one, for the active call
         codecs.register_error("gradtape.marked", mark)
         return text.decode(encoding, "gradtape.marked"), iter(lengths)
 
 
 def _writer(encoding: str, errors: str, replacement: int) -> Callable[[list[int]], bytes]:
-    """How code points become bytes."""
+    """Returns an encoder from code points to bytes."""
     _check_errors(errors)
     if encoding not in _WRITTEN:
         allowed = ", ".join(f'"{one}"' for one in _WRITTEN)
