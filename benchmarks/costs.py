@@ -69,7 +69,7 @@ def sentences(found: dict[str, dict[str, float]]) -> list[str]:
     lines = []
     if len(memory) == 2:
         ratio = memory["gradtape"] / memory["torch"]
-        lines.append(f"A step of a 50-layer network takes {ratio:.2g} times as much memory as in PyTorch.")
+        lines.append(f"The memory of a step of a 50-layer network is {ratio:.2g} times PyTorch's.")
     ratio = max(lengths.values()) / min(lengths.values())
     lines.append(f"The cost per op varies by at most {ratio - 1:.0%} between tapes of 1,000 and 1,000,000 ops.")
     ratio = imports["gradtape"] / imports["numpy"]
@@ -82,5 +82,5 @@ def sentences(found: dict[str, dict[str, float]]) -> list[str]:
         titles = {"gradtape-function": "`tf.function`", "gradtape-xla": "XLA", "tensorflow-function": "TensorFlow"}
         titles["jax-jit"] = "JAX `jit`"
         parts = [f"{calls[name] / calls['gradtape']:.0f} ({title})" for name, title in titles.items() if name in calls]
-        lines.append(f"In eager steps, the first call of the classifier's step costs {', '.join(parts)}.")
+        lines.append(f"Measured in eager steps, the first call of the classifier's step costs {', '.join(parts)}.")
     return lines
