@@ -1,11 +1,11 @@
-"""Makes NumPy fail to allocate an array, on purpose: the one of a given number from here on."""
+"""Makes the n-th NumPy allocation from now on fail."""
 
 import ctypes
 from contextlib import contextmanager
 
 import numpy as np
 
-_PLACES = {"set": 304, "get": 305}  # of `PyDataMem_SetHandler` and `PyDataMem_GetHandler` among NumPy's C functions
+_PLACES = {"set": 304, "get": 305}  # offsets of `PyDataMem_SetHandler` and `PyDataMem_GetHandler` in NumPy's C API
 _NAME = b"mem_handler"  # a capsule does not keep its name alive
 _python = ctypes.pythonapi
 _python.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -32,7 +32,9 @@ def _function(which, *arguments):
 
 @contextmanager
 def failing_at(number):
-    """In the block, allocation `number` of NumPy's raises `MemoryError`; its value is a list, of an entry for each."""
+    """Context manager: allocation `number` of NumPy raises `MemoryError`; yields a list with an entry per
+    allocation.
+    """
     usual_capsule = _function("get")()
     usual = _Handler.from_address(_python.PyCapsule_GetPointer(usual_capsule, _NAME))
     seen = []
@@ -44,7 +46,7 @@ def failing_at(number):
     malloc = _Malloc(lambda context, size: None if refused(size) else usual.malloc(context, size))
     calloc = _Calloc(lambda context, n, size: None if refused(n * size) else usual.calloc(context, n, size))
     handler = _Handler(b"failing", 1, usual.context, malloc, calloc, usual.realloc, usual.free)
-    _kept.append(handler)  # arrays made in the block refer to it
+    _kept.append(handler)  # arrays created in the block refer to it
     _function("set", ctypes.py_object)(_python.PyCapsule_New(ctypes.addressof(handler), _NAME, None))
     try:
         yield seen

@@ -1,4 +1,4 @@
-"""Fixtures of the tests on a device."""
+"""Fixtures of the device tests."""
 
 import pytest
 from stand_in import MODULE, ON_GPU
@@ -9,7 +9,7 @@ from gradtape.engine.registry.devices import use
 
 @pytest.fixture(autouse=True)
 def exact_products():
-    """Products are compared with those of the host."""
+    """Makes products comparable with those of the host."""
     tf.config.experimental.enable_tensor_float_32_execution(False)
     yield
     tf.config.experimental.enable_tensor_float_32_execution(True)
@@ -17,7 +17,7 @@ def exact_products():
 
 @pytest.fixture
 def gpu():
-    """New tensors go to the device."""
+    """Places new tensors on the device."""
     if ON_GPU:
         yield
         return

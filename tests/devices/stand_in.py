@@ -1,4 +1,4 @@
-"""The device of these tests: a strict stand-in for a library of arrays, or, with `make test-gpu`, a GPU with CuPy."""
+"""The device of these tests: a strict fake array library or, with `make test-gpu`, a GPU with CuPy."""
 
 import contextlib
 import os
@@ -12,5 +12,5 @@ MODULE = tf.zeros([1]).module if ON_GPU else strict_arrays.MODULE
 
 
 def on_host():
-    """A context in which new tensors stay on the host."""
+    """Context manager: new tensors stay on the host."""
     return tf.device("/CPU:0") if ON_GPU else contextlib.nullcontext()

@@ -1,6 +1,6 @@
-"""A library of arrays on no device, as strict as CuPy: it drives device tensors where there is no GPU.
+"""A fake array library as strict as CuPy: it runs device tensors on machines without a GPU.
 
-Its functions are NumPy's, but they take arrays of this library and numbers only; NumPy's arrays are refused, and so is
+Its functions are NumPy's, but they accept only numbers and arrays of this library; NumPy arrays are rejected, and so is
 every way of reading a value on the host other than `to_host`.
 """
 
@@ -14,20 +14,20 @@ import scipy.special
 from gradtape.backends.arrays import ArrayModule
 from gradtape.engine.registry.formula import FormulaSymbol
 
-# What NumPy or SciPy has and CuPy has not, as far as kernels might use it.
+# Functions of NumPy or SciPy that kernels might use and CuPy lacks.
 MISSING = {
     "apply_along_axis_nan", "frompyfunc", "vectorize", "memmap", "nditer", "char", "datetime64", "errstate",
     "block", "insert", "spacing", "unstack", "vecdot", "matvec", "vecmat", "dawsn", "fresnel", "spence", "multi_dot",
 }  # fmt: skip
-# The arguments that CuPy's functions and methods of the same name do not take.
+# Arguments that CuPy's functions and methods of the same name do not accept.
 _REDUCING = {name: {"initial", "where"} for name in "max min amax amin sum prod mean std var all any".split()}
 UNKNOWN = {
     **_REDUCING, "argsort": {"stable"}, "sort": {"stable"}, "as_strided": {"writeable", "subok"}, "cholesky": {"upper"},
     "count_nonzero": {"keepdims"}, "lexsort": {"axis"}, "svd": {"hermitian"}, "take": {"mode"},
 }  # fmt: skip
-# CuPy sorts stably, always; the unstable way of NumPy must not be what makes a test pass.
+# CuPy's sort is always stable; no test may depend on NumPy's unstable sort.
 STABLE = {"argsort", "sort"}
-# What `ufunc.at` writes to: CuPy's `maximum.at` rounds float64 to float32 on its way, and loses NaN.
+# Dtypes of `ufunc.at`: CuPy's `maximum.at` rounds float64 to float32 and loses NaN.
 _INTEGERS = {"int32", "int64", "uint32", "uint64"}
 SCATTERED = {
     "add": {*_INTEGERS, "float16", "float32", "float64"}, "maximum": _INTEGERS, "minimum": _INTEGERS,
@@ -38,7 +38,7 @@ UFUNC_METHODS = {
 
 
 class StrictArray:
-    """An array that only its own library can look into."""
+    """An array that only its own library can read."""
 
     __array_ufunc__ = None
     __slots__ = ("__weakref__", "_inside")
@@ -121,7 +121,7 @@ def _method(name):
 
 
 def known(name, named):
-    """The arguments of a function, if CuPy has them."""
+    """Returns the arguments of a function, if CuPy has them."""
     refused = named.keys() & UNKNOWN.get(name, ())
     if refused:
         raise TypeError(f"{name}() got an unexpected keyword argument {sorted(refused)[0]!r}")
@@ -133,7 +133,7 @@ for _name in _METHODS:
 
 
 def inside(x):
-    """What a function of NumPy is given for an argument."""
+    """Returns an argument in the form that NumPy's function takes."""
     if isinstance(x, StrictArray):
         return x._inside
     if isinstance(x, np.ndarray) and x.ndim and x.size:
@@ -148,12 +148,12 @@ def inside(x):
 
 
 def copied(x):
-    """What `asarray` is given: arrays of the host too."""
+    """Returns an argument of `asarray`, which may be an array of the host."""
     return x if isinstance(x, np.ndarray) else inside(x)
 
 
 def outside(x):
-    """What a function gives, as this library's."""
+    """Returns the result of a function as an array of this library."""
     if isinstance(x, np.ndarray | np.generic):
         return StrictArray(x)
     if isinstance(x, list):
@@ -164,7 +164,7 @@ def outside(x):
 
 
 class _Function:
-    """A function of NumPy for strict arrays; a ufunc's methods too."""
+    """A NumPy function for strict arrays, including ufunc methods."""
 
     def __init__(self, function):
         self._function = function
@@ -185,7 +185,7 @@ class _Function:
 
 
 class _Scatter:
-    """`ufunc.at` for the dtypes that CuPy has it for."""
+    """`ufunc.at` for the dtypes that CuPy supports."""
 
     def __init__(self, ufunc):
         self._ufunc = ufunc
@@ -208,7 +208,7 @@ def _same_stacks(a, b):
 
 def _steps_of_dtype(start, stop=None, step=1, dtype=None):
     if dtype is not None:
-        np.dtype(dtype).type(step)  # -1 is no unsigned number
+        np.dtype(dtype).type(step)  # -1 is not unsigned
 
 
 def _no_numbers(*args):
@@ -223,7 +223,7 @@ CHECKS = {
 
 
 class _Module:
-    """A module of NumPy or SciPy for strict arrays."""
+    """A NumPy or SciPy module for strict arrays."""
 
     def __init__(self, module, name):
         self._module = module
@@ -244,12 +244,12 @@ class _Module:
 xp = _Module(np, "strict")
 xp.special = _Module(scipy.special, "strict.special")
 xp.ndarray = StrictArray
-# From the host, if that is asked for.
+# From the host, if requested.
 xp.asarray = xp.array = lambda x, dtype=None, **_: StrictArray(np.array(copied(x), dtype))
 
 
 def fused(formula):
-    """The steps of a formula, one after the other."""
+    """Runs the steps of a formula in sequence."""
 
     def kernel(*arrays, out=None):
         known = dict(zip(formula.inputs, map(inside, arrays), strict=True))
@@ -269,7 +269,7 @@ def fused(formula):
 
 
 def fused_rows(traced):
-    """The steps of a formula of rows, in the shapes that they have when rows are those of a matrix."""
+    """Runs the steps of a row-wise formula, with the shapes of a matrix of rows."""
     formula, shape, length = traced
 
     def as_rows(x, array):
@@ -300,7 +300,7 @@ def fused_rows(traced):
 
 
 def has_own_memory(array):
-    """Whether the memory is this array's, and no view's: a view of CuPy's holds its base, ours what is inside."""
+    """Returns whether the array owns its memory: a view of CuPy's holds its base, ours the inner array."""
     return array._inside.base is None and sys.getrefcount(array._inside) <= 2
 
 

@@ -1,4 +1,4 @@
-"""Functions and training loops on a device. Without one, the library of arrays is a strict stand-in."""
+"""Functions and training loops on a device, or on the strict fake without one."""
 
 import tracemalloc
 
@@ -11,7 +11,7 @@ from gradtape.state.device_variable import DeviceVariable
 
 
 def trained(function=None):
-    """What a small network learns in a few steps, and what else a tape is asked."""
+    """Returns what a small network learns in a few steps, and other results of a tape."""
     rng = np.random.default_rng(0)
     w, b, v = (tf.Variable(rng.normal(size=s).astype("f") / 4) for s in [(8, 16), (16,), (16, 4)])
     x, labels = tf.constant(rng.normal(size=(32, 8)).astype("f")), tf.constant(rng.integers(0, 4, 32))
@@ -119,7 +119,7 @@ def test_a_tape_watches_what_a_function_closes_over(gpu, jit):
     with tf.device("/CPU:0"):
         here = tf.constant([3.0, 4.0])
     f = tf.function(lambda y: y * (x * x) * here, jit_compile=jit)
-    f(tf.ones([2]))  # with nobody watching
+    f(tf.ones([2]))  # without observers
     with tf.GradientTape() as tape:
         tape.watch([x, here])
         y = f(tf.ones([2]))
@@ -222,6 +222,6 @@ def test_a_function_keeps_to_a_memory_budget(gpu):
     found, less = taken(0.25)
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     block = 4 * 1024 * 16
-    if not ON_GPU:  # where tracemalloc sees the arrays of the stand-in
-        assert plain < 40 * block  # a value is let go after its last use
+    if not ON_GPU:  # tracemalloc sees the arrays of the fake
+        assert plain < 40 * block  # a value is freed after its last use
         assert less < 1.05 * 0.25 * plain + 5 * block

@@ -1,4 +1,4 @@
-"""Every op on a device, and its gradient, as on the host. Without one, the library of arrays is a strict stand-in."""
+"""Every op and its gradient on a device, compared with the host; on the strict fake without a device."""
 
 import itertools
 
@@ -19,8 +19,8 @@ from gradtape.ops.nn import strided
 
 ops.load_all()
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
-# What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, special functions that CuPy has not, and
-# what looks at values on its way.
+# Ops that the fake, like CuPy, cannot compute: SciPy's matrix functions, special functions that CuPy lacks, and ops
+# that read values.
 BY_WAY_OF_HOST = {
     "banded_solve", "check_numerics", "combined_boxes", "dawsn", "drawn_boxes", "expm", "fresnel_cos", "fresnel_sin",
     "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates", "random_gamma_grad", "random_shuffle",
@@ -48,7 +48,7 @@ def assert_same(got, expected, up_to_sign=False):
 
 @pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
 def test_op(op, case):
-    """The value is that of the host; the result is on the device."""
+    """The value equals that of the host; the result is on the device."""
     given = tensors_of(op, case)
     with on_host():
         expected = op(*given, **case.attrs)
@@ -63,7 +63,7 @@ def test_op(op, case):
 
 @pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
 def test_gradient(op, case):
-    """The gradient on the device is that of the host."""
+    """The gradient on the device equals that of the host."""
     if op.vjp is None or op.random:
         pytest.skip("it has no derivative")
 
@@ -97,13 +97,13 @@ def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
     if dtype.startswith("float"):
         values[2], array[1], array[6] = np.nan, -np.inf, -0.0
     if dtype == "float64":
-        values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # not to be told apart in float32
+        values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # indistinguishable in float32
     got = combine_at(MODULE.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
     expected = array.copy()
     with np.errstate(invalid="ignore"):
         getattr(np, ufunc).at(expected, rows, values)
     assert got.dtype == expected.dtype
-    # A device adds in an order of its own: what cancels leaves another rest.
+    # A device sums in its own order, so cancellation leaves different remainders.
     close = {"rtol": 1e-15} if "imum" in ufunc else {"rtol": 2e-3, "atol": 1e-12}
     np.testing.assert_allclose(MODULE.to_host(got), expected, **close)
 
@@ -118,7 +118,7 @@ def test_rows_are_searched(side, size):
 
 
 def _geometries():
-    """Images, windows, strides, paddings and dilations of one to three axes, some laid out in several parts."""
+    """Yields images, windows, strides, paddings and dilations of one to three axes, some in several chunks."""
     rng = np.random.default_rng(0)
     while True:
         rank = rng.integers(1, 4)

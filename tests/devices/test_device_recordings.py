@@ -1,4 +1,4 @@
-"""Tapes of a device, saved and replayed: functions are recorded op by op there."""
+"""Saving and replaying tapes of a device, on which functions are recorded op by op."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def looped(v, x):
 
 
 def branched(v, x):
-    return tf.cond(tf.reduce_sum(v) > 0.0, lambda: v, lambda: tf.sin(v) * 2.0)  # one branch returns what went in
+    return tf.cond(tf.reduce_sum(v) > 0.0, lambda: v, lambda: tf.sin(v) * 2.0)  # one branch returns its input
 
 
 def compared(v, x):

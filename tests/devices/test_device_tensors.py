@@ -1,4 +1,4 @@
-"""Tensors on a device: where they go, what reaches Python. Without one, the library of arrays is a strict stand-in."""
+"""Tensors on a device: placement and conversion to Python; on the strict fake without a device."""
 
 import copy
 import pickle

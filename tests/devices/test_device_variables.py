@@ -1,4 +1,4 @@
-"""Variables on a device, updated in place. Without one, the library of arrays is a strict stand-in."""
+"""Variables on a device, updated in place; on the strict fake without a device."""
 
 import copy
 import pickle

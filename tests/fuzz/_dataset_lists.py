@@ -1,4 +1,4 @@
-"""`tf.data` on lists: the slow, obvious implementation that random pipelines are compared with."""
+"""`tf.data` on lists: the slow, obvious reference for random pipelines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._dataset_programs import FUNCTIONS
 
 
 class Lists:
-    """A dataset as the list of its elements: nests of tuples and dicts of NumPy arrays.
+    """A dataset as the list of its elements: nested tuples and dicts of NumPy arrays.
 
     Args:
       elements: the elements.
@@ -173,7 +173,7 @@ def _called(function: Any, element: Any) -> Any:
 
 
 def map_nest(f: Any, first: Any, *others: Any) -> Any:
-    """`f` of the corresponding leaves of nests."""
+    """Applies `f` to the corresponding leaves of nested structures."""
     if isinstance(first, tuple):
         return tuple(map_nest(f, *parts) for parts in zip(first, *others, strict=True))
     if isinstance(first, dict):
@@ -207,14 +207,14 @@ def _unstacked(element: Any) -> list[Any]:
 
 
 def _row(array: Any) -> Any:
-    """What a row of an array is like, which may have none."""
+    """Returns an example of a row of an array, which may be empty."""
     if not np.ndim(array):
         raise ValueError("a scalar has no rows")
     return array[0] if len(array) else np.zeros(array.shape[1:], array.dtype)[()]
 
 
 class NumpyFunctions:
-    """`FUNCTIONS` on NumPy arrays; only what is different there."""
+    """`FUNCTIONS` on NumPy arrays, where they differ."""
 
     class nest:
         @staticmethod
@@ -236,7 +236,7 @@ class NumpyFunctions:
 
 
 def numpy_scope() -> dict[str, Any]:
-    """The names of `FUNCTIONS`, for lists."""
+    """Returns the names of `FUNCTIONS`, for lists."""
     scope: dict[str, Any] = {"tf": NumpyFunctions, "np": np}
     exec(FUNCTIONS, scope)
 

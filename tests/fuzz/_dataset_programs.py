@@ -1,4 +1,4 @@
-"""Random pipelines of `tf.data`, as the text of a program that TensorFlow runs as well."""
+"""Random pipelines of `tf.data`, as the source of a program that TensorFlow can run too."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-ELEMENTS_READ = 40  # of a pass, or errors: few are left before their end, for TensorFlow prefetches into its caches
+ELEMENTS_READ = 40  # of a pass, or errors: few passes end early, because TensorFlow prefetches into its caches
 
-# The functions of pipelines, in terms of `tf`. What an element is given to them as is one value, whatever its nest.
+# The functions of pipelines, in terms of `tf`. An element is passed as one value, whatever its structure.
 FUNCTIONS = '''
 D = tf.data.Dataset
 
@@ -81,7 +81,7 @@ def stored(dataset):
     return D.load(folder)
 '''
 
-# Running a pipeline, and what is said of it, in the same words everywhere.
+# Runs a pipeline and describes it in the same way everywhere.
 OUTCOME = '''
 def said_of_dims(shape):
     return None if shape.rank is None else tuple(shape.as_list())
@@ -144,13 +144,13 @@ DTYPES = ["int32", "int64", "uint8", "float16", "float32", "float64", "complex64
 
 
 class Generator:
-    """One random pipeline: `source` is the text of a function that makes it."""
+    """One random pipeline: `source` is the text of a function that creates it."""
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
-        self.by_chance = False  # whether it draws, or has elements, that `Lists` has not
+        self.by_chance = False  # whether it has random draws, or elements, that `Lists` does not support
         self.keeps_specs = True  # whether the specs can be compared
-        self.repeats_errors = False  # whether TensorFlow raises an error for ever, which comes once here
+        self.repeats_errors = False  # whether TensorFlow repeats an error that gradtape raises once
         self.lines: list[str] = []
         self.name_count = 0
         self.scalar, self.rank, self.nested, self.endless, self.composite = True, 0, False, False, False
@@ -192,7 +192,7 @@ class Generator:
         if kind < 0.82:
             return self.assign("D.from_tensors(np.int64(2))")
         if kind < 0.88:
-            self.by_chance = True  # no numbers by chance, but a cardinality that `Lists` does not have
+            self.by_chance = True  # no random numbers, but a cardinality that `Lists` does not have
             return self.assign(f"from_list({list(range(rows))!r}, tf.int32)")
         self.composite = self.by_chance = True
         if kind < 0.94:
@@ -208,9 +208,9 @@ class Generator:
     def transformations(self) -> list[str]:
         always = ["batch", "take", "skip", "prefetch", "repeat", "shuffle", "enumerate", "options", "cache", "shard",
                   "zip"]  # fmt: skip
-        if self.endless:  # the others would never give an element, or never end
+        if self.endless:  # the others would never yield an element, or never end
             return ["batch", "take", "prefetch", "shuffle", "enumerate", "zip", "options"]
-        if self.composite:  # `FUNCTIONS` take tensors apart; in files, TensorFlow has variants (`storage.py`)
+        if self.composite:  # `FUNCTIONS` unpack tensors; in files, TensorFlow has variants (`storage.py`)
             return [*always, "concatenate", "unbatch", "window", "ignore_errors", "identity", "flat_map", "rebatch",
                     "choose", "sample"]  # fmt: skip
         return [*always, "map", "map", "map", "filter", "take_while", "flat_map", "interleave", "scan", "padded_batch",
@@ -227,7 +227,7 @@ class Generator:
     def map(self, d: str) -> str:
         f = self.draw.choice(["each(inc)", "each(inc)", "whole(pair)", "whole(named)", "each(row)", "whole(varying)",
                               "whole(key)", "whole(checked)"])  # fmt: skip
-        self.by_chance |= f == "whole(checked)"  # lists make all elements, also those that nobody takes
+        self.by_chance |= f == "whole(checked)"  # lists compute all elements, including unused ones
         if f in ("whole(pair)", "whole(named)"):
             self.nested = True
         elif f in ("whole(key)", "whole(varying)"):
@@ -258,7 +258,7 @@ class Generator:
         if f == "keys_of":
             self.nested, self.scalar, self.rank = False, True, 0
         cycle = self.positive()
-        # More calls than datasets are an error; with other errors in the pipeline, which comes first is not compared.
+        # More calls than datasets are an error; with other errors in the pipeline, their order is not compared.
         parallel = self.draw.choice(["", ", num_parallel_calls=2"]) if cycle > 1 else ""
         return f"{d}.interleave(whole({f}), cycle_length={cycle}, block_length={self.positive()}{parallel})"
 
@@ -282,12 +282,12 @@ class Generator:
     def ragged_batch(self, d: str) -> str:
         self.composite = self.by_chance = True
         self.scalar, self.rank = False, self.rank + 1
-        self.keeps_specs = False  # documented: what has one size in the first elements is taken for a tensor
+        self.keeps_specs = False  # documented: a component with one size in the first elements becomes a tensor
         return f"{d}.ragged_batch({self.positive()})"
 
     def sparse_batch(self, d: str) -> str | None:
         if self.nested and self.draw.random() < 0.9:
-            return None  # which is an error, and the end of the pipeline: seldom
+            return None  # an error, and the end of the pipeline: rare
         self.composite = self.by_chance = True
         return f"{d}.sparse_batch({self.positive()}, {[4] * self.rank})"
 
@@ -301,7 +301,7 @@ class Generator:
 
     def window(self, d: str) -> str | None:
         if self.repeats_errors:
-            return None  # TensorFlow's windows lose an error at the end of their input: of too few elements
+            return None  # TensorFlow's windows lose an error about too few elements at the end of their input
         shift, stride = self.draw.choice(["", f", shift={self.positive()}"]), self.draw.choice(["", ", stride=2"])
         drop = self.draw.choice(["", ", drop_remainder=True"])
         self.scalar, self.rank = False, self.rank + 1
@@ -344,21 +344,21 @@ class Generator:
         return f"{d}.ignore_errors()"
 
     def unique(self, d: str) -> str | None:
-        # Of nests it is an error, and the end of the pipeline: seldom.
+        # For nested structures it is an error, and the end of the pipeline: rare.
         return None if self.nested and self.draw.random() < 0.9 else f"{d}.unique()"
 
     def cardinality(self, d: str) -> str:
         self.by_chance = self.repeats_errors = True
         return f"{d}.apply(tf.data.experimental.assert_cardinality({self.number()}))"
 
-    def options(self, d: str) -> str:  # with which TensorFlow's parallel calls keep their order, too
+    def options(self, d: str) -> str:  # with which TensorFlow's parallel calls keep their order too
         options = self.assign("tf.data.Options()")
         self.lines.append(f"{options}.deterministic = True")
         self.lines.append(f"{options}.threading.private_threadpool_size = 1")
         return f"{d}.with_options({options})"
 
     def repeat(self, d: str) -> str:
-        # Of `shuffle` and `repeat(0)`, with or without a `take(-1)` in between, TensorFlow makes one that fails.
+        # TensorFlow merges `shuffle` and `repeat(0)`, with or without a `take(-1)` in between, into an op that fails.
         shuffled = any("shuffle" in line for line in self.lines)
         return f"{d}.repeat({self.draw.choice([1, 2, 3] if shuffled else [0, 1, 2, 3])})"
 
@@ -401,6 +401,6 @@ class Generator:
 
 
 def program(generator: Generator, seed: int) -> str:
-    """The text that runs a pipeline."""
+    """Returns the source that runs a pipeline."""
     head = f"SEED, REDUCED, ELEMENTS_READ = {seed % 7}, {generator.reduced}, {ELEMENTS_READ}\n"
     return head + FUNCTIONS + generator.source + OUTCOME

@@ -1,7 +1,7 @@
-"""Random differentiable programs of a few small tensors, for the generators that compare derivatives.
+"""Random differentiable programs of a few small tensors, for generators that compare derivatives.
 
-A program is a list of steps. Each step takes tensors that are there already, by their numbers, and adds one. It is
-drawn by running it, so every step fits the shapes and dtypes it meets; run again on other inputs, it does the same.
+A program is a list of steps. Each step takes existing tensors by their indices and adds one. A program is drawn by
+running it, so every step fits the shapes and dtypes; run again on other inputs, it performs the same steps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TOLERANCES = {"float16": 0.06, "bfloat16": 0.3, "float32": 2e-3, "float64": 1e-8
 
 
 class Step(NamedTuple):
-    """What is computed, from which tensors."""
+    """An operation and its input tensors."""
 
     name: str
     function: Callable[..., Any]
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 class Program:
-    """A function of some tensors to a vector of real numbers, or, with `complex_end`, of complex ones if it has any."""
+    """A function from tensors to a vector of real numbers or, with `complex_end`, of complex ones if it has any."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Program:
         ends = [i for i, x in enumerate(pool) if x.dtype == dtype]
         self._ends = sorted({int(rng.choice(ends)), ends[-1]})
         single = self.dtype in (tf.float64, tf.complex128) and any(step.name == "cast" for step in self.steps)
-        self.precision = "float32" if single else self.dtype.real_dtype.name  # of what is compared
+        self.precision = "float32" if single else self.dtype.real_dtype.name  # number of compared entries
 
     def __call__(self, *inputs: Any) -> Any:
         pool = [tf.identity(x) for x in inputs]
@@ -62,7 +62,7 @@ class Program:
         return "; ".join(f"{step.name}{list(step.arguments)}" for step in self.steps) + f" -> {self._ends}"
 
     def _drawn(self, pool: list[Any], rules: bool) -> Step | None:
-        """A step that works on the pool, which its result joins; None if the one drawn does not."""
+        """Returns a step that works on the pool, to which its result is added; None if the one drawn does not."""
         rng = self._rng
         i = int(rng.integers(max(0, len(pool) - 4), len(pool))) if rng.random() < 0.7 else int(rng.integers(len(pool)))
         x = pool[i]
@@ -98,7 +98,7 @@ def _axis(rng: np.random.Generator, x: Any) -> int | None:
 
 
 def _along(make: Callable[[np.random.Generator, Any, int], Any]) -> Callable[..., Any]:
-    """A step along an axis, if there is one that is not empty."""
+    """Returns a step along an axis, if there is a nonempty one."""
 
     def drawn(rng: np.random.Generator, x: Any) -> Any:
         axis = _axis(rng, x)
@@ -148,7 +148,7 @@ def _sparse_product(rng: np.random.Generator, x: Any) -> Any:
 
 
 def _image(make: Callable[[np.random.Generator], Callable[[Any], Any]]) -> Callable[..., Any]:
-    """A step on an image of one channel, with as many rows as there are entries by two."""
+    """Returns a step on an image of one channel, with half as many rows as entries."""
 
     def drawn(rng: np.random.Generator, x: Any) -> Any:
         size = int(np.prod(x.shape))
@@ -209,7 +209,7 @@ def _smooth(x: Any) -> Any:
 
 
 def _clipped(rng: np.random.Generator, x: Any) -> Any:
-    """A user's rule, which need not be linear, nor symmetric in its second derivative."""
+    """A user-defined rule, which may be nonlinear and have an asymmetric second derivative."""
     rules = [
         lambda dy, x: 2 * dy,
         lambda dy, x: dy * tf.cos(x),
@@ -298,7 +298,7 @@ SHAPES = [(), (1,), (3,), (5,), (2, 3), (4, 2), (0,), (2, 0), (2, 1, 3), (6,), (
 
 
 def inputs(rng: np.random.Generator, dtype: str | None = None) -> list[np.ndarray]:
-    """One or two arrays of one dtype and random shapes; sometimes with zeros among the numbers."""
+    """Returns one or two arrays of one dtype and random shapes; sometimes some values are zero."""
     name = dtype or str(rng.choice(["float64", "float64", "float32", "float16"]))
     found = []
     for _ in range(int(rng.integers(1, 3))):
@@ -308,9 +308,9 @@ def inputs(rng: np.random.Generator, dtype: str | None = None) -> list[np.ndarra
 
 
 def gradients_by_rows(tape: Any, y: Any, sources: Sequence[Any], factor: complex = 1) -> list[Any]:
-    """For each source the gradients of all entries of `y`, one call of `gradient` after the other; None without a path.
+    """Returns the gradients of all entries of `y` for each source, one `gradient` call each; None without a path.
 
-    Each has a row for an entry of `y` and a column for one of the source.
+    Each has one row per entry of `y` and one column per entry of the source.
     """
     size = int(np.prod(y.shape))
     rows = []
@@ -330,7 +330,7 @@ def gradients_by_rows(tape: Any, y: Any, sources: Sequence[Any], factor: complex
 
 
 def differs(name: str, found: Any, expected: Any, dtype: str) -> list[str]:
-    """A message if two arrays, or None, are not the same up to rounding."""
+    """Returns a message if two arrays, or None, differ by more than rounding."""
     if expected is None or found is None:
         return [] if found is expected else [f"{name}: {found!r} instead of {expected!r}"]
     found, expected = np.asarray(found), np.asarray(expected)
@@ -339,7 +339,7 @@ def differs(name: str, found: Any, expected: Any, dtype: str) -> list[str]:
     wide = np.complex128 if expected.dtype.kind == "c" else np.float64
     found, expected = found.astype(wide), expected.astype(wide)
     if not np.all(np.isfinite(expected)) and TOLERANCES[dtype] > 1e-3:
-        return []  # what overflows in half precision does so in another order
+        return []  # half precision overflows in a different order
     tolerance = TOLERANCES[dtype] * (1 + np.abs(expected[np.isfinite(expected)]).max(initial=0))
     if np.allclose(found, expected, rtol=0, atol=tolerance, equal_nan=True):
         return []

@@ -1,4 +1,4 @@
-"""Damages the structure of a Protocol Buffers message without a schema."""
+"""Mutates the structure of a Protocol Buffers message without a schema."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gradtape.core import wire
 
 from .mutations import HOSTILE_NUMBERS, HOSTILE_TEXT
 
-Field = list[Any]  # number, kind, and an integer, bytes, or the fields of a message
+Field = list[Any]  # number, wire type, and an integer, bytes, or the fields of a message
 _INTEGERS = [n for n in HOSTILE_NUMBERS if isinstance(n, int)]
 
 
 def mutate_protobuf(data: bytes, rng: random.Random) -> bytes:
-    """Replaces, deletes, repeats, exchanges or moves a few fields anywhere in a message."""
+    """Replaces, deletes, duplicates, swaps or moves a few fields anywhere in a message."""
     message = _parsed(data) or []
     for _ in range(rng.randint(1, 3)):
         slots = list(_slots(message))
@@ -25,7 +25,7 @@ def mutate_protobuf(data: bytes, rng: random.Random) -> bytes:
 
 
 def _parsed(data: bytes, depth: int = 0) -> list[Field] | None:
-    """The fields of a message, and of those within it; None for bytes that are none."""
+    """Returns the fields of a message and of nested ones; None for bytes that are not a message."""
     try:
         found: list[Field] = [list(field) for field in wire.fields(data)]
     except wire.DecodeError:
@@ -47,7 +47,7 @@ def _slots(message: list[Field]) -> Any:
 
 def _mutate(message: list[Field], at: int, slots: list[Any], rng: random.Random) -> None:
     if at >= len(message):
-        return  # an earlier change removed it
+        return  # an earlier mutation removed it
     field = message[at]
     other_message, other_at = rng.choice(slots)
     match rng.randrange(8):

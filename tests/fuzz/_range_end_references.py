@@ -1,4 +1,4 @@
-"""Writes `tests/data/range_ends.txt.gz`, which `range_ends.py` compares with. It needs mpmath.
+"""Writes `tests/data/range_ends.txt.gz`, the references of `range_ends.py`. Requires mpmath.
 
     python tests/fuzz/_range_end_references.py tests/data/range_ends.txt.gz [OP ...]
 
@@ -27,7 +27,7 @@ SECONDS_PER_POINT = 8
 
 
 def _erfcinv(p: Any) -> Any:
-    """The inverse of erfc by Newton's method, for small `p` on the logarithm."""
+    """Computes the inverse of erfc by Newton's method, on the logarithm for small `p`."""
     if not 0 < p < 2:
         raise ValueError
     if p > 1:
@@ -59,7 +59,7 @@ def _erfinv(x: Any) -> Any:
 
 
 def _positive(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`f` of positive numbers only."""
+    """Returns `f` restricted to positive numbers."""
 
     def restricted(x: Any) -> Any:
         if x <= 0:
@@ -149,7 +149,7 @@ def _polygammas(first: int) -> Callable[[Any], list[Any]]:
 
 
 def _bessel(order: int, kind: str, scaled: bool = False) -> Callable[[Any], list[Any]]:
-    """`K` or `Y` of order 0 or 1, and its derivatives, by F0' = -F1 and F1' = ±F0 - F1 / x, once, twice and thrice."""
+    """Returns `K` or `Y` of order 0 or 1 and its first three derivatives, by F0' = -F1 and F1' = ±F0 - F1 / x."""
     sign = 1 if kind == "y" else -1
 
     def derivatives(x: Any) -> list[Any]:
@@ -158,7 +158,7 @@ def _bessel(order: int, kind: str, scaled: bool = False) -> Callable[[Any], list
         f0, f1 = _bessel_pair(kind, x)
         if scaled:
             f0, f1 = f0 * mp.exp(x), f1 * mp.exp(x)
-        # A derivative is p f0 + q f1, with polynomials p and q of 1 / x, each a list of coefficients.
+        # A derivative is p f0 + q f1, with polynomials p and q in 1 / x, each a list of coefficients.
         p, q = ([mp.mpf(1)], [mp.mpf(0)]) if order == 0 else ([mp.mpf(0)], [mp.mpf(1)])
         found = []
         for _ in range(4):
@@ -172,7 +172,7 @@ def _bessel(order: int, kind: str, scaled: bool = False) -> Callable[[Any], list
 
 
 def _bessel_pair(kind: str, x: Any) -> tuple[Any, Any]:
-    """K or Y of order 0 and 1; far from 1 by the series, for which mpmath takes minutes."""
+    """Returns K or Y of order 0 and 1; far from 1 by the series, for which mpmath takes minutes."""
     if x < mp.mpf(2) ** -20:
         sign, half, log = (1 if kind == "k" else -1), x / 2, mp.log(x / 2)
         terms = [(sign * half**2) ** k / mp.factorial(k) ** 2 for k in range(20)]
@@ -199,7 +199,7 @@ def _bessel_pair(kind: str, x: Any) -> tuple[Any, Any]:
 
 
 def _slope(coefficients: list[Any]) -> list[Any]:
-    """Of a polynomial of 1 / x, by x."""
+    """Differentiates a polynomial in 1 / x with respect to x."""
     return [0, *[-k * c for k, c in enumerate(coefficients)]]
 
 
@@ -233,7 +233,7 @@ def _igammac(a: Any, x: Any) -> Any:
 
 
 def _zeta(x: Any, q: Any) -> Any:
-    """Hurwitz' function, for large q by the formula of Euler and Maclaurin, which needs no sum then."""
+    """The Hurwitz zeta function; for large q by the Euler-Maclaurin formula, which then needs no sum."""
     if q < 1e6:
         return mp.zeta(x, q)
     total = q ** (1 - x) / (x - 1) + q**-x / 2
@@ -243,7 +243,7 @@ def _zeta(x: Any, q: Any) -> Any:
 
 
 def _igamma_by_a(a: Any, x: Any) -> Any:
-    """The derivative by a, by central differences of the function that is not next to 1."""
+    """The derivative with respect to a, by central differences of the function that is not close to 1."""
     h = a * mp.mpf(2) ** -60
     f, sign = (_igamma, 1) if x < a else (_igammac, -1)
     return sign * (f(a + h, x) - f(a - h, x)) / (2 * h)
@@ -254,7 +254,7 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
     return mp.exp((a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x) - log_beta)
 
 
-# Functions of several arguments with their derivatives, None for one that the op does not have.
+# Functions of several arguments with their derivatives; None for one that the op does not have.
 WITH_PARTIALS: dict[str, tuple[Callable[..., Any], tuple[Callable[..., Any] | None, ...]]] = {
     "igamma": (_igamma, (_igamma_by_a, _gamma_density)),
     "igammac": (_igammac, (lambda a, x: -_igamma_by_a(a, x), lambda a, x: -_gamma_density(a, x))),
@@ -286,14 +286,14 @@ COMPLEX: dict[str, Callable[[Any], Any]] = {name: _OF_ANY.get(name, REAL.get(nam
 
 
 def _shares(xs: list[Any]) -> tuple[Any, list[Any]]:
-    """log Σ exp(x), and its gradient, which is the softmax."""
+    """Returns log Σ exp(x) and its gradient, the softmax."""
     top = max(xs)
     powers = [mp.exp(x - top) for x in xs]
     return top + mp.log(sum(powers)), [power / sum(powers) for power in powers]
 
 
 def _curved(shares: list[Any]) -> list[Any]:
-    """The second derivative of log Σ exp(x) times (1, 2, 3)."""
+    """Returns the second derivative of log Σ exp(x) times (1, 2, 3)."""
     mean = sum(p * (i + 1) for i, p in enumerate(shares))
     return [p * (i + 1 - mean) for i, p in enumerate(shares)]
 
@@ -330,7 +330,7 @@ def _running(xs: list[Any]) -> list[list[Any]]:
     return [[total for total, _ in parts], slopes, seconds]
 
 
-# Functions of three logits with both derivatives, as `vector_line` has them.
+# Functions of three logits with both derivatives, in the format of `vector_line`.
 LOGITS: dict[str, Callable[[list[Any]], list[list[Any]]]] = {
     "softmax": _softmax,
     "log_softmax": _log_softmax,
@@ -354,7 +354,7 @@ def _parts(z: Any) -> list[Any]:
     return [mp.re(z), mp.im(z)]
 
 
-# Functions from vectors to vectors, by the names that `range_ends_composites.py` has for them, and their arity.
+# Functions from vectors to vectors, by their names in `range_ends_composites.py`, and their arity.
 VECTOR: dict[str, tuple[int, Callable[[list[Any]], list[Any]]]] = {
     "euclidean_norm": (3, lambda xs: [_norm(xs)]),
     "norm": (3, lambda xs: [_norm(xs)]),
@@ -373,7 +373,9 @@ FORMATS = {10: (-14, 15), 7: (-126, 127), 23: (-126, 127), 52: (-1022, 1023)}  #
 
 
 def real_points() -> list[float]:
-    """The ends of the formats, what is next to 1, integers at the limit of the precision, and where exp overflows."""
+    """Returns the limits of the formats, neighbors of 1, integers at the limit of the precision, and where exp
+    overflows.
+    """
     points = {0.25, 0.5, 1.0, 1.5, 1e4, 2.0**60, 2.0**64, 1e20, 1e30, 1e150, 1e160, 1e200}
     points.update(map(float, (2, 2.5, 3, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 20, 26, 40, 85, 88, 89, 100, 104, 128)))
     points.update(map(float, (200, 256, 300, 700, 709, 710, 745, 1000, 1024)))
@@ -386,7 +388,7 @@ def real_points() -> list[float]:
 
 
 def pair_points() -> list[tuple[float, float]]:
-    """Some pairs of the ends of the formats and of plain numbers."""
+    """Returns pairs of format limits and ordinary numbers."""
     points = {2.0**-10, 0.5, 1.0, 1 - 2.0**-11, 1 + 2.0**-10, 2.0, 3.5, 11.0, 100.0, 2048.0, 2.0**24, 2.0**64, 1e200}
     for bits, (lowest, highest) in FORMATS.items():
         points |= {2.0**lowest, 2.0**highest * (2 - 2.0**-bits)}
@@ -395,11 +397,11 @@ def pair_points() -> list[tuple[float, float]]:
 
 
 def complex_points() -> list[complex]:
-    """Numbers of all four quadrants whose parts are far apart in size."""
+    """Returns numbers of all four quadrants whose parts differ widely in magnitude."""
     parts = [2.0**-100, 2.0**-10, 0.5, 1.0, 3.0, 30.0, 60.0, 100.0, 2.0**33, 2.0**66, 2.0**100]
     pairs = random.Random(0).sample(list(itertools.product(parts, repeat=2)), 60)
     points = [complex(a * sign, b * other) for a, b in pairs for sign in (1, -1) for other in (1, -1)]
-    # The ends, and what is next to the singularities, beside parts of all sizes, with random signs.
+    # The limits, and neighbors of singularities, next to parts of all magnitudes, with random signs.
     ends = [2.0**-1022, 2.0**-126, 2.0**-60, 1 - 2.0**-24, 1 + 2.0**-23, 2.0**60, 2.0**127, 2.0**600, 2.0**1023]
     rng = random.Random(1)
     for a, b in itertools.product([*ends, *parts[::2]], repeat=2):
@@ -409,7 +411,7 @@ def complex_points() -> list[complex]:
 
 
 def points_of_partials() -> dict[str, list[tuple[float, ...]]]:
-    """Numbers of all sizes in the domain of each function of several arguments."""
+    """Returns numbers of all magnitudes in the domain of each function of several arguments."""
     ends = [2.0**lowest for lowest, _ in FORMATS.values()]
     ends += [2.0**highest * (2 - 2.0**-bits) for bits, (_, highest) in FORMATS.items()]
     positive = sorted({*ends, 2.0**-10, 0.5, 1.0, 2.0, 3.5, 11.0, 100.0, 2048.0, 2.0**24, 2.0**64, 1e200})
@@ -427,7 +429,7 @@ def points_of_partials() -> dict[str, list[tuple[float, ...]]]:
 
 
 def vector_points(arity: int) -> list[tuple[float, ...]]:
-    """Vectors of numbers of all sizes: mixed, of one size, and next to one another."""
+    """Returns vectors with numbers of all magnitudes: mixed, of one magnitude, and close to each other."""
     rng = random.Random(arity)
     sizes = [2.0**-1022, 2.0**-126, 2.0**-14, 2.0**-10, 0.5, 1.0, 11.0, 100.0, 2048.0, 65504.0, 2.0**70, 2.0**127]
     sizes += [2.0**600, 2.0**1023]
@@ -440,7 +442,7 @@ def vector_points(arity: int) -> list[tuple[float, ...]]:
 
 
 def vector_line(name: str, *xs: float) -> str:
-    """One line: `vector NAME x y g h`, lists joined by commas.
+    """Returns one line: `vector NAME x y g h`, lists joined by commas.
 
     With w = (1, 2, 3, ...), g is the gradient of w·y, and h that of w·g.
     """
@@ -471,7 +473,7 @@ def vector_line(name: str, *xs: float) -> str:
 
 
 class TooLong(Exception):
-    """A point took more than the time for one."""
+    """A point exceeded the time limit."""
 
 
 def _interrupt(*_: Any) -> None:
@@ -479,7 +481,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def _text(value: Any, digits: int = 20) -> str:
-    """Decimal digits; 0 or inf beyond the range of a long double, where mpmath would take very long for them."""
+    """Returns decimal digits; 0 or inf beyond the range of a long double, for which mpmath would take very long."""
     if value and abs(mp.mag(value)) > 17000:
         return ("inf" if value > 0 else "-inf") if mp.mag(value) > 0 else "0.0"
     return mp.nstr(value, digits, min_fixed=0, max_fixed=0)
@@ -496,10 +498,10 @@ def _step(x: Any) -> Any:
 
 
 def _precision(name: str, *arguments: float) -> int:
-    """Bits enough for third differences with steps that are 2**-80 of the arguments.
+    """Returns enough bits for third differences with steps of 2**-80 of the arguments.
 
-    A derivative of the smallest number next to a value of 1 needs a thousand more; the functions that would take too
-    long with these have no such derivatives.
+    A derivative as small as the smallest number next to a value of 1 needs a thousand more bits; functions that would
+    take too long have no such derivatives.
     """
     small = max(max(-math.frexp(x)[1], 0) for x in arguments)
     large = max(max(math.frexp(x)[1], 0) for x in arguments)
@@ -508,13 +510,13 @@ def _precision(name: str, *arguments: float) -> int:
 
 
 def _smooth(low: Any, middle: Any, high: Any) -> None:
-    """Refuses a kink: there the differences to both sides are not the same."""
+    """Rejects a kink, where the differences to both sides disagree."""
     if abs(high - 2 * middle + low) > abs(high - low) * mp.mpf(2) ** -60 + abs(middle) * mp.mpf(2) ** -600:
         raise ValueError
 
 
 def real_line(name: str, x: float) -> str:
-    """One line of the file."""
+    """Returns one line of the file."""
     if name in WITH_DERIVATIVES:
         mp.mp.prec = 300 + 4 * max(math.frexp(x)[1], 0)
         values = WITH_DERIVATIVES[name](mp.mpf(x))
@@ -531,7 +533,7 @@ def real_line(name: str, x: float) -> str:
 
 
 def binary_line(name: str, first: float, second: float) -> str:
-    """One line of the file."""
+    """Returns one line of the file."""
     mp.mp.prec = _precision(name, first, second)
     a, b = mp.mpf(first), mp.mpf(second)
     h, k = _step(a), _step(b)
@@ -549,7 +551,7 @@ def binary_line(name: str, first: float, second: float) -> str:
 
 
 def partials_line(name: str, *point: float) -> str:
-    """One line of the file."""
+    """Returns one line of the file."""
     mp.mp.prec = 600
     function, partials = WITH_PARTIALS[name]
     xs = list(map(mp.mpf, point))
@@ -572,7 +574,7 @@ def partials_line(name: str, *point: float) -> str:
 
 
 def complex_line(name: str, z: complex) -> str:
-    """One line of the file."""
+    """Returns one line of the file."""
     mp.mp.prec = _precision(name, z.real, z.imag)
     at = mp.mpc(z)
     h = min(abs(at.real), abs(at.imag)) * mp.mpf(2) ** -80
@@ -585,7 +587,7 @@ def complex_line(name: str, z: complex) -> str:
 
 
 def main() -> None:
-    """Writes the lines of the ops named, or of all."""
+    """Writes the lines of the given ops, or of all."""
     path, *names = sys.argv[1:]
     signal.signal(signal.SIGALRM, _interrupt)
     makers: list[tuple[Any, dict[str, Any]]] = [
@@ -607,7 +609,7 @@ def main() -> None:
                     try:
                         file.write(line(name, *point).encode() + b"\n")
                     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-                        pass  # outside of the domain, or at a kink
+                        pass  # outside the domain, or at a kink
                     except (TooLong, mp.libmp.NoConvergence):
                         missing += 1
                     finally:

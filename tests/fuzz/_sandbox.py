@@ -1,4 +1,4 @@
-"""Runs what may hang, raise or write a file, and says what it did."""
+"""Runs calls that may hang, raise or write a file, and reports what they did."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 import gradtape as tf
 
-SECONDS = 8.0  # of computing, after which a load counts as one that never ends: a busy machine does not count
-_WAITING_SECONDS = 60.0  # after which one counts as such that waits for something
+SECONDS = 8.0  # seconds of CPU time, after which a load counts as endless, independently of machine load
+_WAITING_SECONDS = 60.0  # seconds after which a waiting call counts as endless
 
 
 class Hang(BaseException):
-    """The time is over."""
+    """The time limit was exceeded."""
 
 
 class Outcome:
-    """What came of a call: a value, an error that is documented, or a problem in words."""
+    """The outcome of a call: a value, a documented error, or a description of a problem."""
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -49,12 +49,12 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def is_documented(error: Exception) -> bool:
-    """Whether an error is one that readers of files may raise: TensorFlow's, the system's, or a plain ValueError."""
+    """Returns whether readers of files may raise this error: TensorFlow's, the system's, or a plain ValueError."""
     return isinstance(error, tf.errors.OpError | OSError | NotImplementedError) or type(error) is ValueError
 
 
 def attempt(act: Callable[[], Any], documented: Callable[[Exception], bool] = is_documented) -> Outcome:
-    """Calls a function, and says what came of it."""
+    """Calls a function and returns the outcome."""
     outcome = Outcome()
     try:
         with _time_limit(SECONDS):
@@ -72,7 +72,7 @@ def attempt(act: Callable[[], Any], documented: Callable[[Exception], bool] = is
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A new folder, two levels below one that is watched for files named MARK; it is the current one meanwhile."""
+    """Context manager: a new current folder, two levels below one that is monitored for files named MARK."""
     top = Path(tempfile.mkdtemp())
     inner = top / "a" / "b"
     inner.mkdir(parents=True)
@@ -86,5 +86,5 @@ def folder() -> Iterator[Path]:
 
 
 def marks(inner: Path) -> list[str]:
-    """A message for every file that only text from a damaged file can have made."""
+    """Returns a message for every file that only text from a damaged file can have created."""
     return [f"made the file {path}" for path in [*inner.parents[1].rglob("*MARK*"), Path("/MARK")] if path.exists()]

@@ -1,7 +1,7 @@
-"""Random modules to be saved, built from the names of gradtape or of TensorFlow: this file imports neither.
+"""Random modules to save, built from the names of gradtape or TensorFlow: this file imports neither.
 
-The same seed gives the same program under both. `results` runs it and says what came of it in plain arrays, so that
-two processes can compare: an exception is a result too.
+The same seed gives the same program under both. `results` runs it and returns plain arrays, so that two processes can
+compare; an exception is a result too.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 _DTYPES = ("float32", "float32", "float64", "complex64", "complex128", "float16", "bfloat16")
-_ROWS = 3  # of the inputs, where the signature leaves their number open
+_ROWS = 3  # the number of rows, if the signature leaves it open
 
 
 class Builder:
-    """Draws the ops of a function: each takes tensors of shape [n, 3] and gives one."""
+    """Draws the ops of a function: each maps tensors of shape [n, 3] to one."""
 
     def __init__(self, tf: Any, rng: random.Random, dtype: str, module: Any) -> None:
         self.tf, self.rng, self.dtype, self.module = tf, rng, tf.as_dtype(dtype), module
         self.is_complex, self.half = self.dtype.is_complex, dtype in ("float16", "bfloat16")
 
     def step(self, depth: int = 0) -> Callable[[Any, Any], Any]:
-        """One op of two tensors."""
+        """Applies one op to two tensors."""
         kinds = [self._unary, self._binary, self._shaped, self._variable, self._reduction, self._custom, self._constant]
         if depth < 2:
             kinds += [self._branch, self._loop, self._nested]
@@ -33,7 +33,7 @@ class Builder:
         return self.rng.choice(kinds)(depth)
 
     def _number(self) -> Any:
-        """A constant, made where it is used: TensorFlow saves no gradient that captures a tensor from outside."""
+        """Creates a constant where it is used: TensorFlow saves no gradient that captures an outer tensor."""
         value = self.rng.choice([0.5, -1.25, 2.0, 0.75])
         value = complex(value, self.rng.choice([0.5, -1.0])) if self.is_complex else value
         return lambda: self.tf.constant(value, self.dtype)
@@ -111,7 +111,7 @@ class Builder:
     def _loop(self, depth: int) -> Any:
         tf = self.tf
         body, count = self.program(depth + 1, 1), self.rng.randint(0, 3)
-        limit = self.rng.choice([None, None, 0.0, 4.0])  # of the sum, which ends the loop too
+        limit = self.rng.choice([None, None, 0.0, 4.0])  # of the sum, which also ends the loop
 
         def goes_on(i: Any, z: Any) -> Any:
             if limit is None:
@@ -125,7 +125,7 @@ class Builder:
         return call
 
     def program(self, depth: int, length: int) -> Callable[[Any, Any], Any]:
-        """Several ops one after another."""
+        """Applies several ops in sequence."""
         steps = [(self.step(depth), self.rng.random() < 0.3) for _ in range(length)]
 
         def call(x: Any, y: Any) -> Any:
@@ -137,7 +137,7 @@ class Builder:
 
 
 def _function(tf: Any, rng: random.Random, module: Any, dtype: str) -> tuple[Any, list[Any]]:
-    """A function with an input signature, and its arguments."""
+    """Returns a function with an input signature, and its arguments."""
     program = Builder(tf, rng, dtype, module).program(0, rng.randint(1, 5))
     kind = rng.choice(["plain", "plain", "dict", "counted", "ragged"])
     rows = rng.choice([None, None, _ROWS])
@@ -167,7 +167,7 @@ def _function(tf: Any, rng: random.Random, module: Any, dtype: str) -> tuple[Any
 
 
 def built(tf: Any, seed: int) -> tuple[Any, dict[str, list[Any]]]:
-    """A module, whose functions are attributes, and the arguments of each function."""
+    """Returns a module, whose functions are attributes, and the arguments of each function."""
     rng = random.Random(seed)
     module = tf.Module()
     module.weights = []
@@ -180,7 +180,7 @@ def built(tf: Any, seed: int) -> tuple[Any, dict[str, list[Any]]]:
 
 
 def results(tf: Any, module: Any, inputs: dict[str, list[Any]]) -> dict[str, Any]:
-    """The values of every function, and its gradients by its arguments and by variables, each of them or an error."""
+    """Returns the values of every function, and its gradients for arguments and variables, or an error each."""
     found: dict[str, Any] = {}
     for name, args in inputs.items():
         leaves = tf.nest.flatten(args, expand_composites=True)
@@ -209,7 +209,7 @@ def _described(error: Exception) -> str:
 
 
 def _plain(tf: Any, value: Any) -> Any:
-    """A tensor as the name of its dtype and an array of complex128, float64 or integers; None stays None."""
+    """Returns a tensor as the name of its dtype and an array of complex128, float64 or integers; None stays None."""
     if value is None:
         return None
     value = tf.convert_to_tensor(value)

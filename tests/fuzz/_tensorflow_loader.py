@@ -1,4 +1,4 @@
-"""A process with TensorFlow that builds, saves and loads random modules; it is asked and answers in pickles."""
+"""A process with TensorFlow that builds, saves and loads random modules; it communicates in pickles."""
 
 import os
 import pickle
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 def answered(seed, ours, own):
-    """What TensorFlow gives for its own SavedModel of a module, which it leaves in `own`, and for that in `ours`."""
+    """Returns TensorFlow's results for its own SavedModel of a module, saved in `own`, and for that in `ours`."""
     module, inputs = programs.built(tf, seed)
     found = {}
     try:
@@ -28,7 +28,7 @@ def answered(seed, ours, own):
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what TensorFlow prints is no answer
+    os.dup2(2, 1)  # output that TensorFlow prints is not a result
     while True:
         try:
             question = pickle.load(sys.stdin.buffer)

@@ -1,6 +1,6 @@
-"""Damaged archives of arrays: the cache files of datasets (`.npz`), and Keras' `.keras` archives.
+"""Damaged array archives: the cache files of datasets (`.npz`), and Keras' `.keras` archives.
 
-What Keras' own code raises is not judged, except that nothing runs and nothing hangs.
+Errors of Keras' own code are accepted, but nothing may run or hang.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OURS = Path(tf.__file__).parent
 
 @cache
 def _cached() -> tuple[bytes, list[Any]]:
-    """The file of a dataset that was cached, and its elements."""
+    """Returns the file of a cached dataset, and its elements."""
     place = Path(tempfile.mkdtemp())
     list(_dataset(place / "cache"))
     return (place / "cache.npz").read_bytes(), [_plain(x) for x in _dataset(place / "cache")]
@@ -91,6 +91,6 @@ def _member(name: str, content: bytes, rng: random.Random) -> bytes:
 
 
 def _raised_here(error: Exception) -> bool:
-    """Whether gradtape raised an error, rather than Keras or a library of its."""
+    """Returns whether gradtape raised an error, as opposed to Keras or one of its libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     return bool(frames) and Path(frames[-1].filename).is_relative_to(_OURS)

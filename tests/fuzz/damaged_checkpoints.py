@@ -1,7 +1,6 @@
-"""Damaged checkpoints, gradtape's archives and TensorFlow's bundles: they are restored with the values that were
-saved, or not at all.
+"""Damaged checkpoints, gradtape's archives and TensorFlow's bundles: restored with the saved values, or not at all.
 
-Bytes are damaged with and without their checksums: a file written by an attacker has the right ones.
+Bytes are damaged with and without matching checksums, because an attacker can write valid ones.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _values(checkpoint: tf.train.Checkpoint) -> dict[str, Any]:
 
 @cache
 def _samples() -> dict[str, dict[str, bytes]]:
-    """The files of a checkpoint of each kind, by name."""
+    """Returns the files of a checkpoint of each kind, by name."""
     top = Path(tempfile.mkdtemp())
     checkpoint = _objects(2.0)
     checkpoint.save(top / "archive/ckpt")
@@ -71,7 +70,7 @@ def disagreements(seed: int) -> list[str]:
 
 
 def _damaged(name: str, files: dict[str, bytes], rng: random.Random) -> tuple[dict[str, bytes], bool]:
-    """Files that take the place of others, and whether no value in them is another one."""
+    """Returns replacement files, and whether all their values are unchanged."""
     data = files[name]
     if name == "checkpoint":
         return {name: _damaged_state(data, rng)}, True
@@ -93,14 +92,14 @@ def _damaged_state(data: bytes, rng: random.Random) -> bytes:
 
 
 def damaged_member(name: str, content: bytes, rng: random.Random) -> bytes:
-    """A member of an archive, changed."""
+    """Modifies a member of an archive."""
     if name.endswith(".json"):
         return mutate_json(content, rng).encode()
     return _damaged_array(content, rng)
 
 
 def _damaged_array(content: bytes, rng: random.Random) -> bytes:
-    """A `.npy` whose header, or bytes, are others."""
+    """Returns a `.npy` with a modified header or modified bytes."""
     if rng.random() < 0.5:
         return mutate_bytes(content, rng)
     size = int.from_bytes(content[8:10], "little")
@@ -115,7 +114,7 @@ def _damaged_array(content: bytes, rng: random.Random) -> bytes:
 
 
 def _damaged_bundle(files: dict[str, bytes], rng: random.Random) -> tuple[dict[str, bytes], bool]:
-    """A bundle with an entry, or the graph of objects, changed, and right checksums."""
+    """Returns a bundle with a modified entry or object graph, and valid checksums."""
     index = next(name for name in files if name.endswith(".index"))
     if rng.random() < 0.5:
         entries = read_table(files[index])
@@ -136,7 +135,7 @@ def _damaged_bundle(files: dict[str, bytes], rng: random.Random) -> tuple[dict[s
 
 
 def _restored(place: Path, keeps_values: bool) -> list[str]:
-    """Restores in every way, and says what must not happen."""
+    """Restores in every way, and reports violations."""
     found = []
     for what, act in (("latest_checkpoint", lambda: tf.train.latest_checkpoint(str(place))),
                       ("list_variables", lambda: tf.train.list_variables(str(place / "ckpt-1"))),
@@ -159,13 +158,13 @@ def _restored(place: Path, keeps_values: bool) -> list[str]:
             continue
         if outcome.error is not None:
             found.append(f"{key} was restored before the error: {value!r}")
-        elif not any(np.array_equal(value, other) for other in wanted.values()):  # a damaged graph may exchange them
+        elif not any(np.array_equal(value, other) for other in wanted.values()):  # a damaged graph may swap them
             found.append(f"{key} is {value!r}")
     return found
 
 
 def _managed(place: Path) -> None:
-    """Has a manager delete old checkpoints: it must not delete what is elsewhere."""
+    """Lets a manager delete old checkpoints: it must not delete files elsewhere."""
     outside = place.parent / "outside.npz"
     outside.write_bytes(b"precious")
     manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), str(place), max_to_keep=1,

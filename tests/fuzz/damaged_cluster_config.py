@@ -1,4 +1,4 @@
-"""`TF_CONFIG` and the variables of launchers with damaged values: an identity that is one, or a ValueError."""
+"""`TF_CONFIG` and launcher variables with damaged values: a consistent identity, or a ValueError."""
 
 from __future__ import annotations
 
@@ -57,13 +57,15 @@ def _damaged_launcher(rng: random.Random) -> dict[str, str]:
 
 
 def _may_raise(error: Exception) -> bool:
-    """Whether a cluster may raise an error: TensorFlow's `ClusterSpec` has a TypeError for what is no cluster."""
+    """Returns whether a cluster may raise an error: TensorFlow's `ClusterSpec` raises TypeError for invalid
+    clusters.
+    """
     wrong_spec = type(error) is TypeError and str(error).startswith(("`cluster` must be", "The tasks of job"))
     return wrong_spec or is_documented(error)
 
 
 def _resolved(config: str) -> list[str]:
-    """Asks the cluster resolver, which reads the variable itself."""
+    """Queries the cluster resolver, which reads the variable itself."""
     if "\0" in config:
         return []
     before = os.environ.get("TF_CONFIG")

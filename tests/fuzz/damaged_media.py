@@ -1,4 +1,4 @@
-"""Damaged images, sounds, compressed and encoded text: a tensor, or TensorFlow's InvalidArgumentError."""
+"""Damaged images, audio, compressed and encoded text: a tensor, or TensorFlow's InvalidArgumentError."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .mutations import HOSTILE_TEXT, mutate_bytes, mutate_json
 
 @cache
 def _samples() -> list[tuple[Any, bytes]]:
-    """Functions that decode bytes, and bytes for them."""
+    """Returns functions that decode bytes, and bytes for them."""
     image = tf.constant(np.arange(5 * 4 * 3, dtype=np.uint8).reshape(5, 4, 3))
     png, jpeg = tf.io.encode_png(image).numpy(), tf.io.encode_jpeg(image).numpy()
     wav = tf.audio.encode_wav(np.linspace(-1, 1, 20, dtype=np.float32)[:, None], 8000).numpy()

@@ -1,7 +1,7 @@
-"""Recordings with damaged bytes, JSON and zip members: each is refused, or is a recording that answers.
+"""Recordings with damaged bytes, JSON and zip members: each is rejected, or works as a recording.
 
-A refusal is one of TensorFlow's errors; nothing in the file is run, nothing waits for ever. What is loaded is asked all
-that a loaded tape can be asked.
+A rejection is one of TensorFlow's errors; nothing in the file runs, and nothing hangs. All methods of a loaded tape are
+called.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import gradtape as tf
 
 from . import mutations, recordings
 
-SECONDS = 20  # after which a case hangs
-ROUNDS = 2000  # of a loop that may not end
+SECONDS = 20  # seconds after which a case counts as hanging
+ROUNDS = 2000  # iterations of a loop that may not end
 SAMPLES = 40
 OPS = ["add", "mul", "sum", "mean", "matmul", "slice", "reshape", "transpose", "concat", "where", "gather", "pad"]
 OPS += ["sort", "cumsum", "softmax", "loop", "cond", "assigned", "guard", "custom_gradient", "no_such_op"]
@@ -48,7 +48,7 @@ def _convolving(v: Any) -> Any:
 
 @cache
 def _recording(number: int) -> bytes:
-    """The bytes of a recording: of a random program, or of one that has loops, branches and windows."""
+    """Returns the bytes of a recording: of a random program, or of one with loops, branches and windows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "step.tape")
         if number % 4 < 2:
@@ -65,7 +65,7 @@ def _recording(number: int) -> bytes:
 
 
 def _damaged_json(content: bytes, rng: random.Random) -> bytes:
-    """The list of contents with damage, most of the time in the steps, and most of the time of the right types."""
+    """Returns damaged contents, usually in the steps, and usually with the right types."""
     document = json.loads(content)
     mutate = rng.choice([mutations.mutate_json, mutations.mutate_json_alike, mutations.mutate_json_alike])
     notes = document["notes"]
@@ -87,7 +87,7 @@ def _damaged_json(content: bytes, rng: random.Random) -> bytes:
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """A recording with damage to its bytes, or to a member, with the checksums that belong to it."""
+    """Returns a recording with damage to its bytes, or to a member with matching checksums."""
     if rng.random() < 0.1:
         return mutations.mutate_bytes(data, rng)
 
@@ -101,7 +101,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
-    """Raises in the middle of what takes too long; what does not even notice that ends with a traceback."""
+    """Raises an exception in a call that takes too long; one that does not notice ends with a traceback."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"no answer after {SECONDS} seconds")
@@ -118,13 +118,13 @@ def _time_limit() -> Iterator[None]:
 
 
 def disagreements(seed: int) -> list[str]:
-    """The ways in which a damaged recording did something else than to be refused, or to answer."""
+    """Returns the ways in which a damaged recording was neither rejected nor worked."""
     rng = random.Random(seed)
     data = damaged(_recording(rng.randrange(min(SAMPLES, 2 + seed // 4))), rng)  # the first cases share a few
     found = []
     folder = os.getcwd()
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numbers that were exchanged overflow
+        warnings.simplefilter("ignore")  # swapped numbers overflow
         os.chdir(place)
         try:
             with open("step.tape", "wb") as file:
@@ -145,7 +145,7 @@ def disagreements(seed: int) -> list[str]:
 
 
 def _ask() -> None:
-    """Loads the file, and asks all there is to ask: one answer that is an error does not end the questions."""
+    """Loads the file and calls all methods: an error of one does not end the case."""
     loaded = tf.load_tape("step.tape", max_rounds=ROUNDS)
     tf.inspect.compare("step.tape", "step.tape")
     first = {name: x.numpy() for name, x in loaded.inputs.items()}

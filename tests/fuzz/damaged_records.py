@@ -1,5 +1,5 @@
-"""Damaged TFRecord files, `tf.train.Example`s, serialized tensors and text files: what is read is what was written,
-or an error that TensorFlow has for it.
+"""Damaged TFRecord files, `tf.train.Example`s, serialized tensors and text files: reading returns what was written, or
+raises TensorFlow's error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def disagreements(seed: int) -> list[str]:
 
 
 def _record_file(place: Path, rng: random.Random) -> list[str]:
-    """Records in a file, whose bytes or lengths were changed, the latter with the right checksums."""
+    """Records in a file with modified bytes or lengths, the latter with valid checksums."""
     records = [rng.randbytes(rng.choice([0, 1, 30, 300])) for _ in range(rng.randint(0, 4))]
     compression = rng.choice(list(_COMPRESS))
     data = b"".join(map(framed, records))
@@ -75,7 +75,7 @@ def _may_raise(error: Exception) -> bool:
 
 
 def _examples(place: Path, rng: random.Random) -> list[str]:
-    """An example, read by the ops and as a message: both must find the same."""
+    """Parses an example by the ops and as a message: both must agree."""
     data = _damaged(_example(rng).SerializeToString(), rng)
     specs = {
         "a": tf.io.RaggedFeature(tf.int64), "b": tf.io.VarLenFeature(tf.float32), "c": tf.io.VarLenFeature(tf.string),
@@ -97,7 +97,7 @@ def _different(message: Any, parsed: dict[str, Any], data: bytes) -> list[str]:
         numbers = np.asarray(value.values if hasattr(value, "values") else value).tolist()
         features = message.features.feature
         wanted = list(getattr(features[name], kind).value) if name in features else []
-        wanted = wanted[: len(numbers)]  # of a feature with several lists the ops read the first, as in TensorFlow
+        wanted = wanted[: len(numbers)]  # as in TensorFlow, the ops read the first of several lists of a feature
         if not np.array_equal(np.array(numbers), np.array(wanted), equal_nan=name == "b"):
             found.append(f"{name} is {numbers}, and {wanted} in the message: {data!r}")
     return found
@@ -148,7 +148,7 @@ def _text_file(place: Path, rng: random.Random) -> list[str]:
 
 
 def _vocabulary(place: Path, rng: random.Random) -> list[str]:
-    """A table that a file fills."""
+    """A table filled from a file."""
     path = place / "words.txt"
     path.write_bytes(mutate_bytes(b"a\t1\nb\t2\nc\t3\n", rng))
     key, value = rng.choice([(tf.string, tf.int64), (tf.int64, tf.string), (tf.string, tf.float32)])

@@ -1,4 +1,4 @@
-"""SavedModels with damaged messages, tables and data: loading them, and calling and differentiating what was loaded."""
+"""SavedModels with damaged messages, tables and data: loads, calls and differentiates them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RECORDED = Path(__file__).parent.parent / "data/saved_models.zip"
 
 
 class _Model(tf.Module):
-    """Variables, tables, an asset, control flow and structures: what a SavedModel can hold."""
+    """Variables, tables, an asset, control flow and structures: the possible contents of a SavedModel."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ _INPUTS = {
 
 @cache
 def _samples() -> list[tuple[Path, dict[str, Any]]]:
-    """Folders of SavedModels, written here and by TensorFlow, and the arguments of their functions."""
+    """Returns folders of SavedModels, written by gradtape and by TensorFlow, and the arguments of their functions."""
     top = Path(tempfile.mkdtemp())
     (top / "words.txt").write_text("a\nb\n")
     tf.saved_model.save(_Model(str(top / "words.txt")), top / "own")
@@ -84,7 +84,7 @@ def disagreements(seed: int) -> list[str]:
 
 
 def _loaded(model: Path, inputs: dict[str, Any], rng: random.Random) -> list[str]:
-    """Loads a model, and calls its functions."""
+    """Loads a model and calls its functions."""
     loaded = attempt(lambda: tf.saved_model.load(model))
     if loaded.problem:
         return [f"load {loaded.problem}"]
@@ -106,7 +106,7 @@ def _loaded(model: Path, inputs: dict[str, Any], rng: random.Random) -> list[str
 
 
 def _is_of_a_call(error: Exception) -> bool:
-    """Whether a call may raise an error: other arguments than a damaged signature has are a TypeError."""
+    """Returns whether a call may raise an error: arguments that do not match a damaged signature are a TypeError."""
     own = ("argument", "parameter", "signature", "takes", "expected")
     wrong_call = type(error) is TypeError and any(word in str(error) for word in own)
     return wrong_call or isinstance(error, tf.errors.OpError | NotImplementedError) or type(error) is ValueError
@@ -122,7 +122,7 @@ def _called(function: Any, values: list[Any]) -> Any:
 
 
 def _different_values(model: Path, source: Path) -> list[str]:
-    """Says where variables that were read from damaged files have other values than were written."""
+    """Reports variables whose values from damaged files differ from the saved ones."""
     loaded = attempt(lambda: tf.saved_model.load(model))
     if loaded.error is not None or loaded.problem:
         return []

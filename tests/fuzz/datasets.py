@@ -1,7 +1,7 @@
 """Random pipelines of `tf.data`: elements, their order, cardinality, specs and errors.
 
-With TensorFlow's interpreter, the same source text runs there. Pipelines without chance also run on `Lists`, where a
-dataset is a list of NumPy arrays.
+With TensorFlow's interpreter, the same source runs there. Deterministic pipelines also run on `Lists`, where a dataset
+is a list of NumPy arrays.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def _interpreter(python: str) -> TensorFlow:
 
 
 def disagreements(seed: int, tensorflow: str | None = None) -> list[str]:
-    """The ways in which one pipeline differs from TensorFlow's, and from that of lists."""
+    """Returns the ways in which one pipeline differs from TensorFlow's and from that of lists."""
     generator = Generator(seed)
     scope: dict[str, Any] = {"tf": tf, "np": np}
     exec(program(generator, seed), scope)
     mine, found = scope["result"], []
     if tensorflow is not None:
         its = _interpreter(tensorflow).result(program(generator, seed))
-        if its is not None:  # else TensorFlow crashed or hung, as it does where rows without values are unbatched
+        if its is not None:  # otherwise TensorFlow crashed or hung, as it does when it unbatches rows without values
             found += _differences(mine, its, generator)
     if not generator.by_chance:
         found += _differences_from_lists(generator, mine)
@@ -49,7 +49,7 @@ def _first_error(result: dict[str, Any]) -> str | None:
 def _differences(mine: dict[str, Any], its: dict[str, Any], generator: Generator) -> list[str]:
     errors = _first_error(mine), _first_error(its)
     if errors == ("OutOfRangeError", None) and "checked" in generator.source:
-        return []  # the specs of an empty dataset are those of made-up elements, all of which a function may refuse
+        return []  # the specs of an empty dataset are those of placeholder elements, which a function may reject
     if errors[0] != errors[1]:
         return [f"errors: {errors[0]}, TensorFlow: {errors[1]}"]
     if errors[0] and ("error" in mine or "error" in its or generator.repeats_errors):
@@ -57,7 +57,7 @@ def _differences(mine: dict[str, Any], its: dict[str, Any], generator: Generator
     keeps_specs, has_rows_of_functions = generator.keeps_specs, "unbatch" in generator.source
     found = [f"{what}: {mine.get(what)}\n  TensorFlow: {its[what]}" for what in its
              if what not in ("spec", "passes", "cardinality") and mine.get(what) != its[what]]  # fmt: skip
-    # How many rows a function's results have is known here when it has run, in TensorFlow when it was traced.
+    # gradtape knows the number of rows of a function's result after running it, TensorFlow after tracing it.
     if mine["cardinality"] not in (its["cardinality"], UNKNOWN if has_rows_of_functions else its["cardinality"]):
         found.append(f"cardinality: {mine['cardinality']}\n  TensorFlow: {its['cardinality']}")
     for number, (one, other) in enumerate(zip(mine["passes"], its["passes"], strict=True)):
@@ -71,7 +71,7 @@ def _differences(mine: dict[str, Any], its: dict[str, Any], generator: Generator
 
 
 def _as_lists(value: Any) -> Any:
-    """Ragged tensors and tensors alike, as the lists of their values."""
+    """Returns ragged tensors and tensors alike as lists of their values."""
     if isinstance(value, tuple) and len(value) == 3 and isinstance(value[2], str):
         return value[2]
     if isinstance(value, dict):
@@ -80,7 +80,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _is_subtype(mine: Any, its: Any) -> bool:
-    """Whether a spec is TensorFlow's, or, since functions are run, knows a size that TensorFlow's does not."""
+    """Returns whether a spec is TensorFlow's or, because functions are run, knows a size that TensorFlow's does not."""
     if isinstance(its, dict):
         return isinstance(mine, dict) and mine.keys() == its.keys() and all(_is_subtype(mine[k], its[k]) for k in its)
     if isinstance(its, tuple) and len(its) == 3 and isinstance(its[0], str) and isinstance(mine, tuple):
@@ -98,9 +98,9 @@ def _differences_from_lists(generator: Generator, mine: dict[str, Any]) -> list[
     try:
         exec(generator.source, scope)
         elements = scope["pipeline"]().elements
-    except Exception as error:  # a pipeline that is wrong: any error will do, the class is TensorFlow's affair
+    except Exception as error:  # an invalid pipeline: any error class is accepted
         return [] if _first_error(mine) else [f"no error, though lists give {type(error).__name__}: {error}"]
-    if _first_error(mine):  # of no elements, lists know dtypes and ranks, but no sizes to batch and unbatch by
+    if _first_error(mine):  # for no elements, lists know dtypes and ranks, but no sizes for batching and unbatching
         is_known = elements or "batch(" not in generator.source
         return [f"{_first_error(mine)}, though lists give {elements}"] if is_known else []
     expected = [_said_of_arrays(element) for element in elements[:ELEMENTS_READ]]

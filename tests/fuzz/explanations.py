@@ -1,8 +1,8 @@
-"""Small programs with one planted fault, or none: whether `gradtape run --trace` names its cause and its line.
+"""Small programs with one planted fault, or none: checks that `gradtape run --trace` names its cause and line.
 
 A program is a chain of ops from the variable `w` to a loss. The fault replaces one link, or moves a part of the chain
-out of the tape's block; the generator knows its line. Beside the chain stand decoys: comparisons, logged numbers and
-stopped baselines that cut nothing. Nothing may be said of a program without a fault.
+out of the tape's block; the generator knows its line. Decoys next to the chain (comparisons, logged numbers, stopped
+baselines) break nothing. A program without a fault must not be reported.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 
 import gradtape as tf
 
-ROWS, COLUMNS = 9, 3  # a batch that is large enough for a verdict on a ReLU
+ROWS, COLUMNS = 9, 3  # a batch that is large enough for reporting a ReLU
 
 
 class Fault(NamedTuple):
-    """Lines for the chain on `h`, the one among them that is to be named, the causes and the kind of gradient."""
+    """Lines for the chain on `h`, the line to be named, the causes and the kind of gradient."""
 
     lines: tuple[str, ...]
     causes: str
@@ -119,7 +119,7 @@ _FAULTS: dict[str, Fault] = {
     "masked quotient": Fault(("h = h + zeros * (1.0 / (h - h))",), "not finite", "not finite"),
     "deviation": Fault(("h = h / tf.math.reduce_std(h - h)",), "not finite", "not finite"),
 }
-# Faults of where things stand, and not of an op.
+# Faults of placement, not of an op.
 _PLACES = (
     "after", "before", "never watched", "watched late", "not trainable", "unused", "not taken", "no rounds", "rebound",
     "reset", "data", "empty", "outside gradient",
@@ -154,7 +154,7 @@ def zero_gradient(a):
 
 
 class _Program:
-    """The text of a program, and where its fault stands."""
+    """The source of a program, and the line of its fault."""
 
     def __init__(self, seed: int) -> None:
         self.rng = rng = np.random.default_rng(seed)
@@ -162,19 +162,19 @@ class _Program:
         planted = _FAULTS.get(self.fault)
         self.float64 = bool(rng.random() < 0.3) and not (planted is not None and planted.float32)
         self.is_function = bool(rng.random() < 0.4) and not self.is_eager
-        self.is_nested = bool(rng.random() < 0.15) and self.fault not in _PLACES  # whether it begins with a gradient
+        self.is_nested = bool(rng.random() < 0.15) and self.fault not in _PLACES  # whether it starts with a gradient
         self.here: int | None = None
         self.lines: list[str] = []
         self.write(seed)
 
     @property
     def is_eager(self) -> bool:
-        """Whether it cannot be a function."""
+        """Returns whether it cannot be a function."""
         planted = _FAULTS.get(self.fault)
         return self.fault in ("not taken", "no rounds", "rebound", "empty") or (planted is not None and planted.eager)
 
     def write(self, seed: int) -> None:
-        """Writes it."""
+        """Writes the source."""
         rng, fault = self.rng, self.fault
         values = "rng.uniform(0.5, 1.0, [ROWS, COLUMNS])"
         source = f'tf.Variable({values}, dtype=DTYPE, name="w")'
@@ -218,7 +218,7 @@ class _Program:
         return any(line in _EAGER_DECOYS for line in lines)
 
     def chain(self) -> list[str]:
-        """A few links, some of them decoys."""
+        """Adds a few links, some of them decoys."""
         found: list[str] = []
         for _ in range(self.rng.integers(1, 5)):
             kind = self.rng.random()
@@ -237,7 +237,7 @@ class _Program:
         self.lines += [indent + line for line in lines]
 
     def mark(self) -> None:
-        """The next line is the one that is to be named."""
+        """Marks the next line as the one to be named."""
         self.here = len(self.lines) + 1
 
     def plant(self, indent: str) -> None:
@@ -247,7 +247,7 @@ class _Program:
         self.emit(planted.lines, indent)
 
     def body(self, indent: str, has_part: bool, is_in_part: bool) -> None:
-        """A step: the block of the tape, and the question."""
+        """Adds a step: the tape's block and the gradient."""
         rng, fault, inner = self.rng, self.fault, indent + "    "
         if fault == "before":
             self.mark()
@@ -294,20 +294,20 @@ class _Program:
         self.emit([f"grads = tape.gradient(loss, {sources})"], indent)
 
     def inner_gradient(self, indent: str) -> None:
-        """The chain begins with the gradient of an inner tape, so that the whole is a second derivative."""
+        """Starts the chain with the gradient of an inner tape, so that the whole is a second derivative."""
         self.emit(["with tf.GradientTape() as inside:", "    inside.watch(x)", "    h = tf.sin(w * x)"], indent)
         self.emit([link for link in self.chain() if link in _SMOOTH], indent + "    ")
         self.emit(["    y = tf.reduce_sum(tf.tanh(h))", "h = inside.gradient(y, x)"], indent)
 
     def outside_gradient(self, indent: str) -> None:
-        """The first derivative is asked for when the outer tape has ended."""
+        """Computes the first derivative after the outer tape has ended."""
         self.emit(["    with tf.GradientTape() as inside:", "        y = tf.reduce_sum(tf.sin(w) * x)"], indent)
         self.mark()
         self.emit(["slope = inside.gradient(y, w)", "grads = [tape.gradient(slope, w)]"], indent)
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """The causes that are right."""
+        """The correct causes."""
         if self.fault in _FAULTS:
             return tuple(_FAULTS[self.fault].causes.split("|"))
         return {
@@ -320,7 +320,7 @@ class _Program:
 
 
 def disagreements(seed: int) -> list[str]:
-    """Runs one program under tracing, and compares what is said of it with what was planted."""
+    """Runs one program under tracing, and compares the report with the planted fault."""
     program = _Program(seed)
     text = "\n".join(program.lines) + "\n"
     stream, silent = io.StringIO(), io.StringIO()

@@ -1,4 +1,4 @@
-"""Jacobians by rows, by columns and in parts, of batches, Hessians and products with them, against slow loops."""
+"""Jacobians by rows, columns and chunks, batch Jacobians, Hessians and their products, against slow loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOICES: list[dict[str, Any]] = [
 
 
 def disagreements(seed: int) -> list[str]:
-    """Draws a program and compares one kind of question about it."""
+    """Draws a program and compares one kind of derivative."""
     rng = np.random.default_rng(seed)
     kind = [_jacobians, _complex_jacobians, _batches, _second_derivatives][int(rng.choice(4, p=[0.35, 0.2, 0.15, 0.3]))]
     return kind(rng)
@@ -37,7 +37,7 @@ def _jacobians(rng: np.random.Generator) -> list[str]:
     for choice in rng.choice(len(CHOICES), 3, replace=False):
         options = CHOICES[int(choice)]
         if rules and options.get("mode") == "forward":
-            continue  # a user's rule that is not linear has no columns
+            continue  # a nonlinear user-defined rule has no columns
         for k, answer in enumerate(tape.jacobian(y, sources, **options)):
             own = expected[k]
             if not y.shape[0]:
@@ -66,7 +66,7 @@ def _complex_jacobians(rng: np.random.Generator) -> list[str]:
     if not y.shape[0] or not np.all(np.isfinite(y.numpy())):
         return []
     expected = gradients_by_rows(tape, y, sources)
-    if y.dtype.is_complex:  # a real source's Jacobian is complex: its imaginary part is that of the cotangent i
+    if y.dtype.is_complex:  # a real source's Jacobian is complex: its imaginary part belongs to the cotangent i
         imaginary = gradients_by_rows(tape, y, sources, 1j)
         expected = [
             e if e is None or np.iscomplexobj(x) else e + 1j * i

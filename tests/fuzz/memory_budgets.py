@@ -1,9 +1,9 @@
-"""Memory budgets: random programs on a tape with a budget, compared with the same programs on a plain one.
+"""Memory budgets: random programs on a tape with a budget, compared with a plain tape.
 
-Gradients must be equal to the bit (compiled by XLA: to rounding), what the tape holds must be what a look at its arrays
-finds, and no more than the documented bound, and nothing must be left when the tape is gone. The programs are made of
-views and views of views, reductions, products, random draws, assignments, calls of functions, control flow, custom
-gradients, inner tapes and pauses of the recording, on real, complex and half-precision tensors, empty ones and scalars.
+Gradients must be bitwise equal (with XLA, up to rounding); the reported memory must equal that of the arrays held and
+respect the documented bound; and nothing may remain after the tape is gone. The programs consist of views and views of
+views, reductions, products, random draws, assignments, function calls, control flow, custom gradients, inner tapes and
+pauses of the recording, on real, complex and half-precision tensors, empty ones and scalars.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HAS_XLA = find_spec("jax") is not None
 DTYPES = [tf.float32, tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.complex64, tf.complex128]
 SHAPES = [(4, 3), (4, 3), (3, 4, 2), (6,), (), (0, 3), (16, 8), (1, 5)]
 BUDGETS = [0.9, 0.5, 0.2, 0.05, SMALLEST_BYTES, 2000, 6000, "20KB", "1MB"]
-CALLED_SHAPE = (4, 3)  # that functions are called with: tracing takes longer than all the rest
+CALLED_SHAPE = (4, 3)  # number of functions to call: tracing takes longer than everything else
 
 
 def disagreements(seed: int) -> list[str]:
@@ -37,7 +37,7 @@ def disagreements(seed: int) -> list[str]:
     rng = random.Random(seed)
     kind = rng.choices(["tape", "function", "xla", "threads"], [80, 8, 1, 3])[0]
     budget = rng.choice(BUDGETS)
-    least = rng.choice([0, 0, 0, 300, Store.least_limit])  # bytes: the tensors here are small
+    least = rng.choice([0, 0, 0, 300, Store.least_limit])  # bytes: the tensors are small
     said = f"seed {seed}, {kind}, memory_budget={budget!r}, least_limit={least}: "
     with mock.patch.object(Store, "least_limit", least):
         return [said + text for text in _disagreements(seed, kind, budget)]
@@ -150,7 +150,7 @@ def _halved(x: Any) -> Any:
 
 
 class Program:
-    """A program that a seed stands for; every run of it makes the same choices."""
+    """The program of a seed; every run makes the same choices."""
 
     def __init__(
         self, seed: int, drawn: bool, options: dict[str, Any] | None = None, traced: bool = False
@@ -164,7 +164,7 @@ class Program:
         self.restart()
 
     def restart(self) -> None:
-        """Makes the inputs and variables, as they are at first."""
+        """Creates the inputs and variables in their initial state."""
         rng = self._rng = random.Random(self._seed)
         numbers = np.random.default_rng(self._seed)
         self._dtype = rng.choice(DTYPES)
@@ -185,14 +185,14 @@ class Program:
         self._state = rng.getstate()
 
     def answers(self) -> list[Any]:
-        """The gradients, and the next number of the global generator."""
+        """Returns the gradients, and the next number of the global generator."""
         if self._drawn:
             tf.random.set_seed(self._seed)
         found = [_array(y) for y in self.step()]
         return [*found, _array(tf.random.uniform([2]))] if self._drawn else found
 
     def step(self) -> list[Any]:
-        """Runs it on a tape, and asks for gradients."""
+        """Runs it on a tape and computes gradients."""
         rng = self._rng
         rng.setstate(self._state)
         with tf.GradientTape(persistent=self._persistent, **self._options) as tape:
@@ -220,7 +220,7 @@ class Program:
         return [total, *last, *found]
 
     def is_alive(self) -> bool:
-        """Whether something of a tape with a budget is still there."""
+        """Returns whether any part of a tape with a budget is still alive."""
         return any(what() is not None for what in self._alive)
 
     def _scalar(self, y: Any) -> Any:
@@ -234,7 +234,7 @@ class Program:
         self.complaints += complaints(self._tape._log.store)
 
     def _made(self, pool: list[Any]) -> list[Any]:
-        """The results of a random op on some of the pool."""
+        """Returns the results of a random op on some of the pool."""
         rng = self._rng
         x = rng.choice(pool[-6:] if rng.random() < 0.7 else pool)
         makers = [
@@ -361,7 +361,7 @@ class _nothing:
 
 
 def complaints(store: Store) -> list[str]:
-    """What is wrong with what a store says that it holds: by a look at its arrays, and by the bound it has."""
+    """Returns errors in what a store reports to hold, compared with its arrays and its bound."""
     account = store.account
     owners = {}
     for value in store.values:
@@ -376,7 +376,7 @@ def complaints(store: Store) -> list[str]:
     allowed = max(budget if isinstance(budget, int) else budget * account.wanted, store.least_limit)
     makers = {id(value.maker): value.maker for value in store.values if value.maker is not None}
     largest = max([store.bytes_of((*maker.inputs, *maker.outputs)) for maker in makers.values()], default=0)
-    if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that makes it
+    if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that computes it
         found.append(
             f"the peak of {account.peak} bytes is more than {allowed:.0f}, {store.fixed_bytes} that cannot be let go "
             f"and twice {largest} of the largest op"

@@ -1,4 +1,4 @@
-"""Damages files the way a fuzzer does: bytes, JSON structure and the members of a zip archive."""
+"""Damages files as a fuzzer does: bytes, JSON structure and members of a zip archive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Text that would leave a mark if it reached an interpreter, an attribute look-up or a file name.
+# Text that would leave a mark if it reached an interpreter, an attribute lookup or a file name.
 HOSTILE_TEXT = [
     "__import__('os').system('touch MARK')", "x=open('MARK','w').write('x'), y", "__class__", "__globals__",
     "../../MARK", "/MARK", "a\nopen('MARK','w')", "'); open('MARK','w'); ('", "{open('MARK','w')}", "\0", "é" * 50, "",
@@ -40,7 +40,7 @@ def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def mutate_json(text: str | bytes, rng: random.Random) -> str:
-    """Replaces, renames, deletes, duplicates or exchanges a few values anywhere in a JSON document."""
+    """Replaces, renames, deletes, duplicates or swaps a few values anywhere in a JSON document."""
     document = json.loads(text)
     for _ in range(rng.randint(1, 3)):
         slots = list(_slots(document))
@@ -52,7 +52,7 @@ def mutate_json(text: str | bytes, rng: random.Random) -> str:
 
 
 def _slots(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yields every (container, key) of a nest of dicts and lists."""
+    """Yields every (container, key) of nested dicts and lists."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in items:
         yield value, key
@@ -75,12 +75,12 @@ def _mutate_slot(container: Any, key: Any, slots: list[tuple[Any, Any]], rng: ra
         case _:
             try:
                 container[key] = copy.deepcopy(other_container[other_key])
-            except (LookupError, TypeError):  # an earlier change removed it
+            except (LookupError, TypeError):  # an earlier mutation removed it
                 container[key] = None
 
 
 def mutate_json_alike(text: str | bytes, rng: random.Random) -> str:
-    """Exchanges a few values of a JSON document for others of the same type, near ones or ones from elsewhere."""
+    """Replaces a few values of a JSON document by others of the same type, similar ones or ones from elsewhere."""
     document = json.loads(text)
     for _ in range(rng.randint(1, 3)):
         slots = list(_slots(document))
@@ -105,7 +105,7 @@ def mutate_json_alike(text: str | bytes, rng: random.Random) -> str:
 
 
 def mutate_zip(data: bytes, rng: random.Random, mutate_member: Callable[[str, bytes], bytes]) -> bytes:
-    """Changes one member of an archive by `mutate_member(name, content)`, or drops, renames or repeats it."""
+    """Changes one member of an archive by `mutate_member(name, content)`, or drops, renames or duplicates it."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = [(info.filename, archive.read(info)) for info in archive.infolist()]
     at = rng.randrange(len(members))
@@ -121,14 +121,14 @@ def mutate_zip(data: bytes, rng: random.Random, mutate_member: Callable[[str, by
             members[at] = (name, mutate_member(name, content))
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of members with the same name
+        warnings.simplefilter("ignore")  # for members with the same name
         for name, content in members:
             archive.writestr(name, content)
     return out.getvalue()
 
 
 def replace_member(data: bytes, name: str, replace: Callable[[bytes], bytes]) -> bytes:
-    """The archive with `replace(content)` in the place of one member; the checksums are right."""
+    """Returns the archive with `replace(content)` in place of one member, and valid checksums."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as changed:
         for info in archive.infolist():

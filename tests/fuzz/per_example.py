@@ -1,4 +1,4 @@
-"""Gradients of single examples and of single losses, their norms and cosines, against one tape for each of them."""
+"""Per-example and per-loss gradients, their norms and cosines, against one tape for each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._programs import differs
 
 
 class Model:
-    """Losses of a batch, one for each example, by random layers whose weights are variables of its own."""
+    """Per-example losses of a batch, by random layers with their own variables."""
 
     def __init__(self, rng: np.random.Generator, dtype: str) -> None:
         self._rng, self._dtype = rng, dtype
@@ -28,12 +28,12 @@ class Model:
             self._layers.append((name, layer))
 
     def variable(self, *shape: int) -> Any:
-        """A new weight."""
+        """Creates a weight."""
         self.weights.append(tf.Variable((0.5 * self._rng.normal(size=shape)).astype(self._dtype)))
         return self.weights[-1]
 
     def integers(self, most: int) -> Any:
-        """A number for each example."""
+        """Returns an integer for each example."""
         return tf.constant(self._rng.integers(0, most, self.batch))
 
     def __call__(self) -> Any:

@@ -1,10 +1,10 @@
-"""Ragged tensors through the public functions, against the same computation on Python lists of dense tensors.
+"""Ragged tensors in public functions, against the same computation on Python lists of dense tensors.
 
-A seed makes a ragged tensor (one to three ragged dimensions, up to two uniform ones inside, empty rows, either dtype of
-row splits, made by any constructor) and a chain of up to three functions. The reference has the rows as nested lists
-whose leaves are dense tensors, and does every function with loops. Values, dtypes and shapes of the rows are compared,
-and for floating dtypes the gradient of a weighted sum with respect to the flat values. With an interpreter that has
-TensorFlow, the values are compared with TensorFlow's too.
+A seed determines a ragged tensor (one to three ragged dimensions, up to two uniform ones inside, empty rows, either
+dtype of row splits, any constructor) and a chain of up to three functions. The reference has the rows as nested lists
+with dense tensors as leaves, and implements every function with loops. Values, dtypes and shapes of the rows are
+compared, and for floating dtypes the gradient of a weighted sum with respect to the flat values. With an interpreter
+that has TensorFlow, the values are also compared with TensorFlow's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LARGEST_ROW = 3
 
 
 class Rows(NamedTuple):
-    """Nested lists: `depth` levels of them, whose leaves are dense tensors of the uniform dimensions `inner`."""
+    """Nested lists: `depth` levels, whose leaves are dense tensors of the uniform dimensions `inner`."""
 
     nest: Any
     depth: int
@@ -34,11 +34,11 @@ class Rows(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a function may use: the API, the dtype, and a generator of random choices."""
+    """The context of a function: the API, the dtype, and a random generator."""
 
     tf: Any
     dtype: str
-    splits: str  # the dtype of row splits: tensors that meet must agree in it
+    splits: str  # the dtype of row splits: tensors that are combined must agree in it
     rng: random.Random
 
     @property
@@ -51,19 +51,19 @@ class Case(NamedTuple):
 
 
 def leaves(nest: Any, depth: int) -> list[Any]:
-    """The leaves below `depth` levels of lists."""
+    """Returns the leaves below `depth` levels of lists."""
     return list(nest) if depth == 1 else [leaf for part in nest for leaf in leaves(part, depth - 1)]
 
 
 def mapped(function: Callable[..., Any], depth: int, *nests: Any) -> Any:
-    """The nest of the function's values on what is below `depth` levels of lists."""
+    """Applies a function to everything below `depth` levels of lists."""
     if not depth:
         return function(*nests)
     return [mapped(function, depth - 1, *parts) for parts in zip(*nests, strict=True)]
 
 
 def random_lengths(rng: random.Random, depth: int) -> Any:
-    """A nest of indices that count the leaves of random rows."""
+    """Returns nested indices that count the leaves of random rows."""
     counter = itertools.count()
 
     def rows(level: int) -> Any:
@@ -75,7 +75,7 @@ def random_lengths(rng: random.Random, depth: int) -> Any:
 
 
 def flat_values(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> Any:
-    """Random values of any dtype, which half precision represents and whose products it does not lose."""
+    """Returns random values of any dtype that half precision represents and whose products it does not lose."""
     count = int(np.prod(shape))
     if dtype == "string":
         values = [rng.choice([b"", b"a", b"bc", "é".encode()]) for _ in range(count)]
@@ -87,7 +87,7 @@ def flat_values(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> Any:
 
 
 def splits_of(nest: Any, depth: int) -> list[list[int]]:
-    """The row splits of every ragged dimension, from the outermost on."""
+    """Returns the row splits of every ragged dimension, outermost first."""
     found, level = [], [nest]
     for _ in range(depth - 1):
         level = [part for row in level for part in row]
@@ -96,7 +96,7 @@ def splits_of(nest: Any, depth: int) -> list[list[int]]:
 
 
 def make(case: Case, values: Any, nest: Any, depth: int) -> Any:
-    """The ragged tensor of these values, by a random constructor."""
+    """Creates the ragged tensor of these values with a random constructor."""
     tf, rng, kind = case.tf, case.rng, case.splits
     result = values
     for splits in reversed(splits_of(nest, depth)):
@@ -117,7 +117,7 @@ def make(case: Case, values: Any, nest: Any, depth: int) -> Any:
 
 
 # Functions: each takes the case and the rows of a ragged tensor, and returns a function of the ragged tensor and the
-# rows that it should give, whose depth is 0 for a dense tensor of no rows; or None where it does not apply.
+# expected rows, with depth 0 for a dense tensor; or None if it does not apply.
 
 
 def _elementwise(case: Case, rows: Rows) -> Any:
@@ -132,7 +132,7 @@ def _elementwise(case: Case, rows: Rows) -> Any:
 
 
 def _with_a_column(case: Case, rows: Rows) -> Any:
-    """A dense tensor that is broadcast over the rows."""
+    """Returns a dense tensor that is broadcast over the rows."""
     if not case.is_number or rows.inner or rows.depth != 2 or not rows.nest:
         return None
     factors = case.tf.constant(flat_values(case.rng, case.dtype, (len(rows.nest), 1)), case.dtype)
@@ -157,8 +157,8 @@ def _reduce(case: Case, rows: Rows) -> Any:
         return reduced(list(nest), rows.depth - level - 1)
 
     def reduced(parts: list[Any], below: int) -> Any:
-        """The parts as one: leaves are stacked and reduced, lists leaf by leaf as far as they have one."""
-        if below == 0 and not parts and reduce in (tf.reduce_max, tf.reduce_min):  # as of an empty segment: finite
+        """Reduces the parts: leaves are stacked and reduced, lists leaf by leaf as far as they have one."""
+        if below == 0 and not parts and reduce in (tf.reduce_max, tf.reduce_min):  # as for an empty segment: finite
             return tf.fill(rows.inner, tf.constant(dtype.min if reduce is tf.reduce_max else dtype.max, dtype))
         if below == 0:
             return reduce(tf.stack(parts) if parts else tf.zeros((0, *rows.inner), dtype), axis=0)
@@ -315,7 +315,7 @@ FUNCTIONS = [
 
 
 class Outcome(NamedTuple):
-    """What a case gave and should have given: nested lists, the result's dtype and flat gradients."""
+    """Actual and expected results of a case: nested lists, the result's dtype and flat gradients."""
 
     description: str
     found: Any
@@ -326,7 +326,7 @@ class Outcome(NamedTuple):
 
 
 def run_case(tf: Any, seed: int) -> Outcome:
-    """One case on the API `tf`, which may be TensorFlow's."""
+    """Runs one case on the API `tf`, which may be TensorFlow's."""
     rng = random.Random(seed)
     case = Case(tf, rng.choice(DTYPES), rng.choice(["int32", "int64"]), rng)
     depth = rng.choice([2, 2, 2, 3, 4])
@@ -365,7 +365,7 @@ def run_case(tf: Any, seed: int) -> Outcome:
 
 
 def _plain(x: Any) -> Any:
-    """A dense tensor as nested lists of texts, or of numbers as pairs of floats."""
+    """Returns a dense tensor as nested lists of text, or of numbers as pairs of floats."""
     array = np.asarray(x.numpy())
     if array.dtype.kind in "OS":
         return np.array([*(text.decode() for text in array.ravel()), None], object)[:-1].reshape(array.shape).tolist()
@@ -389,7 +389,7 @@ _TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "complex64": 1
 
 
 def disagreements(seed: int, tensorflow: str | None = None) -> list[str]:
-    """One chain of functions; TensorFlow's values are compared where there is an interpreter that has it."""
+    """Runs one chain of functions; compares with TensorFlow's values if there is an interpreter."""
     import gradtape
 
     with np.errstate(all="ignore"):
@@ -414,7 +414,7 @@ def disagreements(seed: int, tensorflow: str | None = None) -> list[str]:
 
 @functools.cache
 def _worker(interpreter: str) -> subprocess.Popen[str]:
-    """A process that runs cases on TensorFlow, one seed a line."""
+    """Returns a process that runs cases on TensorFlow, one seed per line."""
     command = [interpreter, "-m", f"{__package__}.ragged"]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -430,7 +430,7 @@ def _ask(worker: subprocess.Popen[str], seed: int) -> Any:
 
 
 def _serve() -> None:
-    """Answers seeds from the standard input with TensorFlow's values."""
+    """Answers seeds from standard input with TensorFlow's values."""
     import tensorflow
 
     for line in sys.stdin:

@@ -1,10 +1,10 @@
-"""Elementwise ops at the ends of the range of each dtype, against values and derivatives of many digits.
+"""Elementwise ops at the limits of each dtype's range, against values and derivatives with many digits.
 
-The references are in `tests/data/range_ends.txt.gz`, which `_range_end_references.py` writes. A seed chooses an op, a
-dtype, eager execution, a function or XLA, and how the points lie in memory; all points of the op that the dtype can
-represent are compared, in value, first and (for one real argument) second derivative. An answer may be off by a few
-roundings of the result or of the arguments; where an op is known to be less accurate, as TensorFlow's is, a table says
-how much and why. NaN, infinity and 0 are never taken for a finite number.
+The references are in `tests/data/range_ends.txt.gz`, which `_range_end_references.py` writes. A seed selects an op, a
+dtype, an execution mode (eager, function or XLA), and a memory layout; all points that the dtype can represent are
+compared, in value, first and (for one real argument) second derivative. A result may be off by a few roundings of the
+result or of the arguments; for ops that are known to be less accurate, as TensorFlow's are, a table states how much and
+why. NaN, infinity and 0 are never accepted for a finite number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gradtape.engine.registry.op import registry
 
 REFERENCES = Path(__file__).parents[1] / "data" / "range_ends.txt.gz"
 ROUNDINGS = 32.0
-# Ops whose derivatives are computed from their output, as in TensorFlow: they have no digits left where the output is
+# Ops whose derivatives are computed from their output, as in TensorFlow: they lose all digits where the output is
 # saturated. Errors are measured against 1 instead of the derivative.
 FROM_OUTPUT = {"tanh", "sigmoid", "elu", "selu", "tan", "softplus", "log_sigmoid", "silu", "gelu", "gelu_tanh"}
 # Derivatives that are differences of functions of the size of the op's own value, or quotients of small numbers: with
