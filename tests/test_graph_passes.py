@@ -16,7 +16,7 @@ from gradtape.graph.passes.fused_ops import with_fused_ops
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize, simplified
 from gradtape.graph.passes.peepholes import FEWER_PRODUCTS, IDENTITIES
 from gradtape.graph.passes.rewriting import Uses, rewritten
-from gradtape.graph.trace.trace import assigned
+from gradtape.graph.trace.assigned import assigned
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 

@@ -43,10 +43,10 @@ from ..api.namespace import root as tf
 from ..core.dtypes import float32
 from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor
-from ..engine.run import dispatch
 from ..engine.run.source_lines import origins
 from ..graph.ir.effects import Changed
 from ..graph.trace import conversion_status
+from ..graph.trace.trace import active_trace
 from ..graph.trace.traced import PoisonTensor, Untraceable
 from . import operators
 from .builtin_functions import OVERLOADS
@@ -291,7 +291,7 @@ _OPS = tuple(f"gradtape.api.{folder}." for folder in _FOLDERS)
 
 def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls an op; if it fails because of a traced tensor's value, returns a poison tensor that carries the error."""
-    trace, looks = dispatch.thread.trace, conversion_status.thread.looks
+    trace, looks = active_trace(), conversion_status.thread.looks
     try:
         return f(*args, **kwargs)
     except InvalidArgumentError as error:

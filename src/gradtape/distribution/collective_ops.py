@@ -11,8 +11,8 @@ from typing import Any
 from ..core import dtypes
 from ..core.tensor import Tensor
 from ..engine.registry.op import Unregistered
-from ..engine.run.dispatch import thread
 from ..graph.executors.xla.table import lowering
+from ..graph.trace.trace import present_trace
 from ..graph.trace.traced import Untraceable
 
 AXIS = "replica"  # name of the mesh axis
@@ -82,13 +82,13 @@ def differs_between_replicas(op: Any, inputs: bool) -> bool:
 
 
 def _run(op: Any, x: Any, attrs: dict[str, Any]) -> Tensor:
-    result: Tensor = thread.trace.run(op, (x,), attrs)
+    result: Tensor = present_trace().run(op, (x,), attrs)
     return result
 
 
 def number() -> Tensor:
     """Returns the id of the replica that runs the program."""
-    result: Tensor = thread.trace.run(_number, (), {})
+    result: Tensor = present_trace().run(_number, (), {})
     return result
 
 

@@ -31,8 +31,9 @@ from ..graph.function.specialization import Specialization
 from ..graph.function.trace_cache import TraceCache
 from ..graph.trace.closures import Following
 from ..graph.trace.results import taken_apart
-from ..graph.trace.trace import Trace, value_of
-from ..graph.trace.traced import DelegatedToRunner, Untraceable
+from ..graph.trace.trace import Trace
+from ..graph.trace.traced import DelegatedToRunner, Untraceable, value_of
+from ..state.variable import Variable
 from . import collective_ops
 from .context import above_replicas, in_replica, place
 from .divergence_check import Agreement
@@ -225,10 +226,10 @@ _UNEQUAL = "the replicas have batches of different sizes"
 class _ReplicasTrace(Trace):
     """The trace of an SPMD program."""
 
-    def write(self, variable: Any, value: Tensor) -> None:
+    def write(self, variable: Variable, value: Tensor) -> None:
         """Assigns `value` to `variable` in the trace; the values may differ between devices."""
         if place.context is not None and not isinstance(variable, DistributedVariable | LocalPart):
-            if id(variable) not in self.own_variables:
+            if not self.variables.is_local(variable):
                 raise Untraceable(f"{variable.name}, made outside of the strategy's scope, is assigned in a replica")
         super().write(variable, value)
 
@@ -285,10 +286,10 @@ class _Together(TraceCache):
             graph = unwatched(trace.graph(list(unique.values())))  # only None gradients are explained
             agreement = Agreement(graph, [each_has_one for _, _, each_has_one in self._groups])
         finally:
-            trace.let_go()
+            trace.release()
             recording_stops(trace.key)
         variant = _Program(self, graph, structure, forms, places, each, agreement)
-        return variant, None, trace.variables_made
+        return variant, None, trace.variables.created
 
     def _as_returned(self, leaf: Any) -> Any:
         if not _is_per_replica(leaf):

@@ -71,7 +71,9 @@ class DistributedVariable(Variable, DistributedValues):
     def _read_of(self, part: Variable) -> Tensor:
         trace = thread.trace
         if trace is not None:
-            return self._marked(trace.read_quietly(part))
+            with dispatch.recorded_by(()):
+                read = trace.read(part)
+            return self._marked(read)
         return self._marked(wrap(part._settled(), part.dtype))
 
     def __reduce__(self) -> Any:

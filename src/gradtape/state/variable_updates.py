@@ -137,7 +137,7 @@ class Updates(Parts):
             r.tracer_of(self, None)
             r.assigned(self, new)
         if trace is not None:
-            trace.write(self, new)
+            trace.write(self, new)  # type: ignore[arg-type]  # only variables have updates
         else:
             with updating:
                 self._take(array)

@@ -286,7 +286,7 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
             return value
         graph = trace.graph([value])
     finally:
-        trace.let_go()
+        trace.release()
     made = layout.sharding
     if any(node.op.name == "random_truncated_normal" for node in graph.nodes):
         made = _by_rows(value.dims, made)

@@ -24,9 +24,10 @@ from ...core.tensor import Tensor, is_tensor_like, number, on_escape, placed, wr
 from . import modes
 from .convert import read_both, readable
 from .namespace import ops
-from .protocols import EventLogLike, OpLike, Outputs, TraceLike, Tracers, VariableLike
+from .protocols import EventLogLike, OpLike, Outputs, Tracers, VariableLike
 from .protocols import Recorder as Recorder
 from .runners import Form, compile_runner
+from .trace_protocol import TraceProtocol
 
 if TYPE_CHECKING:
     from ..registry.op import Op
@@ -75,7 +76,7 @@ class _Thread(threading.local):
 
     recorders: tuple[Recorder, ...] = ()
     recorder: Recorder | None = None
-    trace: Any = None  # a `TraceLike`; `graph` uses all of its `Trace`
+    trace: TraceProtocol | None = None
     force_eager = False  # whether functions run eagerly, because no graph can express them
     replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
     exited: list[Recorder] | None = None  # recorders that have exited inside the current `recorded_by` block
@@ -203,7 +204,7 @@ class recorded_by(Block):
 class traced_by(recorded_by):
     """Redirects reads and assignments of variables to `trace` (None: to the variables) and deactivates recorders."""
 
-    def __init__(self, trace: TraceLike | None) -> None:
+    def __init__(self, trace: TraceProtocol | None) -> None:
         super().__init__(())
         self._trace = trace
         self._around = thread.trace
@@ -224,7 +225,7 @@ def made_of_nothing(x: Tensor) -> Tensor:
 
     A trace of a function that takes gradients of such constants adds the tensor as an external input.
     """
-    trace: TraceLike | None = thread.trace
+    trace = thread.trace
     if trace is None:
         return placed(x)
     if trace.tracks_all_external and type(x) is Tensor and not trace.is_external(x):

@@ -1,7 +1,7 @@
-"""Interfaces of what the dispatcher runs, notifies and reads: ops, recorders, traces and variables.
+"""Interfaces of what the dispatcher runs, notifies and reads: ops, recorders and variables.
 
 The implementations are in packages above this one: `Op` and `Unregistered` in `registry`, `Log` in `tape`, `Variable`
-in `state`, `Trace` in `graph`.
+in `state`. The interface of a trace is in `trace_protocol`.
 """
 
 from __future__ import annotations
@@ -127,24 +127,3 @@ class EventLogLike(Recorder):
 
     def called(self, name: str, inputs: Sequence[Tensor], variables: Sequence[VariableLike], result: object) -> None:
         """A compiled function has run as one call."""
-
-
-class TraceLike(Protocol):
-    """A function trace in progress, as the packages below `graph` use it."""
-
-    @property
-    def assertion(self) -> OpLike: ...  # the op that checks values on every run
-    @property
-    def for_xla(self) -> bool: ...  # whether XLA will run the graph
-    @property
-    def tracks_external(self) -> bool: ...  # whether ops on some plain tensors from outside are nodes
-    @property
-    def tracks_all_external(self) -> bool: ...  # also on constants that the function creates
-    def is_external(self, x: Tensor) -> bool: ...
-    def add_external(self, x: Tensor) -> None: ...
-    def run(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any: ...
-    def read(self, variable: VariableLike) -> Tensor: ...
-    def write(self, variable: VariableLike, value: Tensor) -> None: ...
-    def draw(self, take: Callable[[], Any]) -> Tensor: ...
-    def stream(self, first: int, second: int, blocks: int) -> Callable[[], Any]: ...
-    def next_op_seed(self) -> int: ...

@@ -227,7 +227,8 @@ def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
     if own is not None and trace is None:
         return next_seed(lambda: own.take(kind, op_seed, blocks))
     if trace is not None and (seed is not None or op_seed is not None):
-        return next_seed(trace.stream(*_pair(seed, trace.next_op_seed() if op_seed is None else op_seed), blocks))
+        random = trace.random
+        return next_seed(random.stream(*_pair(seed, random.next_op_seed() if op_seed is None else op_seed), blocks))
     return next_seed(lambda: _streams.take(kind, op_seed, blocks))
 
 

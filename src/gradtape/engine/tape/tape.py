@@ -224,7 +224,7 @@ class Tape(dispatch.Block):
         trace = dispatch.thread.trace
         if trace is not None:
             trace.tape_is_asked()
-        with nullcontext() if trace is None or log.backward_may_raise or self._hooks else trace.from_here():
+        with nullcontext() if trace is None or log.backward_may_raise or self._hooks else trace.at_line():
             return self._sweep(log, seeds, wanted, ops)
 
     def _device(self, log: Log, seeds: dict[int, Any]) -> ArrayModule | None:

@@ -23,14 +23,14 @@ from ...engine.run.namespace import ops
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
-from ..ir.effects import Changed, never, note_decision, recording, replaying, shape_guard
+from ..ir.effects import Changed, never, note_decision, recording, replaying
 from ..ir.graph import Graph, Node, Value, replay
 from ..trace.derivative import Derivative
 from ..trace.lazy_tensors import LazyTensor, Thunk
 from ..trace.results import returned_value
-from ..trace.trace import Trace, value_of
-from ..trace.traced import PoisonTensor, TracedTensor, Untraceable
-from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
+from ..trace.trace import Trace, active_trace, present_trace
+from ..trace.traced import PoisonTensor, TracedTensor, Untraceable, value_of
+from .subgraphs import Subgraph, batched, captured_by, example_of, written_by
 
 
 def traced_cond(
@@ -66,12 +66,12 @@ def traced_cond(
     with recording() as performed:
         outputs = trace.run(cond, [index, *captured.values()], {"branches": tuple(graphs)})
     if outputs:
-        trace.performed[outputs[0].place] = performed
+        trace.evaluator.performed[outputs[0].place] = performed
     for i, y in enumerate(outputs):
         if any(its_places and its_places[i].shape != y.dims for its_places in places):
-            trace.nodes.append(Node(shape_guard, (y.place,), {"shape": y.dims}, (), True, trace.nodes[-1].line))
+            trace.guards.fix_shapes([y.place], trace.builder.nodes[-1].line)
     for variable, value in zip(written, outputs[len(tensors) :], strict=True):
-        trace.write_from_inside(variable, value, [subgraph.trace for subgraph in traced])
+        trace.variables.write_from_inside(variable, value, [subgraph.trace.variables for subgraph in traced], trace)
     for i, y in zip(tensors, outputs, strict=False):
         leaves[i] = y
     return nest.pack_sequence_as(example, leaves, expand_composites=True)
@@ -232,11 +232,11 @@ def _derivative(
 
 def node_of(outputs: Sequence[Tensor]) -> Node | None:
     """Return the current node that produced these outputs, if it belongs to the active trace."""
-    trace = dispatch.thread.trace
+    trace = active_trace()
     y = outputs[0]
     if trace is None or type(y) is not TracedTensor or y.trace is not trace:
         return None
-    return next(node for node in trace.nodes if node.outputs and node.outputs[0] is y.place)
+    return next(node for node in trace.builder.nodes if node.outputs and node.outputs[0] is y.place)
 
 
 def _extended(
@@ -260,22 +260,23 @@ def extend(
     op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: dict[str, Any], count: int
 ) -> list[Tensor]:
     """Replace `node` by `op(*inputs, **attrs)`, which has `count` more outputs, and return these."""
-    trace = dispatch.thread.trace
+    trace = active_trace()
     if trace is None:
         return list(op.unrolled(inputs, attrs))[-count:] if count else []
     if not node.outputs:  # the node belongs to another trace: it runs again here
         if node._replace(attrs=attrs).effect:
             raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
         return list(dispatch.run(op, inputs, attrs))[-count:] if count else []
-    with replaying(trace.performed.get(node.outputs[0], [])), dispatch.recorded_by(()):
-        before = trace.last_effect
+    with replaying(trace.evaluator.performed.get(node.outputs[0], [])), dispatch.recorded_by(()):
+        before = trace.evaluator.last_effect
         results = trace.run(op, inputs, attrs)
         _take_over(trace, outputs, results, before)
-    new = trace.nodes.pop()
+    nodes = trace.builder.nodes
+    new = nodes.pop()
     old = len(node.outputs)
-    at = next(i for i, n in enumerate(trace.nodes) if n.outputs and n.outputs[0] is node.outputs[0])
+    at = next(i for i, n in enumerate(nodes) if n.outputs and n.outputs[0] is node.outputs[0])
     places = (*node.outputs, *new.outputs[old:])
-    trace.nodes[at] = node._replace(attrs=attrs, outputs=places)
+    nodes[at] = node._replace(attrs=attrs, outputs=places)
     tensors = tuple(TracedTensor(y.value, place, trace) for y, place in zip(results, places, strict=True))
     recorder = dispatch.thread.recorder
     if recorder is not None and dispatch.thread.recorders and any(x.tracer is not None for x in inputs):
@@ -286,10 +287,10 @@ def extend(
 def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Thunk | None) -> None:
     """Share one thunk between a node and its replacement, so that their effects are performed once."""
     first, second = value_of(old[0]), value_of(new[0])
-    if type(first) is LazyTensor and type(second) is LazyTensor and trace.last_effect is second.work:
+    if type(first) is LazyTensor and type(second) is LazyTensor and trace.evaluator.last_effect is second.work:
         first.work.take_over(second.work)
         second.work.wait_for(first.work)
-        trace.last_effect = before
+        trace.evaluator.last_effect = before
 
 
 def _backward(

@@ -35,7 +35,7 @@ def with_rule(
     trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule
 ) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]]]:
     """Return the outputs as new tensors whose gradient follows the rule, and the node that forwards them."""
-    ones = [ones_like(y, trace.awaits) for y in outputs]
+    ones = [ones_like(y, trace.evaluator.is_lazy) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
         subgraph = Subgraph("rule", lambda *gs: rule(gs), ones)

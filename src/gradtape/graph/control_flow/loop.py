@@ -28,12 +28,12 @@ from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
 from ..trace.derivative import Derivative
 from ..trace.lazy_tensors import first_of
-from ..trace.trace import Trace
+from ..trace.trace import Trace, present_trace
 from ..trace.traced import Untraceable
 from .cond import extend, node_of
 from .counted_loops import Put, Rounds, counted, put_back
 from .hoisting import HoistedSums
-from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
+from .subgraphs import Subgraph, batched, captured_by, example_of, written_by
 
 Flat = Sequence[Tensor]
 # A trace for signatures alone has made-up values, for which a `while` may never end.
@@ -68,7 +68,7 @@ def _staged(
     rows = [_row(example_of(x)) for x in scanned]
     inner = Subgraph("body", body, [*start, *rows])
     state, emitted = inner.returned
-    start = [*start, *inner.trace.late.values()]
+    start = [*start, *inner.trace.builder.late_inputs.values()]
     check = None if test is None else Subgraph("test", test, start)
     subgraphs = [inner] if check is None else [inner, check]
     written = written_by(subgraphs)
@@ -98,10 +98,10 @@ def _staged(
     with recording() as performed:
         outputs = trace.run(loop, inputs, attrs)
     if outputs:
-        trace.performed[outputs[0].place] = performed
+        trace.evaluator.performed[outputs[0].place] = performed
     last, made = put_back(outputs, rounds.carried, puts)
     for variable, value in zip(written, last[own:], strict=True):
-        trace.write_from_inside(variable, value, [inner.trace])
+        trace.variables.write_from_inside(variable, value, [inner.trace.variables], trace)
     return last[:own], made
 
 

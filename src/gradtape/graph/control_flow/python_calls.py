@@ -26,9 +26,8 @@ from ...engine.tape.validation import zeros_like
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around
 from ..trace.lazy_tensors import plain
-from ..trace.trace import Trace, value_of
-from ..trace.traced import Untraceable
-from .subgraphs import present_trace
+from ..trace.trace import Trace, present_trace
+from ..trace.traced import Untraceable, value_of
 
 Tensors = Sequence[Tensor]
 
@@ -106,9 +105,9 @@ def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _
     held: dict[int, Any] = {}
     place: Trace | None = trace
     while place is not None:
-        for at, variable in place.written.items():
-            held.setdefault(at, (variable, value_of(place.values[at][1]).array))
-        place = place.outer or place.within
+        for variable, array in place.variables.arrays_written():
+            held.setdefault(id(variable), (variable, array))
+        place = place.enclosing
     xs = [plain(value_of(x)) for x in inputs]
     with dispatch.traced_by(None), dispatch.recorded_by((watch,)), _holding(list(held.values())):
         return _called(xs, f, seen, watch.found, on_tape)
@@ -255,7 +254,7 @@ def traced_call(
         results = trace.run(op, [*inputs, *map(trace.read_quietly, around)], attrs)
     else:
         try:
-            trace.catch_up()
+            trace.evaluator.catch_up()
             performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
         except InvalidArgumentError as error:
             error.about_values = True

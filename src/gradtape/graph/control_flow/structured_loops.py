@@ -16,15 +16,14 @@ from ...core.errors import OpError
 from ...core.nest import is_composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.tensor_array import TensorArray, Unmade
 from ..ir.effects import Changed, is_imagined
+from ..trace.trace import active_trace, present_trace
 from ..trace.traced import Untraceable
 from .loop import repeat, scan
-from .subgraphs import present_trace
 
 
 class OneByOne(Exception):
@@ -38,26 +37,27 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
     unrolled loop, if it is reached. In an abstract run, shapes that an op rejects are an error at once.
     """
     trace = present_trace()
-    nodes, known, effect = len(trace.nodes), set(trace.known_places), trace.last_effect
+    nodes, guarded, effect = len(trace.builder.nodes), set(trace.guards.guarded), trace.evaluator.last_effect
     try:
         return attempt()
     except (Untraceable, Changed, OpError) as reason:
         refused: Any = getattr(reason, "operand_shapes", None)
         if refused and is_imagined():
             raise
-        del trace.nodes[nodes:]
-        trace.known_places = known
-        trace.last_effect = effect
+        del trace.builder.nodes[nodes:]
+        trace.guards.guarded = guarded
+        trace.evaluator.last_effect = effect
         raise OneByOne(str(reason)) from None
 
 
 def rounds() -> Callable[[], AbstractContextManager[None]]:
     """Return a factory of contexts for the iterations of an unrolled loop, which share one iteration's random ops."""
-    trace = dispatch.thread.trace
+    trace = active_trace()
     if trace is None:
         return nullcontext
-    path = trace.next_path()
-    return lambda: trace.within_part(path)
+    random = trace.random
+    path = random.next_path()
+    return lambda: random.within_part(path)
 
 
 def is_stageable(structure: Any) -> bool:

@@ -18,8 +18,8 @@ from ...engine.tape.log import Log
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay
 from ..trace.lazy_tensors import first_of
-from ..trace.trace import Trace, value_of
-from ..trace.traced import Untraceable
+from ..trace.trace import Trace
+from ..trace.traced import Untraceable, value_of
 
 
 class Subgraph:
@@ -41,7 +41,7 @@ class Subgraph:
 
     def capture_of(self, variable: Any) -> Any:
         """Return the capture key of a variable's initial value, or None."""
-        return self.trace.variable_inputs.get(id(variable))
+        return self.trace.variables.capture_keys.get(id(variable))
 
     def graph(self, captured: Iterable[Any], places: Sequence[Value]) -> Graph:
         """Build the graph: its own inputs, then those captured under these keys."""
@@ -50,13 +50,14 @@ class Subgraph:
         for key in captured:
             found = self.trace.captured.get(key)
             further.append(Value(key[0].shape, key[0].dtype) if found is None else found[1].place)
-        self.trace.let_go()
-        return Graph(self.trace.name, (*self.trace.inputs, *further), tuple(self.trace.nodes), tuple(places))
+        self.trace.release()
+        builder = self.trace.builder
+        return Graph(builder.name, (*builder.inputs, *further), tuple(builder.nodes), tuple(places))
 
 
 def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
     """Return the variables that any of the subgraphs assigns."""
-    written = {at: variable for subgraph in subgraphs for at, variable in subgraph.trace.written.items()}
+    written = {at: variable for subgraph in subgraphs for at, variable in subgraph.trace.variables.written.items()}
     if any(variable.dtype.differentiable for variable in written.values()):
         check_not_followed()
     return list(written.values())
@@ -81,13 +82,6 @@ def check_not_tracked() -> None:
 def captured_by(subgraphs: Sequence[Subgraph]) -> dict[Any, Tensor]:
     """Return the outer tensors that the subgraphs capture, by key."""
     return {key: outer for subgraph in subgraphs for key, (outer, _) in subgraph.trace.captured.items()}
-
-
-def present_trace() -> Trace:
-    """Return the active trace, in which subgraphs are created."""
-    trace: Trace | None = dispatch.thread.trace
-    assert trace is not None
-    return trace
 
 
 def example_of(x: Tensor) -> Tensor:

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.run import dispatch
-from ...engine.run.source_lines import caller
 from ..executors.numpy import executor
 from ..ir.effects import ObserverOp, is_imagined, recording, replaying
-from ..ir.graph import Graph, Node, all_nodes, subgraphs
+from ..ir.graph import Graph, all_nodes, subgraphs
 from ..passes.optimize import dead_code, optimize
-from ..trace.trace import value_of
+from ..trace.trace import active_trace, present_trace
+from ..trace.traced import value_of
 
 logger = logging.getLogger("gradtape")
 
@@ -55,11 +54,10 @@ def look(
 
     Otherwise the run calls `passed()`. In a branch or a loop body, each execution of it is one run.
     """
-    trace = dispatch.thread.trace
-    places = tuple([trace.place_of(x) for x in tensors])
+    trace = present_trace()
     attrs: dict[str, Any] = {"see": see, "wanted": wanted, "passed": passed}
-    trace.nodes.append(Node(_shown, places, attrs, (), True, trace.line or caller()))
-    if not trace.awaits:
+    trace.builder.add_node(_shown, list(map(trace.place_of, tensors)), attrs)
+    if not trace.evaluator.is_lazy:
         _show(*[value_of(x).array for x in tensors], **attrs)
 
 
@@ -68,11 +66,11 @@ def _show(*arrays: Any, see: Any, wanted: Callable[[], bool], passed: Callable[[
         see(arrays) if wanted() else passed()
 
     if not is_imagined():
-        trace = dispatch.thread.trace
+        trace = active_trace()
         if trace is None:
             show()
         else:
-            trace.outermost.shows.append(show)
+            trace.outermost.displays.append(show)
     return ()
 
 

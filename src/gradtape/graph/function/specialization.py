@@ -240,7 +240,7 @@ class Specialization:
             plain = [wrap(x.array, x.dtype) for x in inputs]
             derivative = Derivative(
                 self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
-                awaits=self.budget is not None,
+                lazy=self.budget is not None,
             )  # fmt: skip
             if budget is not None and (self.budget is not None or sum(map(size, derivative.kept)) > budget):
                 found = self._budgeted(derivative, budget)

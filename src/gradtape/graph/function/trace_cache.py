@@ -24,7 +24,7 @@ from ..ir.effects import Changed, recording, replaying
 from ..trace.closures import Following
 from ..trace.conversion_status import ConversionNeeded
 from ..trace.results import taken_apart
-from ..trace.trace import Trace, value_of
+from ..trace.trace import Trace
 from ..trace.traced import (
     DelegatedToRunner,
     InlineIntoCaller,
@@ -32,6 +32,7 @@ from ..trace.traced import (
     RetraceFollowingConstants,
     Untraceable,
     check_scope,
+    value_of,
 )
 from .signature import IdentityKey
 from .specialization import Budget, Specialization
@@ -272,8 +273,8 @@ class TraceCache:
 
     def _prepare(self, trace: Trace, may_make_variables: bool) -> None:
         """Initialize a new trace with the state of this cache."""
-        trace.may_make_variables = may_make_variables
-        trace.streams = self._streams
+        trace.variables.may_create = may_make_variables
+        trace.random.streams = self._streams
         if self._tracks_all_external:
             trace.tracks_external = trace.tracks_all_external = True
 
@@ -289,12 +290,12 @@ class TraceCache:
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
                 structure, forms, outputs = taken_apart(self._call(inputs, variables))
             graph = trace.graph(outputs)
-            if not trace.awaits:
+            if not trace.evaluator.is_lazy:
                 returned = [value_of(y) for y in outputs]
-                read, written = trace.read_and_written()
-                shows = trace.shows
+                read, written = trace.variables.arrays_replaced(), trace.variables.arrays_written()
+                displays = trace.displays
         finally:
-            trace.let_go()
+            trace.release()
             recording_stops(trace.key)
 
         def results() -> Any:
@@ -304,12 +305,12 @@ class TraceCache:
                 Variable._take_all("_take", [v for v, _ in written], [array for _, array in written])
             read.clear()  # release the values: they are used once
             written.clear()
-            for show in shows:
-                show()
+            for display in displays:
+                display()
             return variant.packed(returned)
 
         variant = Specialization(
             graph, structure, forms, self._jit_compile, trace.externals, self._recorded_streams,
             self._budget or trace.budget, trace.asks_a_tape,
         )  # fmt: skip
-        return variant, None if trace.awaits else results, trace.variables_made
+        return variant, None if trace.evaluator.is_lazy else results, trace.variables.created

@@ -24,6 +24,7 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line
+from ...engine.run.trace_protocol import TraceStreams
 
 _NEVER = wrap(np.False_, dtypes.bool)
 
@@ -199,12 +200,11 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
                     outputs = unrolled(inputs, node.attrs)
                     result = tuple([_tied(y, inputs) for y in (_distinct(outputs, inputs) if tracing else outputs)])
             else:
-                trace.line = node.line
-                if node.effect:
-                    result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams, trace))
-                else:
-                    result = dispatch.run(node.op, inputs, node.attrs)
-                trace.line = None
+                with trace.at_line(node.line):
+                    if node.effect:
+                        result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams, trace.random))
+                    else:
+                        result = dispatch.run(node.op, inputs, node.attrs)
             made.update(zip(node.outputs, result if node.several else (result,), strict=True))
             for value in unneeded:
                 del made[value]
@@ -239,19 +239,19 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     return y
 
 
-def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream], trace: Any) -> dict[str, Any]:
+def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream], random: TraceStreams) -> dict[str, Any]:
     """Return a node's attributes for another graph, in which its random draws, nested ones too, get new streams."""
 
     def own(value: Any) -> Any:
         if isinstance(value, Draw):
             stream = streams.get(id(value.stream))
             if stream is None:
-                stream = streams[id(value.stream)] = trace.stream_for(value.stream)
+                stream = streams[id(value.stream)] = random.stream_for(value.stream)
             return Draw(stream, value.blocks)
         if isinstance(value, Graph):
             if not value.has_effects:
                 return value
-            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams, trace)) for node in value.nodes]
+            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams, random)) for node in value.nodes]
             return value.substituted(nodes)
         return tuple(map(own, value)) if type(value) is tuple else value
 

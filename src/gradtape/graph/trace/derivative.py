@@ -74,25 +74,26 @@ class Derivative:
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
         evenly: bool = False, streams: dict[int, Stream] | None = None, for_xla: bool = False,
-        awaits: bool = False,
+        lazy: bool = False,
     ) -> None:  # fmt: skip
         """Differentiate with respect to the inputs `wanted`, with cotangents for the outputs `given` (default: all).
 
         With `evenly`, all residuals have a static shape; the backward graph recomputes the others. `streams` maps the
         ids of the original random streams to those that the derivative draws from; missing ones are added. Outside of
-        any trace, `for_xla` says whether XLA will run the graphs, and `awaits` whether values are computed lazily.
+        any trace, `for_xla` says whether XLA will run the graphs, and `lazy` whether values are computed lazily.
         """
         self.wanted = tuple(wanted)
-        trace = Trace(graph.name, for_xla=for_xla, awaits=awaits)
+        trace = Trace(graph.name, for_xla=for_xla, lazy=lazy)
         # The derivative of a branch or a loop shares the streams of the derivative around it.
-        trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
+        shared = trace.enclosing.random.replacements if streams is None and trace.enclosing is not None else streams
+        trace.random.replacements = shared
         with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
             with Tape(persistent=True, watch_accessed_variables=False) as tape:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag and x.dtype.differentiable])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
-            gs = [trace.input(ones_like(y, trace.awaits)) for y in outputs]
+            gs = [trace.input(ones_like(y, trace.evaluator.is_lazy)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
             found = iter(tape.vjp(outputs, gs, sources) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
@@ -100,7 +101,7 @@ class Derivative:
         self.joint = trace.graph(self.cotangents.taken())
         self.cotangents.places = self.joint.outputs
         places = [trace.place_of(y) for y in results]
-        trace.let_go()
+        trace.release()
         count = len(xs)
         own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
         before, after = _parted(self.joint.nodes, cotangents)

@@ -24,8 +24,8 @@ from ...engine.tape.validation import as_cotangent, zeros_like
 from ..ir.effects import replaying
 from ..ir.graph import Node, Value
 from .lazy_tensors import plain
-from .trace import Trace, value_of
-from .traced import RetraceFollowingConstants, TracedTensor, out_of_scope
+from .trace import Trace, active_trace
+from .traced import RetraceFollowingConstants, TracedTensor, out_of_scope, value_of
 
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 
@@ -86,7 +86,7 @@ def _reconstructed(
     ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]
 ) -> tuple[Tape, list[Any], list[Any]]:
     """Return a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
-    trace = dispatch.thread.trace
+    trace = active_trace()
     if trace is None:
         raise RuntimeError(_EAGER)
     tape = Tape(persistent=True, watch_accessed_variables=False)
@@ -103,7 +103,7 @@ def _of(trace: Trace, x: Any) -> Tensor:
     """Convert a source or target to a tensor: for a variable, the value of its first read."""
     if hasattr(x, "_as_tensor"):
         trace.read_quietly(x)
-        return trace.first_reads[id(x)]
+        return trace.variables.first_reads[id(x)]
     tensor = to_tensor(x)
     if type(tensor) is TracedTensor and tensor.trace is not trace:
         if not tensor.trace.open:
@@ -147,7 +147,7 @@ class _Past:
                     self._origins[x.place] = self._origins.get(outer, outer)
         self._watched = self._places(xs)
         self._stopped = self._places(stops)
-        self._makers = {value: node for node in trace.nodes for value in node.outputs}
+        self._makers = {value: node for node in trace.builder.nodes for value in node.outputs}
         self._outside = self._between()
         self._tensors: dict[Value, Tensor] = {}
 
@@ -183,7 +183,7 @@ class _Past:
         """Return the producers, in the outer traces, of the values that depend on the sources."""
         found: dict[Value, Node] = {}
         for trace in _from_outermost(self._trace)[:-1]:
-            for node in trace.nodes:
+            for node in trace.builder.nodes:
                 places = [self._origins.get(v, v) for v in node.inputs]
                 if not self._watched.isdisjoint(places) or not found.keys().isdisjoint(places):
                     found.update(dict.fromkeys(node.outputs, node))
@@ -238,16 +238,16 @@ class _Past:
         else:
             values = self._values(node, inputs)
             outputs = tuple([TracedTensor(y, at, self._trace) for y, at in zip(values, node.outputs, strict=True)])
-        before, self._trace.line = self._trace.line, node.line  # for explanations
-        self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
-        self._trace.line = before
+        with self._trace.at_line(node.line):  # for explanations
+            self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
         for place, y in zip(node.outputs, outputs, strict=True):
             self._keep(place, y)
 
     def _values(self, node: Node, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        if node.outputs[0] in self._trace.awaited:
-            return [self._trace.awaited[place] for place in node.outputs]
-        done = self._trace.performed.get(node.outputs[0], [])
+        evaluator = self._trace.evaluator
+        if node.outputs[0] in evaluator.lazy_values:
+            return [evaluator.lazy_values[place] for place in node.outputs]
+        done = evaluator.performed.get(node.outputs[0], [])
         with dispatch.traced_by(None), replaying(done):
             result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
         return result if node.several else (result,)

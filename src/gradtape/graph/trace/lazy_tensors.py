@@ -19,12 +19,15 @@ from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.errors import FailedPreconditionError, InvalidArgumentError
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import Op
+from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
+from ...state.variable import Variable
 from ..executors.xla.executor import check_jax
 from ..executors.xla.mesh import prepare
-from ..ir.effects import performance, performed_as
+from ..ir.effects import is_imagined, performance, performed_as
+from ..ir.graph import Value, graphs_in
+from .assigned import assigned
 
 
 class LazyTensor(Tensor):
@@ -116,12 +119,58 @@ class Thunk:
         self.run, self.inputs, self.after = (lambda: other.results()), (), other
 
 
+class Evaluator:
+    """Computes the values of a trace's nodes in this run, at once or lazily."""
+
+    def __init__(self, enclosing: Evaluator | None, for_xla: bool, lazy: bool) -> None:
+        self.for_xla: bool = for_xla if enclosing is None else enclosing.for_xla  # whether XLA will run the graph
+        self.is_lazy: bool = for_xla or lazy if enclosing is None else enclosing.is_lazy
+        self.last_effect: Thunk | None = None if enclosing is None else enclosing.last_effect  # if lazy
+        self.lazy_values: dict[Value, Tensor] = {}  # of the trace's nodes
+        self.performed: dict[Value, list[Any]] = {}  # results of the effects inside a node, by its first output
+
+    def compute(self, op: Op | Unregistered, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Return the results of `op`, as lazy tensors if their values are not needed now."""
+        if not self.is_lazy:
+            return computed(op, values, attrs)
+        if op is assigned:
+            return values[0]
+        if op.forwards_inputs is not None:
+            return op.forwards_inputs(values, attrs)
+        effect = isinstance(op, Unregistered) and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
+        at_once = (effect and is_replayed()) or (not self.for_xla and must_run(op))
+        found = None if at_once else outcome_of(op, values, attrs, self.for_xla)
+        if found is None:
+            if effect:
+                self.catch_up()
+            return computed(op, list(map(plain, values)), attrs)
+        outcome, several = found
+        imagined = is_imagined()
+        work = work_of(op, values, attrs, effect, None if imagined or not effect else self.last_effect)
+        if effect and not imagined:
+            self.last_effect = work
+        results = tuple([LazyTensor(dims, dtype, work, i) for i, (dims, dtype) in enumerate(outcome)])
+        return results if several else results[0]
+
+    def catch_up(self) -> None:
+        """Perform the effects that have been traced but not yet performed."""
+        if self.last_effect is not None and not is_imagined():
+            self.last_effect.results()
+
+
+def must_run(op: Op | Unregistered) -> bool:
+    """Whether an op runs for more than its result: an effect, a check, or user code."""
+    return type(op) is not Op or op.name == "check_numerics"
+
+
 def plain(x: Tensor) -> Tensor:
     """Return a plain tensor, forcing a lazy one."""
     return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
-def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Thunk | None) -> Thunk:
+def work_of(
+    op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Thunk | None
+) -> Thunk:
     """Return a thunk that computes the outputs of a node."""
 
     def run(*values: Tensor) -> Sequence[Tensor]:
@@ -131,24 +180,24 @@ def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bo
     return Thunk(run, inputs, effect, after)
 
 
-def computed(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+def computed(op: Op | Unregistered, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Apply `op` to plain tensors; a registered op goes through its eager call, which handles large arrays."""
     return op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
 
 
-def of_variable(variable: Any) -> LazyTensor:
+def of_variable(variable: Variable) -> LazyTensor:
     """Return the variable's value as a lazy tensor."""
     return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._settled(), variable.dtype),)))
 
 
-def ones_like(x: Tensor, awaits: bool) -> Tensor:
-    """Return ones as an example cotangent of `x` for a trace, lazy if `awaits`."""
+def ones_like(x: Tensor, lazy: bool) -> Tensor:
+    """Return ones as an example cotangent of `x` for a trace, lazy if `lazy`."""
     dims, dtype = x.dims, x.dtype
 
     def make() -> tuple[Tensor]:
         return (wrap(np.ones(dims, dtype.numpy), dtype),)
 
-    return LazyTensor(dims, dtype, Thunk(make)) if awaits else make()[0]
+    return LazyTensor(dims, dtype, Thunk(make)) if lazy else make()[0]
 
 
 def first_of(x: Tensor) -> Tensor:
@@ -165,16 +214,14 @@ def is_replayed() -> bool:
 
 
 def outcome_of(
-    op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], for_xla: bool
+    op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], for_xla: bool
 ) -> tuple[Sequence[Any], bool] | None:
     """Infer the output shapes and dtypes of `op`, and whether it returns a tuple; None if they depend on values."""
     if op.shaped_by_values:
         return None
-    if not for_xla:
-        return _by_numpy(op, inputs, attrs)
-    found: tuple[Sequence[Any], bool] | None
-    found = _on_xla()(op, inputs, attrs) if type(op) is Op else op.outcome(inputs, attrs)
-    return found
+    if isinstance(op, Unregistered):
+        return op.outcome(inputs, attrs)
+    return _on_xla()(op, inputs, attrs) if for_xla else _by_numpy(op, inputs, attrs)
 
 
 def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
@@ -195,7 +242,7 @@ def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[
 
 
 @cache
-def _on_xla() -> Callable[..., Any]:
+def _on_xla() -> Callable[..., tuple[Sequence[Any], bool] | None]:
     """Return the shape inference for XLA. JAX is imported when a function is first traced for XLA.
 
     JAX is then initialized with the number of devices that the program has requested.

@@ -12,8 +12,7 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...state.specs import TypeSpec, spec_of
 from .lazy_tensors import plain
-from .trace import value_of
-from .traced import Untraceable
+from .traced import Untraceable, value_of
 
 ONE_TENSOR = object()  # the structure of a single returned tensor
 

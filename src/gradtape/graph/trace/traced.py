@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.devices import REAL, DeviceTensor
+from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
-from ...engine.run.source_lines import caller
-from ..ir.graph import Value, maker
+from ..ir.graph import Value
 from .conversion_status import ask as ask_for_conversion
 from .conversion_status import missed
+from .lazy_tensors import LazyTensor, Thunk
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -54,6 +56,8 @@ class TracedTensor(Tensor):
 
     __slots__ = ("level", "made_by", "place", "trace", "value")
 
+    made_by: tuple[Op | Unregistered, Sequence[Tensor], dict[str, Any]]  # see `trace.remembered`
+
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
         self.value = value
         self.place = place
@@ -80,12 +84,12 @@ class TracedTensor(Tensor):
         trace = dispatch.thread.trace
         if trace is None:
             raise out_of_scope(self, eagerly=True)
-        return trace.run(op, inputs, attrs, trace.line or caller(3))  # above `dispatch.run` and the op
+        return trace.run(op, inputs, attrs)
 
     @property
     def name(self) -> str:
         """The name of the tensor's place in the graph."""
-        return f"{self.trace.name_of(self.place)}:0"
+        return f"{self.trace.builder.name_of(self.place)}:0"
 
     @property
     def graph(self) -> Any:
@@ -95,7 +99,7 @@ class TracedTensor(Tensor):
     @property
     def op(self) -> Any:
         """The op that produced the tensor, or None for an argument."""
-        made = maker(self.trace.nodes, self.place)
+        made = self.trace.builder.maker(self.place)
         return None if made is None else made.op
 
     @property
@@ -193,9 +197,23 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
     return bool(name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape")
 
 
+def value_of(x: Tensor) -> Tensor:
+    """Return the concrete value of a tensor in this run, plain or lazy."""
+    while type(x) is TracedTensor:
+        x = x.value
+    if type(x) is LazyTensor:
+        return x
+    trace = dispatch.thread.trace
+    if type(x) is DeviceTensor and trace is not None and trace.for_xla:
+        return LazyTensor(x.dims, x.dtype, Thunk(lambda: (wrap(x.array, x.dtype),)))
+    if type(x) not in REAL:
+        raise Untraceable(f"it is called with a {type(x).__name__}")
+    return wrap(x.array, x.dtype)
+
+
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
     """Return the error for a traced tensor that has escaped its trace: the function, or a branch or loop in it."""
-    made = maker(x.trace.nodes, x.place)
+    made = x.trace.builder.maker(x.place)
     where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "

@@ -17,7 +17,8 @@ from ...graph.ir.graph import Graph
 from ...graph.trace.closures import opened
 from ...graph.trace.derivative import Cotangents
 from ...graph.trace.lazy_tensors import ones_like
-from ...graph.trace.trace import Trace, value_of
+from ...graph.trace.trace import Trace
+from ...graph.trace.traced import value_of
 from ..records.reading import Reading
 from ..records.repetition import RepeatedStep, steps_inside
 from .serialization import at_line
@@ -79,7 +80,7 @@ def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tup
             "that it is given, draws random numbers, prints or assigns variables, which a file has no words for"
         )
     externals = trace.externals
-    trace.let_go()
+    trace.release()
     used = [*externals.values(), *(_read(variable, log) for variable, _ in graph.variables)]
     variables = tuple(value for _, value in graph.variables)
     own = opened(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs), list(externals))

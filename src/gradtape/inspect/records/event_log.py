@@ -31,6 +31,7 @@ from ...engine.tape.log import Log, new_key
 from ...engine.tape.tape import Tape
 from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
+from ...graph.trace.trace import active_trace
 from .never_raises import never_raises, say_once
 from .noting import NO_ATTRIBUTES, NotingLog
 from .variable_reads import UpdateByCall, VariableVersions
@@ -76,8 +77,8 @@ def _here(depth: int) -> LineReference | Line:
 
 def _node_count() -> int:
     """Returns the number of nodes in the graph being traced, or 0 outside a trace."""
-    trace = dispatch.thread.trace
-    return 0 if trace is None else len(trace.nodes)
+    trace = active_trace()
+    return 0 if trace is None else len(trace.builder.nodes)
 
 
 class Event(NamedTuple):

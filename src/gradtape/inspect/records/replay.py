@@ -20,6 +20,7 @@ from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
 from ...graph.ir import graph as graphs
+from ...graph.trace.trace import active_trace
 from .event_log import Event, TracingLog, events
 from .never_raises import never_raises
 from .noting import NotingLog
@@ -119,8 +120,8 @@ class Question:
             raise RuntimeError("a target or a source is not known any more")
         weights = asked[1] if same else [None] * len(targets)
         self._weights = [None if g is None else self._key_of(g) for g in weights]
-        trace = dispatch.thread.trace
-        makers = {} if trace is None else {place: node for node in trace.nodes for place in node.outputs}
+        trace = active_trace()
+        makers = {} if trace is None else {place: node for node in trace.builder.nodes for place in node.outputs}
         self._makers = [_maker_of(getattr(x, "place", None), makers, _STEPS_BACK) for x in self.tensors]
 
     def _take_leaves(self, log: Any) -> None:

@@ -59,7 +59,7 @@ class Variable(KerasVariable):
             return
         trace = dispatch.thread.trace
         if trace is not None:
-            trace.check_variable_creation()
+            trace.variables.check_creation()
         with tf.init_scope():
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)

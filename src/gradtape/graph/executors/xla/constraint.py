@@ -40,7 +40,7 @@ constrained = _Constrained()
 
 def laid_out(x: Tensor, sharding: Any) -> Tensor:
     """Constrain the sharding of `x` in the program being traced; in eager mode, return `x` as is."""
-    trace: Any = thread.trace
+    trace = thread.trace
     if trace is None:
         return x
     result: Tensor = trace.run(constrained, (x,), {"sharding": sharding})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....core.tensor import Tensor
-from ....engine.run import dispatch
+from ....graph.trace.trace import active_trace
 from ...records.event_log import Event, Gradient, Note
 from ..messages import Where, user_of
 from ..provenance import Step, ancestors, descendants, elsewhere, first_node_between
@@ -114,15 +114,16 @@ def discarded_by_reset(query: Query) -> Finding | None:
 @detector(Priority.OBSERVED_PATH + 2)
 def unrecorded_node(query: Query) -> Finding | None:
     """In a traced function: the first node outside the block on the path to the target in its graph is the cause."""
-    log, trace, at = query.traced, dispatch.thread.trace, query.position
+    log, trace, at = query.traced, active_trace(), query.position
     if trace is None or log is None or not log.node_spans:
         return None
     if at is not None:
         below = descendants(log, at)
         starts = [y for noted in log.notes.values() for y in _outputs(noted) if log.position(y) in below]
     else:
-        starts = [query.source if isinstance(query.source, Tensor) else trace.first_reads.get(id(query.source))]
-    node, number = first_node_between(trace.nodes, starts, query.targets)
+        first = trace.variables.first_reads.get(id(query.source))
+        starts = [x for x in [query.source if isinstance(query.source, Tensor) else first] if x is not None]
+    node, number = first_node_between(trace.builder.nodes, starts, query.targets)
     spans = log.node_spans
     if node is None or getattr(node.op, "vjp", None) is None:
         return None
@@ -131,7 +132,7 @@ def unrecorded_node(query: Query) -> Finding | None:
         return _before_tape(title, node.line)
     if len(spans[-1]) > 1 and number >= spans[-1][1]:
         return _after_block(title, node.line)
-    if not any(start <= number < (stop[0] if stop else len(trace.nodes)) for start, *stop in spans):
+    if not any(start <= number < (stop[0] if stop else len(trace.builder.nodes)) for start, *stop in spans):
         return _stopped(title, node.line)
     return None
 

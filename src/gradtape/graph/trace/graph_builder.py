@@ -1,0 +1,76 @@
+"""Builds a graph: its inputs, nodes and constants in program order, with source lines and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.registry.op import Op, Unregistered
+from ...engine.run.source_lines import Line, caller
+from ...state.variable import Variable
+from ..ir.graph import Graph, Node, Value, maker, unique
+
+
+class GraphBuilder:
+    """A list of nodes that grows, and what they refer to."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[Value] = []
+        self.late_inputs: dict[Value, Tensor] = {}  # initial values of inputs that were added during tracing
+        self.nodes: list[Node] = []
+        self.line: Line | None = None  # source line of new nodes, if it is not the caller's
+        self._constants: dict[int, tuple[Tensor, Value]] = {}
+        self._names: dict[Value, str] = {}
+        self._parameters: dict[Value, str] = {}  # the names of the inputs
+
+    def add_input(self, x: Tensor, name: str) -> Value:
+        """Add an input of the shape and dtype of `x`."""
+        place = Value(x.dims, x.dtype)
+        self.inputs.append(place)
+        self._parameters[place] = name
+        return place
+
+    def add_node(
+        self, op: Op | Unregistered, inputs: Sequence[Value], attrs: dict[str, Any], outputs: Sequence[Value] = (),
+        several: bool = True, line: Line | None = None,
+    ) -> None:  # fmt: skip
+        """Add a node, attributed to `line` or to the current one."""
+        self.nodes.append(Node(op, tuple(inputs), attrs, tuple(outputs), several, line or self.line or caller()))
+
+    def constant(self, x: Tensor) -> Value:
+        """Return the constant that stands for a plain tensor."""
+        found = self._constants.get(id(x))
+        if found is None:
+            found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
+        return found[1]
+
+    @contextmanager
+    def at_line(self, line: Line | None = None) -> Iterator[None]:
+        """Attribute nodes added in the block to `line`, by default to the current line of user code."""
+        before, self.line = self.line, line or self.line or caller()
+        try:
+            yield
+        finally:
+            self.line = before
+
+    def maker(self, place: Value) -> Node | None:
+        """Return the node that produces a value, or None for an input."""
+        return maker(self.nodes, place)
+
+    def name_of(self, place: Value) -> str:
+        """Return a unique name of a value: that of its parameter, or of the op that produced it."""
+        if place not in self._names:
+            made = self.maker(place)
+            name = self._parameters.get(place, "captured") if made is None else made.op.name
+            self._names[place] = unique(name, set(self._names.values()))
+        return self._names[place]
+
+    def graph(
+        self, outputs: Sequence[Value], reads: Sequence[tuple[Variable, Value]] = (),
+        updates: Sequence[tuple[Variable, Value]] = (),
+    ) -> Graph:  # fmt: skip
+        """Return the graph with these outputs, variables and updates."""
+        return Graph(self.name, tuple(self.inputs), tuple(self.nodes), tuple(outputs), tuple(reads), tuple(updates))
