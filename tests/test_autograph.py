@@ -498,3 +498,18 @@ def test_names_that_are_strings_in_the_syntax_tree(f, caplog):
     for value in ([1.0, 2.0], [-1.0, -3.0]):
         np.testing.assert_allclose(compiled(tf.constant(value)), f(tf.constant(value)))
     assert "could not transform" not in caplog.text
+
+
+def test_numbers_of_a_string_tensor():
+    @tf.function
+    def f(text):
+        if tf.strings.length(text) > 0:
+            number = int(text), float(text)
+        else:
+            number = 0, 0.0
+        return number
+
+    whole, real = f(tf.constant(" 12 "))
+    assert (int(whole), float(real), whole.dtype, real.dtype) == (12, 12.0, tf.int32, tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.constant("twelve"))

@@ -275,3 +275,20 @@ def test_map_fn_holds_sparse_results_to_their_signature():
         tf.map_fn(tf.sparse.reduce_sum, given)
     empty = tf.map_fn(lambda x: x, tf.SparseTensor(np.zeros((0, 2), np.int64), tf.zeros([0]), [0, 3]))
     assert empty.dense_shape.numpy().tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("held", [(True, True, False), (True, False, True), (False, True, False)])
+@pytest.mark.parametrize("has_default", [False, True])
+def test_an_exclusive_case_checks_all_predicates_but_that_of_its_default(traced, held, has_default):
+    def choose(*predicates):
+        pairs = [(p, lambda i=i: tf.constant(i)) for i, p in enumerate(predicates)]
+        return tf.case(pairs, (lambda: tf.constant(9)) if has_default else None, exclusive=True)
+
+    choose = tf.function(choose) if traced else choose
+    given = list(map(tf.constant, held))
+    if sum(held if has_default else held[:-1]) > 1:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="exclusive=True"):
+            choose(*given)
+    else:
+        assert int(choose(*given)) == held.index(True)

@@ -143,6 +143,15 @@ def through_a_numpy_function() -> Any:
 
 
 @explained(Cause.NUMPY)
+def through_dlpack() -> Any:
+    v = tf.Variable([3.0, 2.0])
+    with tf.GradientTape() as tape:
+        squared = np.from_dlpack(v * v)  # here
+        y = tf.reduce_sum(tf.constant(squared))
+    return tape, y, v
+
+
+@explained(Cause.NUMPY)
 def through_a_python_number() -> Any:
     v = tf.Variable(3.0)
     with tf.GradientTape() as tape:

@@ -119,6 +119,16 @@ class TestKeys:
         assert "triggered tf.function retracing" in text
         assert "argument 'n' changed from 3.0 to 4.0" in text
 
+    def test_a_warning_names_a_keyword_argument(self, caplog):
+        @tf.function
+        def f(x, *, n, m):
+            return x * n + m
+
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            for n in range(5):
+                f(tf.constant(1.0), m=1.0, n=float(n))
+        assert "argument 'n' changed from 3.0 to 4.0" in caplog.text
+
     def test_functions_made_in_a_loop_are_warned_of_and_calls_in_other_functions_are_not(self, caplog):
         with caplog.at_level(logging.WARNING, "gradtape"):
             inner = tf.function(lambda x: x + 1)
@@ -248,6 +258,23 @@ class TestGuards:
         assert [f(x, tf.constant(n)).shape[1] for n in (1, 2, 3, 2, 1)] == [6, 3, 2, 3, 6]
         assert len(f.runs) == 3
         assert f.experimental_get_tracing_count() == 1
+
+    def test_a_function_that_becomes_eager_says_so_once(self, caplog):
+        v = tf.Variable(1.0)
+
+        @tf.function
+        def f(x):
+            if x > 0.0:
+                v.assign(2.0 * x)
+            return v * x
+
+        f(tf.constant(1.0))
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            for _ in range(3):
+                with tf.GradientTape(track_assign=True):
+                    y = f(tf.constant(1.0))
+                assert float(y) == 2.0
+        assert len(caplog.records) == 1 and "runs eagerly" in caplog.text
 
     def test_too_many_values_make_it_eager(self, caplog):
         f = counted()(lambda n: tf.range(n))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.graph.ir.effects import same
 
 VALUES = [[3.0, -2.0, 0.5], [-1.0, -2.0, -3.0], [7.0, 7.0, 2.0], [0.05, 4.0, -1.0], [-0.5, 1.0, 1.0], [0.0, 0.0, 0.0]]
 
@@ -229,3 +230,9 @@ def test_calls_of_python_get_all_bits(dtype):
     for _ in range(3):
         y = big(x)
         np.testing.assert_array_equal(y, x.numpy() + x.numpy()[0, 0])
+
+
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16, tf.float32, tf.complex64])
+def test_nan_equals_nan_in_a_guard(dtype):
+    nan, one = (tf.cast(tf.constant([1.0, x]), dtype).numpy() for x in (float("nan"), 1.0))
+    assert same(nan, nan.copy()) and not same(nan, one) and not same(one, nan)

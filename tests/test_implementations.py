@@ -1,8 +1,12 @@
 """Functions of one API for several devices: in a graph, that of the device in use runs."""
 
+import gc
+import weakref
+
 import pytest
 
 import gradtape as tf
+from gradtape.graph.trace.trace import present_trace
 
 
 def function(f, device=None, api="add"):
@@ -74,3 +78,16 @@ def test_attributes_that_tensorflow_does_not_know_are_named():
     assert float(tf.function(lambda x: x, experimental_attributes={"_noinline": True})(1.0)) == 1.0
     with pytest.raises(ValueError, match="no_such_thing is not supported"):
         tf.function(lambda x: x, experimental_attributes={"no_such_thing": 1})
+
+
+def test_a_trace_is_freed_after_the_call():
+    traces = []
+
+    @tf.function
+    def f(x):
+        traces.append(weakref.ref(present_trace()))
+        return function(plus(1.0))(x)[0]
+
+    assert float(f(tf.constant(2.0))) == 3.0
+    gc.collect()
+    assert [trace() for trace in traces] == [None]

@@ -16,6 +16,7 @@ from gradtape import ops
 from gradtape.engine.registry.op import registry
 from gradtape.graph.executors.xla import executor
 from gradtape.graph.executors.xla.executor import compile_graph
+from gradtape.graph.executors.xla.interrupts import Uninterrupted
 from gradtape.graph.ir.effects import Changed, guard
 from gradtape.graph.ir.graph import Graph, Node
 from gradtape.inspect.checks.opcheck import draw
@@ -435,6 +436,19 @@ def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
     assert whole.numpy().tolist() == [1.0, 1.0, 3.0, 3.0]
     assert rows.numpy().tolist() == columns.numpy().tolist() == [[1.0, 1.0, 3.0, 3.0]] * 2
     assert slope.numpy().tolist() == [1.0, 0.0, 1.0]
+
+
+def test_all_deferred_signals_arrive_even_if_a_handler_raises():
+    came = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt), Uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGUSR1)
+            assert not came
+        assert came == [signal.SIGUSR1]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch, interruptible):

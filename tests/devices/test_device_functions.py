@@ -7,6 +7,7 @@ import pytest
 from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
+from gradtape.graph.function.observers import look
 from gradtape.state.device_variable import DeviceVariable
 
 
@@ -225,3 +226,18 @@ def test_a_function_keeps_to_a_memory_budget(gpu):
     if not ON_GPU:  # tracemalloc sees the arrays of the fake
         assert plain < 40 * block  # a value is freed after its last use
         assert less < 1.05 * 0.25 * plain + 5 * block
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_observers_of_a_function_see_its_runs_on_a_device(gpu, jit):
+    seen = []
+
+    @tf.function(jit_compile=jit, autograph=False)
+    def f(x):
+        y = x * x
+        look([y], lambda arrays: seen.append(arrays[0].tolist()), lambda: True, lambda: None)
+        return y + 1.0
+
+    for n in (1.0, 2.0, 3.0):
+        assert f(tf.constant([n])).numpy().tolist() == [n * n + 1.0]
+    assert seen == [[1.0], [4.0], [9.0]]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ..api.namespace import root as tf
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
-from ..engine.run.dispatch import thread
 from ..graph.ir.effects import output
+from ..graph.trace.trace import present_trace
 from ..state.tensor_array import TensorArray
 from .staging import is_tensor, staging
 
@@ -93,7 +93,7 @@ def float_(x: Any = 0) -> Any:
     """`float`; of a tensor, a float32 tensor."""
     if not is_tensor(x):
         return float(x)
-    return _parsed(x, tf.float32) if x.dtype is tf.string else tf.cast(x, tf.float32)
+    return tf.strings.to_number(x, tf.float32) if x.dtype is tf.string else tf.cast(x, tf.float32)
 
 
 def int_(x: Any = 0, *base: Any, **named: Any) -> Any:
@@ -102,11 +102,7 @@ def int_(x: Any = 0, *base: Any, **named: Any) -> Any:
         return int(x, *base, **named)
     if (*base, *named.values()) not in ((), (10,)):
         raise NotImplementedError(f"base {(*base, *named.values())[0]} not supported for int")
-    return _parsed(x, tf.int32) if x.dtype is tf.string else tf.cast(x, tf.int32)
-
-
-def _parsed(x: Any, dtype: Any) -> Any:
-    raise NotImplementedError(f"a tensor of strings cannot be made {dtype.name} yet: tf.strings is not in gradtape")
+    return tf.strings.to_number(x, tf.int32) if x.dtype is tf.string else tf.cast(x, tf.int32)
 
 
 def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
@@ -130,7 +126,7 @@ def print_(*objects: Any, **kwargs: Any) -> None:
         values = iter(arrays)
         print(*[next(values) if is_tensor(x) else x for x in objects], **kwargs)
 
-    thread.trace.run(output, [to_tensor(x) for x in objects if is_tensor(x)], {"write": write})
+    present_trace().run(output, [to_tensor(x) for x in objects if is_tensor(x)], {"write": write})
 
 
 def _extreme(python: Callable[..., Any], reduce: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..., Any]:

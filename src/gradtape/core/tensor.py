@@ -250,6 +250,8 @@ class Tensor:
     def __dlpack__(self, **options: Any) -> Any:
         from . import dlpack
 
+        if self.tracer is not None:
+            _escaped(self, "DLPack")
         return dlpack.exported(self.array, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -91,8 +91,10 @@ def case(
             raise TypeError(f"pred must be a Tensor, got: {predicate!r}")
         if not callable(function):
             raise TypeError(f"the function of each pair must be callable, got {function!r}")
+    if exclusive:
+        _check_exclusive([predicate for predicate, _ in (pairs[:-1] if default is None else pairs)])
     if any(isinstance(predicate, TracedTensor) for predicate, _ in pairs):
-        return _case_in_graph(pairs, default, exclusive)
+        return _case_in_graph(pairs, default)
     for predicate, function in pairs:
         if predicate:
             return function()
@@ -103,13 +105,18 @@ def case(
     return default()
 
 
-def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
-    """Traces `case` as nested conditionals."""
-    holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
-    if exclusive:
+def _check_exclusive(predicates: list[Tensor]) -> None:
+    """Raises if two predicates hold. As in TensorFlow, that of a pair which serves as the default is not checked."""
+    if len(predicates) > 1:
+        holding = ops.stack(*predicates, axis=0)
         count: Any = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
         Assert(count < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
+
+
+def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None) -> Any:
+    """Traces `case` as nested conditionals."""
     if default is None:
+        holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
         *pairs, (_, last) = pairs
         Assert(reduce_any(holding), ["Input error: None of conditions evaluated as True:", holding])
         default = last

@@ -127,6 +127,8 @@ class DeviceTensor(Tensor):
         return on_device(self.module, self.buffer.copy(), self.dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
+        if self.tracer is not None:
+            dispatch.escaped(self, "DLPack")
         return self.buffer.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import inspect
 import logging
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
@@ -184,7 +184,7 @@ class Function:
                 if both is not None:
                     key = both
                     break
-        self._warn_of_retracing(key)
+        self._warn_of_retracing(self._named(key, kwargs))
         concrete = self._concretes[key] = self._made(args, kwargs)
         if not kwargs and all([type(x) is Tensor for x in given]):
             shapes = [(x.dims, x.dtype) for x in given]
@@ -247,7 +247,15 @@ class Function:
 
         return call
 
-    def _warn_of_retracing(self, key: Any) -> None:
+    def _named(self, key: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parts of a key by the names of the arguments."""
+        positional, names, keywords = key if kwargs else (key, (), ())
+        return {
+            **dict(zip(self._parameters.names(len(positional)), positional, strict=False)),
+            **dict(zip(names, keywords, strict=True)),
+        }
+
+    def _warn_of_retracing(self, parts: dict[str, Any]) -> None:
         if thread.trace is not None:
             return
         calls = self._calls
@@ -261,16 +269,18 @@ class Function:
             "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
             "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
             "unnecessary retracing. For (3), use tf.constant.%s",
-            len(calls.traces), min(calls.count, _LAST_CALLS), self._function, self._difference(key),
+            len(calls.traces), min(calls.count, _LAST_CALLS), self._function, self._difference(parts),
         )  # fmt: skip
 
-    def _difference(self, key: Any) -> str:
+    def _difference(self, parts: dict[str, Any]) -> str:
         """Say which argument changed since the last trace."""
-        last = next(reversed(self._concretes), ())
-        names = self._parameters.names(len(key))
-        for name, now, before in zip(names, key, last, strict=False):
-            if now != before:
-                return f" This time argument {name!r} changed from {_shown(before)} to {_shown(now)}."
+        if not self._concretes:
+            return ""
+        key, concrete = next(reversed(self._concretes.items()))
+        last = self._named(key, concrete.arguments()[1])
+        for name, now in parts.items():
+            if name in last and now != last[name]:
+                return f" This time argument {name!r} changed from {_shown(last[name])} to {_shown(now)}."
         return ""
 
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:

@@ -7,13 +7,13 @@ TensorFlow offers this to libraries: where one of these functions is called in a
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 from ...core import devices, nest
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread
+from ..trace.trace import present_trace
 from ..trace.traced import TracedTensor
 from .function import Function
 
@@ -32,10 +32,6 @@ class _ImplementationCall:
         self.arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self.result: Any = None
         self.chosen: Implementation | None = None
-
-
-# By trace, then by API name.
-_calls: weakref.WeakKeyDictionary[Any, dict[str, _ImplementationCall]] = weakref.WeakKeyDictionary()
 
 
 class Implementation(Function):
@@ -69,7 +65,7 @@ class Implementation(Function):
             _replace(call.result, super().__call__(*args, **kwargs))
 
     def _call(self) -> _ImplementationCall:
-        return _calls.setdefault(thread.trace, {}).setdefault(self._api, _ImplementationCall())
+        return present_trace().api_calls.setdefault(self._api, _ImplementationCall())
 
 
 class Alternative:

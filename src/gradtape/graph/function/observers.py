@@ -94,19 +94,26 @@ class Watched:
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Run the program, then its observers if any is wanted."""
+        return self._observed(self._program, arrays)
+
+    def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Run the program on arrays of XLA, then its observers, which get them on the host."""
+        return self._observed(self._program.run, arrays)
+
+    def _observed(self, program: Callable[[Sequence[Any]], Sequence[Any]], arrays: Sequence[Any]) -> Sequence[Any]:
         if not self._always and not any([wanted() for wanted in self._wanted]):
-            results: Sequence[Any] = self._program(arrays)
+            results = program(arrays)
             for passed in self._passed:
                 passed()
             return results
         held = [np.array(variable._settled()) for variable in self._variables]  # XLA may donate their memory
         with recording() as done:
-            results = self._program(arrays)
+            results = program(arrays)
         try:
             if self._looks is None:
                 self._looks = executor.compile_graph(optimize(self._graph), None)
             with replaying(done):
-                self._looks(*arrays, *held)
+                self._looks(*map(np.asarray, arrays), *held)
         except Exception as error:  # e.g. an index out of range, which XLA clamps
             logger.debug("a run of %s cannot be looked at: %s", self._graph.name, error)
         return results

@@ -193,7 +193,7 @@ class TraceCache:
             self._draw_from(positions)
             if not isinstance(error, DelegatedToRunner) or dispatch.thread.trace is not None:
                 raise
-            self._runs_eagerly, self._variants = True, {}
+            self._drop_graphs()
             self.eager, self._eager = self._eager, error.runner(self)
             with replaying(done):
                 return self._eager(tensors, variables)
@@ -225,9 +225,15 @@ class TraceCache:
                 recorded = self._recorded_streams[id(recorded)]
             stream.position = 0 if recorded is stream else recorded.position
 
-    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
+    def _drop_graphs(self) -> None:
+        """Forget all specializations, also in the lists that `variants_for` has returned to callers."""
         self._runs_eagerly = True
+        for variants in self._variants.values():
+            variants.clear()
         self._variants = {}
+
+    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
+        self._drop_graphs()
         logger.warning("function %s runs eagerly: %s", self.name, reason)
         return self._eager(tensors, variables)
 

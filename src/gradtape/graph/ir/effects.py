@@ -187,9 +187,10 @@ def _check(x: Any, *, value: Any) -> tuple[()]:
 
 def same(x: Any, value: Any) -> bool:
     """Whether two arrays of one dtype are equal, counting NaN as equal to NaN."""
-    return x.shape == value.shape and (
-        bool(np.all(x == value)) or (x.dtype.kind in "fc" and np.array_equal(x, value, equal_nan=True))
-    )
+    if x.shape != value.shape:
+        return False
+    equal = x == value
+    return bool(np.all(equal)) or bool(np.all(equal | ((x != x) & (value != value))))
 
 
 def _check_shape(x: Any, *, shape: tuple[int, ...]) -> tuple[()]:

@@ -143,7 +143,7 @@ IDENTITIES = [
     Row("assigned(*xs)", lambda node: node.op.forwards_inputs(node.inputs, node.attrs)),
     Row("identity_n(*xs)", lambda xs: xs),
     Row("elementwise(*xs)", _narrower),
-    Row("add(x, 0)", _stretched),
+    Row("add(x, 0)", _stretched),  # also if x may be -0.0, whose sign an eager `x + 0.0` drops, as in TensorFlow
     Row("add(x, neg(y))", lambda node, x, y: _with(node, "sub", x, y)),
     Row("sub(x, 0)", _stretched),
     Row("sub(x, neg(y))", lambda node, x, y: _with(node, "add", x, y)),

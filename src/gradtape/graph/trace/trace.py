@@ -63,6 +63,7 @@ class Trace(dispatch.Recorder):
         self.captured: dict[CaptureKey, tuple[Tensor, TracedTensor]] = {}  # the outer tensor and the inner one
         self.given: dict[Value, TracedTensor] = {}  # values that no computation produces: inputs, results of effects
         self.displays: list[Callable[[], None]] = []  # output to display if this run is the one that counts
+        self.api_calls: dict[str, Any] = {}  # the calls of functions with several implementations, by API
         self.budget: int | float | None = None  # the memory budget of a tape inside
         self.asks_a_tape = False
         self.outer_recorders = thread.recorders
@@ -289,7 +290,7 @@ class Trace(dispatch.Recorder):
     def release(self) -> None:
         """Drop the tensors of this run: they reference the trace, and would wait for the garbage collector."""
         self.variables.release()
-        for tensors in (self.given, self.captured, self.evaluator.lazy_values):
+        for tensors in (self.given, self.captured, self.evaluator.lazy_values, self.api_calls):
             tensors.clear()
 
     def finished(self, outputs: Sequence[Tensor]) -> Graph:

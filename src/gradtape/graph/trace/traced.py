@@ -123,6 +123,12 @@ class TracedTensor(Tensor):
             "trying to pass a Tensor to a NumPy call, which is not supported."
         )
 
+    def __dlpack__(self, **options: Any) -> Any:
+        raise NotImplementedError(f"Cannot export a symbolic tf.Tensor ({self.name}): it has no value yet")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.__dlpack__()
+
     def __bool__(self) -> bool:
         if _asked_by_gradtape():
             return super().__bool__()

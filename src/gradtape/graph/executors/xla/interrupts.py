@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -34,5 +35,13 @@ class Uninterrupted:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        for number in dict.fromkeys(self._came):
-            signal.raise_signal(number)
+        _deliver(list(dict.fromkeys(self._came)))
+
+
+def _deliver(signals: Sequence[int]) -> None:
+    """Raise the signals in order, all of them even if a handler raises an exception."""
+    if signals:
+        try:
+            signal.raise_signal(signals[0])
+        finally:
+            _deliver(signals[1:])
