@@ -180,9 +180,6 @@ ASSIGNED_MODULE_ATTRIBUTES = {
     ("gradtape.api.extension.dispatch", "gradtape.engine.run.dispatch.others_operators"): "operators of users' types",
     ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
     ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
-    ("gradtape.inspect.causes.inside_calls", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
-    ("gradtape.inspect.records.event_log", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
-    ("gradtape.inspect.records.replay", "gradtape.graph.ir.graph.when_replayed"): "explanations open calls",
 }
 FRAME_READERS = {
     "gradtape.cli.private": "TensorFlow's private API has functions that do",

@@ -11,6 +11,8 @@ import pytest
 import gradtape as tf
 from gradtape.backends.numpy import blocks, threads
 from gradtape.backends.numpy.threads import together
+from gradtape.engine.run import dispatch
+from gradtape.graph.ir.graph import replay
 
 
 def test_results_are_in_order():
@@ -252,3 +254,22 @@ def test_what_is_read_before_an_update_of_another_thread_keeps_its_value():
 
     in_threads(work, count=3, times=10)
     assert float(v[0]) == 20.0
+
+
+def test_a_recorder_is_told_of_the_nodes_that_its_own_thread_replays():
+    class Lines(dispatch.Recorder):
+        def __init__(self):
+            self.lines = []
+
+        def at_node(self, line):
+            self.lines.append(line)
+
+    graph = tf.function(lambda x: x * x).get_concrete_function(tf.constant(2.0)).graph
+    recorder = Lines()
+    with dispatch.recorded_by((recorder,)):
+        other = threading.Thread(target=replay, args=(graph, [tf.constant(3.0)]))
+        other.start()
+        other.join()
+        assert recorder.lines == []
+        replay(graph, [tf.constant(3.0)])
+    assert [line is None for line in recorder.lines] == [False, True]

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from .source_lines import Line
 
 Outputs = Tensor | tuple[Tensor, ...]  # what an op returns
 Tracers = tuple[object, Any, Any] | None  # a linked list: the recorder's key, its entry for the tensor, the rest
@@ -117,6 +118,9 @@ class Recorder:
 
     def drawn(self, state: Tensor) -> None:
         """`state` is the generator state of a random op that is about to run."""
+
+    def at_node(self, line: Line | None) -> None:
+        """This thread is about to run, op by op, a graph's node from source line `line`; None: the graph has ended."""
 
 
 class EventLogLike(Recorder):

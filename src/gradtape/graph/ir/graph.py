@@ -7,7 +7,7 @@ are immutable: passes return new ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
@@ -168,10 +168,6 @@ class Graph:
         return "\n".join(_lines(self))
 
 
-# Callback invoked with each node replayed outside of a trace, and with None at the end of a graph.
-when_replayed: Callable[[Node | None], None] | None = None
-
-
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Run the graph op by op on tensors of any kind (recorded, batched, traced again) and return its `all_outputs`.
 
@@ -184,13 +180,14 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
 
     trace = dispatch.thread.trace
     tracing = [recorder for recorder in dispatch.thread.recorders if recorder.traces]
+    listeners = () if trace is not None else dispatch.listeners()
     streams: dict[int, Stream] = {}
     try:
         for node, unneeded in zip(graph.nodes, graph.unneeded, strict=True):
             inputs = [tensor(v) for v in node.inputs]
+            for recorder in listeners:
+                recorder.at_node(node.line)
             if trace is None:
-                if when_replayed is not None:
-                    when_replayed(node)
                 unrolled = getattr(node.op, "unrolled", None)
                 if unrolled is None:
                     result = dispatch.run(node.op, inputs, node.attrs)
@@ -209,8 +206,8 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
             for value in unneeded:
                 del made[value]
     finally:
-        if trace is None and when_replayed is not None:
-            when_replayed(None)
+        for recorder in listeners:
+            recorder.at_node(None)
     return [tensor(value) for value in graph.all_outputs]
 
 

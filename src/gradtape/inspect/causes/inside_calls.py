@@ -19,6 +19,26 @@ from ..records.repetition import can_run_again
 OPENED = ("call", "control")
 
 
+class _LineLog(CheckedLog):
+    """A log that notes which source line of a graph each record comes from."""
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.lines: dict[int, Line | None] = {}
+        self._first = 0  # the first record of the current node
+        self._line: Line | None = None
+
+    def at_node(self, line: Line | None) -> None:
+        """The records so far belong to the node before."""
+        if line is not None:
+            self.note_line()
+            self._first, self._line = len(self.records), line
+
+    def note_line(self) -> None:
+        """Attributes the records of the current node to its line."""
+        self.lines.update(dict.fromkeys(range(self._first, len(self.records)), self._line))
+
+
 def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict[int, Line | None]] | None:
     """Records the ops of a record one by one; returns the tape and their lines, or None if a replay has side effects.
 
@@ -33,30 +53,15 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict
         inner = list(graphs.graphs_in(attrs))
     if not can_run_again(inner):
         return None
-    lines: dict[int, Line | None] = {}
     with dispatch.recorded_by(()):
         tape = Tape(persistent=True, watch_accessed_variables=False)
-        log = tape._log = CheckedLog(False)
-        now: list[Any] = [0, None]  # the first record of the current node, and its line
-
-        def note() -> None:
-            lines.update(dict.fromkeys(range(now[0], len(log.records)), now[1]))
-
-        def at_node(node: Any) -> None:
-            if node is not None:
-                note()
-                now[:] = len(log.records), node.line
-
-        before, graphs.when_replayed = graphs.when_replayed, at_node
-        try:
-            with tape:
-                inputs = [ops.identity(x) if x.dtype.differentiable else x for x in given]
-                tape.watch([x for x in inputs if x.dtype.differentiable])
-                made = graphs.replay(graph, inputs) if op.family == "call" else op.unrolled(inputs, attrs)
-                note()
-        finally:
-            graphs.when_replayed = before
+        log = tape._log = _LineLog(False)
+        with tape:
+            inputs = [ops.identity(x) if x.dtype.differentiable else x for x in given]
+            tape.watch([x for x in inputs if x.dtype.differentiable])
+            made = graphs.replay(graph, inputs) if op.family == "call" else op.unrolled(inputs, attrs)
+            log.note_line()
         outputs = [(y, g) for y, g in zip(made, cotangents, strict=False) if y.dtype.differentiable]
         weights = [None if g is None else Tensor(np.asarray(g)) for _, g in outputs]
         log.question = ([y for y, _ in outputs], weights, [x for x in inputs if x.dtype.differentiable])
-    return tape, lines
+    return tape, log.lines

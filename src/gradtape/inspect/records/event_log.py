@@ -29,7 +29,6 @@ from ...engine.run.source_lines import Line, LineReference, here, line_at, users
 from ...engine.tape import queries
 from ...engine.tape.log import Log, new_key
 from ...engine.tape.tape import Tape
-from ...graph.ir import graph
 from ...graph.ir.effects import guard, shape_guard
 from ...graph.trace.trace import active_trace
 from .never_raises import never_raises, say_once
@@ -56,9 +55,8 @@ _replayed = _Replayed()
 _replays = 0  # graphs being replayed, in all threads; zero means `_replayed` need not be read
 
 
-def _at_node(node: Any) -> None:
+def _set_replayed_line(line: Line | None) -> None:
     global _replays
-    line = None if node is None else node.line
     with _lock:
         _replays += (line is not None) - (_replayed.line is not None)
     _replayed.line = line
@@ -142,6 +140,10 @@ class EventLog(EventLogLike):
         self.traces_all = 0  # how many active blocks want every new tape to be a traced one
         self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, inside `trace_all_tapes`
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that dataset functions have read, by id
+
+    def at_node(self, line: Line | None) -> None:
+        """Attributes events of this thread to the line of a graph's node."""
+        _set_replayed_line(line)
 
     @never_raises()
     def answered(self, query: queries.Query) -> None:
@@ -270,7 +272,6 @@ def start(of_all: bool = False) -> None:
             queries.observe(_query_log)
             when_made(events.made)
             scopes.when_changed(_scope_changed)
-            graph.when_replayed = _at_node
 
 
 def stop(of_all: bool = False) -> None:
@@ -286,7 +287,6 @@ def stop(of_all: bool = False) -> None:
             events.recent.clear()
             when_made(None)
             scopes.when_changed(None)
-            graph.when_replayed = None
 
 
 class EventLogLease:
@@ -413,6 +413,7 @@ class TracingLog(NotingLog):
     """
 
     traces = retain = True
+    at_node = EventLog.at_node
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)

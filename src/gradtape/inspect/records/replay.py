@@ -6,7 +6,6 @@ it shows a function call line by line, although the tape holds it as one record.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from time import perf_counter_ns
 from typing import Any, NamedTuple
@@ -19,7 +18,6 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
-from ...graph.ir import graph as graphs
 from ...graph.trace.trace import active_trace
 from .event_log import Event, TracingLog, events
 from .never_raises import never_raises
@@ -81,10 +79,10 @@ class ReplayLog(TracingLog):
         if self.now is not None:
             self.exit_lines[i] = self.now
 
-    def at_node(self, node: Any) -> None:
+    def at_node(self, line: Line | None) -> None:
         """Sets the current line to that of a node inside a branch or loop."""
-        if node is not None and node.line is not None and threading.get_ident() == self.thread:
-            self.now = node.line
+        if line is not None:
+            self.now = line
 
 
 class Question:
@@ -160,28 +158,24 @@ class Question:
         with dispatch.traced_by(None), dispatch.recorded_by(()):
             tape = Tape(persistent=True, watch_accessed_variables=False)
             log = tape._log = ReplayLog(False)
-            before, graphs.when_replayed = graphs.when_replayed, log.at_node
-            try:
-                with tape:
-                    tape.watch([x for key, x in made.items() if type(key) is int and x.dtype.differentiable])
-                    for variable, at in self._variables:
-                        if at in made:
-                            log.variables.append(variable)
-                            log.variable_index[id(variable)] = log.position(made[at])  # type: ignore[assignment]
-                    for step in self._steps:
-                        if not step.outputs:
-                            continue
-                        log.now = self._where.get(step.outputs[0], step.line)
-                        log.scopes.append((len(log.ops), self._scopes[step.outputs[0]]))
-                        given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
-                        if (forward := self._forward_ops.get(step.outputs[0])) is not None:
-                            log.forward_ops[len(log.ops)] = forward
-                        outputs = step.run(given)
-                        made.update(zip(step.outputs, outputs, strict=True))
-                        if getattr(step.op, "family", None) == "control":
-                            log.controls.append(Control(step.op, given, outputs, step.line))
-            finally:
-                graphs.when_replayed = before
+            with tape:
+                tape.watch([x for key, x in made.items() if type(key) is int and x.dtype.differentiable])
+                for variable, at in self._variables:
+                    if at in made:
+                        log.variables.append(variable)
+                        log.variable_index[id(variable)] = log.position(made[at])  # type: ignore[assignment]
+                for step in self._steps:
+                    if not step.outputs:
+                        continue
+                    log.now = self._where.get(step.outputs[0], step.line)
+                    log.scopes.append((len(log.ops), self._scopes[step.outputs[0]]))
+                    given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
+                    if (forward := self._forward_ops.get(step.outputs[0])) is not None:
+                        log.forward_ops[len(log.ops)] = forward
+                    outputs = step.run(given)
+                    made.update(zip(step.outputs, outputs, strict=True))
+                    if getattr(step.op, "family", None) == "control":
+                        log.controls.append(Control(step.op, given, outputs, step.line))
             weights = [None if g is None else made[g] for g in self._weights]
             variables = {at: variable for variable, at in self._variables}
             sources = [variables.get(at, made[at]) for at in self._sources]
