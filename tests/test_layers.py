@@ -186,9 +186,7 @@ FRAME_READERS = {
     "gradtape.cli.private.util.tf_decorator": "TensorFlow's private API has functions that do",
     "gradtape.core.tensor": "TensorFlow itself may convert our tensors",
     "gradtape.engine.registry.op": "an op that is defined twice is told from a module that is imported again",
-    "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to",
-    "gradtape.graph.trace.conversion_status": "whether AutoGraph may convert the caller",
-    "gradtape.graph.trace.traced": "whether gradtape or the user's program reads the value of a traced tensor",
+    "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to, and who reads a value",
 }
 
 

@@ -40,6 +40,18 @@ def users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.
         frame = above
 
 
+def is_called_by_gradtape(depth: int = 2) -> bool:
+    """Whether the method `depth - 1` calls up was called by gradtape rather than by user code, or by AutoGraph for it.
+
+    Only gradtape's own functions may read the value of a traced tensor: they take tensors as sizes and axes.
+    """
+    frame: Any = sys._getframe(depth)
+    while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` reads the value of `v`
+        frame = frame.f_back
+    name = f"{frame.f_globals.get('__name__', '')}."
+    return name.startswith(("gradtape.", "keras_gradtape.")) and not name.startswith("gradtape.autograph.")
+
+
 def _learn(file: str, names: dict[str, Any]) -> bool:
     user = not str(names.get("__name__", "")).startswith(_LIBRARIES)
     if not file.startswith("<"):  # names such as "<stdin>" are not unique, so the result is not cached

@@ -81,13 +81,13 @@ def waiting(now: bool) -> AbstractContextManager[None]:
     return holding(thread, waiting=now)
 
 
-def ask(depth: int = 1) -> None:
-    """Request conversion of the function `depth` frames up, if it is user code that is running unconverted."""
+def request_conversion() -> None:
+    """Abort the run of an unconverted function that uses a tensor as a Python value, to convert and trace it again.
+
+    If a library uses the tensor, conversion does not help: the second run, which is not aborted, decides.
+    """
     if thread.waiting and not thread.off:
-        frame = sys._getframe(depth + 1)
-        library = frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES
-        if not library or frame.f_code.co_filename.startswith("<doctest "):
-            raise ConversionNeeded
+        raise ConversionNeeded
 
 
 _INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # without pseudo-instructions

@@ -26,7 +26,7 @@ from ...engine.run.source_lines import Line, caller
 from ...state.variable import Variable
 from ..ir.effects import assertion, draw
 from ..ir.graph import Graph, Value
-from .conversion_status import ask as ask_for_conversion
+from .conversion_status import request_conversion
 from .graph_builder import GraphBuilder
 from .guards import Guards
 from .lazy_tensors import Evaluator, must_run, plain
@@ -255,8 +255,8 @@ class Trace(dispatch.Recorder):
         self.run(assertion, inputs, {"test": test})
 
     def iterated(self) -> None:
-        """Request conversion if the iteration over a tensor's rows is a loop in user code."""
-        ask_for_conversion(2)
+        """Request conversion, as the iteration over a tensor's rows may be a loop in user code."""
+        request_conversion()
 
     def draw(self, take: Callable[[], Any]) -> Tensor:
         """Draw random state, a new one in every run."""

@@ -5,7 +5,6 @@ gradtape itself may read the value, which adds a guard to the graph; user code g
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,9 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
+from ...engine.run.source_lines import is_called_by_gradtape
 from ..ir.graph import Value
-from .conversion_status import ask as ask_for_conversion
-from .conversion_status import missed
+from .conversion_status import missed, request_conversion
 from .lazy_tensors import LazyTensor, Thunk
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class TracedTensor(Tensor):
     @property
     def numpy(self) -> Any:
         """Available to gradtape only: for user code, a traced tensor has no value yet."""
-        if _asked_by_gradtape():
+        if is_called_by_gradtape():
             return super().numpy
         raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
 
@@ -116,7 +115,7 @@ class TracedTensor(Tensor):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if _asked_by_gradtape():
+        if is_called_by_gradtape():
             return super().__array__(dtype, copy)
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
@@ -130,9 +129,9 @@ class TracedTensor(Tensor):
         return self.__dlpack__()
 
     def __bool__(self) -> bool:
-        if _asked_by_gradtape():
+        if is_called_by_gradtape():
             return super().__bool__()
-        ask_for_conversion()
+        request_conversion()
         raise OperatorNotAllowedInGraphError(
             f"{missed()}Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following "
             "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or decorate this "
@@ -142,18 +141,18 @@ class TracedTensor(Tensor):
         )
 
     def _scalar(self, kind: str) -> Any:
-        if _asked_by_gradtape(2):
+        if is_called_by_gradtape(3):
             return super()._scalar(kind)
-        ask_for_conversion(2)
+        request_conversion()
         raise TypeError(
             f"{kind}() argument must be a string or a real number, not 'SymbolicTensor': inside a tf.function a tensor "
             "has no value yet"
         )
 
     def __index__(self) -> int:
-        if _asked_by_gradtape():
+        if is_called_by_gradtape():
             return super().__index__()
-        ask_for_conversion()
+        request_conversion()
         raise TypeError("'SymbolicTensor' object cannot be interpreted as an integer")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -190,17 +189,6 @@ class PoisonTensor(TracedTensor):
 
     def __getitem__(self, key: Any) -> PoisonTensor:
         return self  # one of several results, or a part of one
-
-
-def _asked_by_gradtape(depth: int = 1) -> bool:
-    """Whether the calling method was called by gradtape itself, rather than by user code or AutoGraph on its behalf."""
-    frame: Any = sys._getframe(depth + 1)
-    while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` reads the value of `v`
-        frame = frame.f_back
-    name = frame.f_globals.get("__name__", "")
-    if name.startswith("gradtape.autograph."):
-        return False
-    return bool(name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape")
 
 
 def value_of(x: Tensor) -> Tensor:
