@@ -12,6 +12,7 @@ from gradtape.graph.executors.numpy.fusion import fused
 from gradtape.graph.executors.numpy.lowering import lowered
 from gradtape.graph.ir.effects import guard
 from gradtape.graph.ir.graph import Graph, Node, Value
+from gradtape.graph.passes import optimize as optimize_module
 from gradtape.graph.passes.fused_ops import with_fused_ops
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize, simplified
 from gradtape.graph.passes.peepholes import FEWER_PRODUCTS, IDENTITIES
@@ -304,3 +305,27 @@ def test_a_number_of_more_axes_than_it_is_stretched_to():
     f = tf.function(lambda x: tf.broadcast_to(tf.reshape(x, []), [3]) + 1.0)
     for _ in range(3):
         assert f(tf.constant([[2.0]])).numpy().tolist() == [3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize("reason", [None, "XLA does it itself"])
+def test_a_pass_applies_to_all_executors_unless_it_says_why_not(monkeypatch, reason):
+    seen = []
+
+    def one_pass(graph):
+        seen.append(graph.name)
+        return graph
+
+    monkeypatch.setattr(optimize_module, "PASSES", [optimize_module.Pass(one_pass, reason)])
+    for jit_compile in (False, True):
+        seen.clear()
+        f = tf.function(lambda x: x * 2.0, jit_compile=jit_compile)
+        assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0] * 3
+        assert bool(seen) == (reason is None or not jit_compile)
+
+
+@pytest.mark.parametrize("for_xla", [False, True])
+def test_dead_code_goes_for_all_executors(for_xla):
+    b = Builder()
+    x = b.input(X)
+    b.op("exp", x)
+    assert names(optimize(b.expecting(b.op("neg", x)), for_xla)) == ["neg"]

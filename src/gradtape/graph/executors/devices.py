@@ -6,7 +6,6 @@ An optimizer's update of a variable, a dozen ops with three results, becomes a s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from ...core.dtypes import COMPLEX, NARROW, STRING
 from ...engine.registry.devices import ops_of
 from ...engine.registry.formula import Formula, FormulaStep, FormulaSymbol, neutral, traced
 from ...engine.registry.op import Op, Unregistered, bind
-from ..ir.graph import Graph, Node, Value, subgraphs
+from ..ir.graph import Graph, Node, Value
 from ..passes.optimize import optimize
 from ..passes.runs import Runs, inputs_of
 
@@ -28,13 +27,7 @@ def for_devices(graph: Graph) -> Graph:
 
 
 def _joined(graph: Graph) -> Graph:
-    nodes = [
-        node._replace(attrs={key: _inside(value) for key, value in node.attrs.items()})
-        if any(subgraphs(node))
-        else node
-        for node in graph.nodes
-    ]
-    graph = replace(graph, nodes=tuple(nodes))
+    graph = graph.with_subgraphs(_joined)
     runs = Runs(graph.nodes)
     for i, node in enumerate(graph.nodes):
         if _can_join(node):
@@ -46,13 +39,6 @@ def _joined(graph: Graph) -> Graph:
         return Node(Together(members, inputs, results), inputs, {}, tuple(results), True, members[-1].line)
 
     return runs.joined(graph, made) if runs.of else graph
-
-
-def _inside(value: Any) -> Any:
-    """Fuse the graphs inside an attribute of a node."""
-    if isinstance(value, Graph):
-        return _joined(value)
-    return tuple(map(_inside, value)) if type(value) is tuple else value
 
 
 class _Any:

@@ -33,18 +33,8 @@ def unwatched(graph: Graph) -> Graph:
     """Return the graph without observer nodes and without the nodes that only they use."""
     if not is_watched(graph):
         return graph
-
-    def inside(value: Any) -> Any:
-        if isinstance(value, Graph):
-            return unwatched(value)
-        return tuple(map(inside, value)) if type(value) is tuple else value
-
-    nodes = [
-        node._replace(attrs={k: inside(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
-        for node in graph.nodes
-        if not isinstance(node.op, ObserverOp)
-    ]
-    return dead_code(graph.substituted(nodes))
+    graph = graph.with_subgraphs(unwatched)
+    return dead_code(graph.substituted([node for node in graph.nodes if not isinstance(node.op, ObserverOp)]))
 
 
 def look(

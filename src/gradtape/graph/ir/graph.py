@@ -7,7 +7,7 @@ are immutable: passes return new ones.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
@@ -140,6 +140,19 @@ class Graph:
             outputs=tuple(at(v, v) for v in self.outputs),
             updates=tuple((variable, at(v, v)) for variable, v in self.updates),
         )
+
+    def with_subgraphs(self, change: Callable[[Graph], Graph]) -> Graph:
+        """Return this graph with the graphs that its nodes run replaced by `change(graph)`."""
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, Graph):
+                return change(value)
+            return tuple(map(changed, value)) if type(value) is tuple else value
+
+        return self.substituted([
+            node._replace(attrs={k: changed(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
+            for node in self.nodes
+        ])  # fmt: skip
 
     def verify(self) -> Graph:
         """Check well-formedness: every value is defined once, and before its uses. Returns the graph."""

@@ -7,8 +7,8 @@ ops that only matter to derivatives, such as `stop_gradient`, are removed. All e
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,32 +28,22 @@ def simplified(graph: Graph) -> Graph:
     return rewritten(graph, IDENTITIES)
 
 
-def optimize(graph: Graph) -> Graph:
-    """Run all passes on the graph and on the graphs nested in its nodes."""
-    graph = _inside(graph)
-    for _ in range(_MOST_ROUNDS):
-        before = len(graph.nodes)
-        for one_pass in (folded_constants, simplified, common_subexpressions, dead_code):
-            graph = one_pass(graph)
-        if len(graph.nodes) == before:
-            break
+def fewer_products(graph: Graph) -> Graph:
+    """Compute sums of matrix products as one product."""
     return dead_code(common_subexpressions(rewritten(graph, FEWER_PRODUCTS)))
 
 
-def _optimized(value: Any) -> Any:
-    """Optimize the graphs in an attribute of a node."""
-    if isinstance(value, Graph):
-        return optimize(value)
-    return tuple(map(_optimized, value)) if type(value) is tuple else value
-
-
-def _inside(graph: Graph) -> Graph:
-    """Optimize the graphs nested in a graph's nodes."""
-    nodes = [
-        node._replace(attrs={k: _optimized(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
-        for node in graph.nodes
-    ]
-    return replace(graph, nodes=tuple(nodes))
+def optimize(graph: Graph, for_xla: bool = False) -> Graph:
+    """Run the passes on the graph and on the graphs nested in its nodes."""
+    graph = graph.with_subgraphs(lambda inner: optimize(inner, for_xla))
+    rounds = [one.run for one in PASSES if not for_xla or one.why_not_for_xla is None]
+    for _ in range(_MOST_ROUNDS):
+        before = len(graph.nodes)
+        for run in rounds:
+            graph = run(graph)
+        if len(graph.nodes) == before:
+            break
+    return graph if for_xla else fewer_products(graph)
 
 
 def dead_code(graph: Graph) -> Graph:
@@ -132,6 +122,21 @@ def folded_constants(graph: Graph) -> Graph:
                 continue
         nodes.append(node)
     return graph.substituted(nodes, found)
+
+
+class Pass(NamedTuple):
+    """A map from graphs to graphs with the same results. It applies to all executors or says why not to XLA."""
+
+    run: Callable[[Graph], Graph]
+    why_not_for_xla: str | None = None
+
+
+PASSES = [  # run in this order until the graph stops shrinking, then `fewer_products` for BLAS, which XLA does not call
+    Pass(folded_constants, "XLA folds constants itself, and takes large ones as arguments"),
+    Pass(simplified, "XLA has its own algebraic simplifier"),
+    Pass(common_subexpressions, "XLA merges them itself, and must not merge what a memory budget computes twice"),
+    Pass(dead_code),
+]
 
 
 def _computed(node: Node) -> list[Value] | None:

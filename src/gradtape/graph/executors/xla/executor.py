@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from os import getpid
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ....core.errors import ResourceExhaustedError
 from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value, all_nodes
+from ...passes.optimize import optimize
 from .constants import large_constants
 from .interrupts import Uninterrupted
 from .placement import Placement, placement_of
@@ -31,7 +32,6 @@ from .stage_partitioning import options
 logger = logging.getLogger("gradtape")
 
 _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
-_process_of_xla: int | None = None  # the id of the process that started XLA
 _FEW = 500  # nodes below which the overhead of a call may matter
 
 
@@ -41,7 +41,7 @@ def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[[
     With a budget, the peak memory of a run is limited: see `plan_memory`.
     """
     check_jax()
-    return XlaProgram(graph, budget=budget)
+    return XlaProgram(optimize(graph, for_xla=True), budget=budget)
 
 
 def check_jax() -> None:
@@ -55,11 +55,17 @@ def check_jax() -> None:
         ) from error
 
 
+@cache
+def _process_of_xla() -> int:
+    """Return the id of the process that started XLA: of this one, or of the one it was forked from."""
+    return getpid()
+
+
 def check_process() -> None:
     """Raise in a process forked after XLA started: XLA's threads do not survive a fork, and a run would hang."""
-    if _process_of_xla not in (None, getpid()):
+    if _process_of_xla() != getpid():
         raise RuntimeError(
-            f"XLA was started in process {_process_of_xla}, from which this one, {getpid()}, was forked afterwards: "
+            f"XLA was started in process {_process_of_xla()}, from which this one, {getpid()}, was forked afterwards: "
             'functions with jit_compile=True cannot run here. Use the "spawn" start method instead, as in '
             'multiprocessing.get_context("spawn"), or fork before the first such function runs'
         )
@@ -227,8 +233,6 @@ class XlaProgram:
     def _compile(self, placement: Placement | None) -> _Compiled:
         import jax
 
-        global _process_of_xla
-        _process_of_xla = getpid()
         self._jax = jax
         compiled = self._built(self.graph, placement)
         if self._budget is not None:
