@@ -6,7 +6,7 @@ replaces the branch, so that the residuals become outputs of the cond; for branc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,17 +19,18 @@ from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import ops
+from ...engine.run.namespace import Namespace, ops
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
 from ..ir.effects import Changed, never, note_decision, recording, replaying
-from ..ir.graph import Graph, Node, Value, replay
+from ..ir.graph import Attrs, Graph, Node, Parents, Saved, Value, replay
 from ..trace.derivative import Derivative
 from ..trace.lazy_tensors import LazyTensor, Thunk
 from ..trace.results import returned_value
 from ..trace.trace import Trace, active_trace, present_trace
 from ..trace.traced import PoisonTensor, TracedTensor, Untraceable, value_of
+from ..trace.variable_view import CaptureKey
 from .subgraphs import Subgraph, batched, captured_by, example_of, written_by
 
 
@@ -124,7 +125,7 @@ def _settle_arrays(structures: list[Any]) -> None:
             x.rows(dims)
 
 
-def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> None:
+def _check_same(first: object, other: object, mismatch: Callable[..., Exception]) -> None:
     if first is other:
         return
     try:
@@ -137,7 +138,7 @@ def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> N
             raise mismatch(first, other, f"{a!r} and {b!r} have different types")
 
 
-def _unvisited(captured: Any, places: Sequence[Value], refused: Any) -> Graph:
+def _unvisited(captured: Iterable[CaptureKey], places: Sequence[Value], refused: Any) -> Graph:
     """Return the placeholder of a branch that could not be traced: taking it triggers a retrace."""
     inputs = tuple(Value(key[0].shape, key[0].dtype) for key in captured)
     node = Node(never, (), {"operand_shapes": refused}, (), True)
@@ -155,22 +156,22 @@ class Cond(Unregistered):
     family = "control"
     takes_none = True
 
-    def numpy(self, index: Any, *arrays: Any, branches: tuple[Graph, ...]) -> tuple[Any, ...]:
+    def numpy(self, index: np.ndarray[Any, Any], *arrays: Any, branches: tuple[Graph, ...]) -> tuple[Any, ...]:
         """Run the branch taken."""
         return compiled(branches[int(index)])(*arrays)
 
-    def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def outcome(self, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
         """Return the shapes and dtypes of the branches; None if they differ or one could not be traced."""
         first, *others = ([(v.shape, v.dtype) for v in branch.outputs] for branch in attrs["branches"])
         unvisited = any(node.op is never for branch in attrs["branches"] for node in branch.nodes)
         return None if unvisited or any(other != first for other in others) else (first, True)
 
-    def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
+    def unrolled(self, inputs: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
         """Replay the branch taken op by op, on tensors of any kind."""
         note_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
-    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    def batch(self, m: Namespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
         """Batch every branch if the index is shared; with a batched index, fall back to one member at a time."""
         if flags[0]:
             return NotImplemented
@@ -178,11 +179,11 @@ class Cond(Unregistered):
         branches = tuple(batched(b, size, examples, flags[1:]) for b in attrs["branches"])
         return dispatch.run(cond, inputs, {"branches": branches})
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Attrs) -> tuple[Any, ...]:
         """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
-    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
         """Run a cond over the backward graphs of the branches."""
         (index, *inputs), outputs, attrs = saved
         asked = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
@@ -202,7 +203,7 @@ class Cond(Unregistered):
         if not any(wanted):
             return (None,) * len(saved[0])
         kept = _extended(index, inputs, outputs, node, derivatives)
-        arrivals = [g for g, flag in zip(gs, given, strict=True) if flag]
+        arrivals = [g for g, flag in zip(gs, given, strict=True) if flag and g is not None]
         sources = [x if flag else None for x, flag in zip(inputs, wanted, strict=True)]
         backward = _backward(derivatives, sources, kept, arrivals)
         found = iter(dispatch.run(cond, [index, *kept, *arrivals], {"branches": backward}))
@@ -257,7 +258,7 @@ def _extended(
 
 
 def extend(
-    op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: dict[str, Any], count: int
+    op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: Attrs, count: int
 ) -> list[Tensor]:
     """Replace `node` by `op(*inputs, **attrs)`, which has `count` more outputs, and return these."""
     trace = active_trace()

@@ -13,8 +13,9 @@ from ...core.tensor import Tensor
 from ...engine.registry.batching import spread
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
+from ...engine.run.namespace import Namespace
 from ...engine.tape.custom import register_in_graph
-from ..ir.graph import Graph, replay
+from ..ir.graph import Attrs, Graph, Parents, Saved, replay
 from ..trace.derivative import Cotangents
 from ..trace.lazy_tensors import ones_like
 from ..trace.trace import Trace
@@ -58,7 +59,7 @@ class CustomGradient(Unregistered):
     family = "custom"
     backward_may_raise = True
 
-    def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+    def forwards_inputs(self, inputs: Sequence[Any], attrs: Attrs) -> tuple[Any, ...]:
         """Return the outputs, which are among the inputs."""
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
@@ -67,7 +68,7 @@ class CustomGradient(Unregistered):
         """Forward the outputs."""
         return self.forwards_inputs(arrays, {"rule": rule, "counts": counts})
 
-    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    def batch(self, m: Namespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
         """Run the op on whole batches, with a batched rule."""
         rule, counts = attrs["rule"], attrs["counts"]
         first, end = counts[0], sum(counts)
@@ -79,11 +80,11 @@ class CustomGradient(Unregistered):
             rule = rule._replace(graph=graph)
         return dispatch.run(self, [*whole[:end], *inputs[end:]], {"rule": rule, "counts": counts})
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Attrs) -> tuple[Any, ...]:
         """Save the tensors that the rule captures."""
         return inputs[sum(attrs["counts"]) :], attrs
 
-    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+    def vjp(self, m: Namespace, gs: Sequence[Tensor], saved: Saved, parents: Parents) -> list[Any]:
         """Apply the user's rule."""
         used, attrs = saved
         rule, (inputs, _) = attrs["rule"], attrs["counts"]

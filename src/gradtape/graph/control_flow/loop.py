@@ -19,11 +19,11 @@ from ...engine.registry.batching import exchanged, spread
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import ops
+from ...engine.run.namespace import Namespace, ops
 from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
 from ..ir.effects import is_imagined, note_decision, recording
-from ..ir.graph import Graph, Node, Value, replay
+from ..ir.graph import Attrs, Graph, Node, Parents, Saved, Value, replay
 from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
 from ..trace.derivative import Derivative
@@ -84,7 +84,7 @@ def _staged(
     own = len(start)
     graph = replace(graph, inputs=_moved(graph.inputs, own, len(rows), len(keys)))
     graph, read = _reading(graph, range(own, own + len(keys)))
-    attrs: dict[str, Any] = {"rounds": rounds, "body": graph, "test": None}
+    attrs: Attrs = {"rounds": rounds, "body": graph, "test": None}
     if check is not None:
         asked = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
         unread = [Value(now[i - own].dims, now[i - own].dtype) for i in read]
@@ -175,7 +175,7 @@ class Loop(Unregistered):
                 stack[i, ...] = y  # `stack[i] = y` would store a string's array as an object
         return *state, *stacks
 
-    def outcome(self, inputs: Flat, attrs: dict[str, Any]) -> Any:
+    def outcome(self, inputs: Flat, attrs: Attrs) -> Any:
         """Return the body's shapes and dtypes; None if the loop emits a number of rows that its condition decides."""
         rounds, outputs = attrs["rounds"], attrs["body"].outputs
         carried, emitted = outputs[: rounds.carried], outputs[rounds.carried :]
@@ -184,7 +184,7 @@ class Loop(Unregistered):
         count = inputs[rounds.carried].dims[0] if rounds.count is None and emitted else rounds.count
         return [*((v.shape, v.dtype) for v in carried), *(((count, *v.shape), v.dtype) for v in emitted)], True
 
-    def unrolled(self, inputs: Flat, attrs: dict[str, Any]) -> tuple[Tensor, ...]:
+    def unrolled(self, inputs: Flat, attrs: Attrs) -> tuple[Tensor, ...]:
         """Replay the loop op by op, on tensors of any kind."""
         rounds, body, test = attrs["rounds"], attrs["body"], attrs["test"]
         state, scanned, fixed = rounds.divided(inputs)
@@ -219,7 +219,7 @@ class Loop(Unregistered):
         ]
         return *state, *stacked
 
-    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    def batch(self, m: Namespace, size: int, inputs: Flat, flags: Sequence[bool], attrs: Attrs) -> Any:
         """Run the loop on whole batches; fall back to one member at a time if trip counts may differ."""
         rounds, test = attrs["rounds"], attrs["test"]
         if test is not None:
@@ -234,11 +234,11 @@ class Loop(Unregistered):
         results = dispatch.run(loop, [*state, *scanned, *fixed], {**attrs, "body": body})
         return *results[: rounds.carried], *(exchanged(m, y) for y in results[rounds.carried :])
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    def keep(self, inputs: Flat, outputs: Flat, attrs: Attrs) -> tuple[Any, ...]:
         """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
-    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
         """Run the backward loop."""
         inputs, outputs, attrs = saved
         return _Backward(inputs, outputs, attrs, gs, parents).cotangents()
@@ -263,7 +263,7 @@ class _Backward:
     of each iteration and the cotangents of the emitted values; and emits the cotangents of the scanned rows.
     """
 
-    def __init__(self, inputs: Flat, outputs: Flat, attrs: dict[str, Any], gs: Sequence[Any], parents: Any) -> None:
+    def __init__(self, inputs: Flat, outputs: Flat, attrs: Attrs, gs: Sequence[Any], parents: Parents) -> None:
         self.inputs = inputs
         self.node = node_of(outputs) or Node(loop, (), attrs, ())
         self.outputs = outputs

@@ -16,20 +16,26 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import DType
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
+from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import ops
+from ...engine.run.namespace import Namespace, ops
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
+from ...state.variable import Variable
 from ..ir.effects import Effect, given, is_imagined, once
+from ..ir.graph import Attrs, Parents, Saved
 from ..trace.closures import variables_around
 from ..trace.lazy_tensors import plain
 from ..trace.trace import Trace, present_trace
 from ..trace.traced import Untraceable, value_of
 
+Array = np.ndarray[Any, Any]
 Tensors = Sequence[Tensor]
+PythonFunction = Callable[[Tensors], Sequence[Tensor]]
 
 
 class _Seen:
@@ -56,12 +62,12 @@ class _Uses(dispatch.Recorder):
         self._used: dict[int, Any] = {}
         self._assigned: dict[int, Any] = {}
 
-    def tracer_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: Variable, rest: Any) -> Any:
         """Record a read."""
         self._used[id(variable)] = variable
         return rest
 
-    def assigned(self, variable: Any, value: Tensor) -> None:
+    def assigned(self, variable: Variable, value: Tensor) -> None:
         """Record an assignment."""
         self._assigned[id(variable)] = variable
 
@@ -73,7 +79,7 @@ class _Uses(dispatch.Recorder):
 class _Performed(tuple[Any, ...]):
     """The results of a call, with the variables that it used."""
 
-    uses: dict[str, Any]
+    uses: Attrs
 
 
 @contextmanager
@@ -92,14 +98,14 @@ def _holding(values: Iterable[tuple[Any, Any]]) -> Iterator[None]:
 
 
 def _perform(
-    arrays: Sequence[Any], f: Callable[..., Any], dtypes: Any, seen: _Seen, uses: dict[str, Any], on_tape: bool
+    arrays: Sequence[Any], f: PythonFunction, dtypes: Sequence[DType], seen: _Seen, uses: Attrs, on_tape: bool
 ) -> _Performed:
     count = len(dtypes)
     with dispatch.traced_by(None), _holding(list(zip(uses["used"], arrays[count:], strict=True))):
         return _called(_plain(arrays[:count], dtypes), f, seen, lambda: uses, on_tape)
 
 
-def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _Seen, on_tape: bool) -> _Performed:
+def _perform_first(trace: Trace, inputs: Tensors, f: PythonFunction, seen: _Seen, on_tape: bool) -> _Performed:
     """Make the first call, which discovers the variables used; they hold their values at this point of the graph."""
     watch = _Uses()
     held: dict[int, Any] = {}
@@ -114,7 +120,7 @@ def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _
 
 
 def _called(
-    xs: Tensors, f: Callable[..., Any], seen: _Seen, uses: Callable[[], dict[str, Any]], on_tape: bool
+    xs: Tensors, f: PythonFunction, seen: _Seen, uses: Callable[[], dict[str, Any]], on_tape: bool
 ) -> _Performed:
     memory: tuple[Any, ...] = ()
     if on_tape:
@@ -143,14 +149,16 @@ def _gradient(tape: Tape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequenc
     return [zeros_like(x) if g is None else finished(ops, g) for x, g in zip(sources, found, strict=True)]
 
 
-def _perform_backwards(memory: Any, *arrays: Any, f: Any, dtypes: Any, wanted: Any) -> tuple[Any, ...]:
+def _perform_backwards(
+    memory: Array, *arrays: Array, f: PythonFunction, dtypes: Sequence[DType], wanted: Sequence[bool]
+) -> tuple[Array, ...]:
     tape, xs, ys = memory[()]
     with dispatch.traced_by(None):
         gs = _plain(arrays[len(xs) :], dtypes[len(xs) :])
         return tuple(g.array for g in _gradient(tape, xs, ys, gs, wanted))
 
 
-def _imagine_backwards(memory: Any, *arrays: Any, wanted: Any, **attrs: Any) -> tuple[Any, ...]:
+def _imagine_backwards(memory: Array, *arrays: Any, wanted: Sequence[bool], **attrs: Any) -> tuple[Any, ...]:
     return tuple(np.zeros_like(x) for x, flag in zip(arrays, wanted, strict=False) if flag)
 
 
@@ -159,7 +167,7 @@ class _Recorded(Effect):
 
     takes_none = True
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> Any:
+    def keep(self, inputs: Tensors, outputs: Tensors, attrs: Attrs) -> Any:
         """Save everything."""
         return tuple(inputs), tuple(outputs), attrs
 
@@ -170,10 +178,10 @@ class _PythonCall(_Recorded):
     shaped_by_values = True
 
     def __init__(self, name: str, on_tape: bool) -> None:
-        def perform(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> _Performed:
+        def perform(*arrays: Any, f: PythonFunction, dtypes: Sequence[DType], seen: _Seen, uses: Attrs) -> _Performed:
             return _perform(arrays, f, dtypes, seen, uses, on_tape)
 
-        def imagined(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> tuple[Any, ...]:
+        def imagined(*arrays: Any, dtypes: Sequence[DType], seen: _Seen, uses: Attrs, **attrs: Any) -> tuple[Any, ...]:
             held = dict(zip(map(id, uses["used"]), arrays[len(dtypes) :], strict=True))
             later = [held[id(variable)] for variable in uses["assigned"]]
             return (*seen.imagined(), *later, *([_NOTHING] if on_tape else []))
@@ -183,16 +191,16 @@ class _PythonCall(_Recorded):
         self.numpy = lambda *arrays, **attrs: tuple(kernel(*arrays, **attrs))
         self.vjp = self._vjp if on_tape else None
 
-    def _vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+    def _vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
         """Compute the cotangents with the tape of the call."""
         inputs, (*outputs, memory), attrs = saved
         count = len(attrs["dtypes"])
         xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
         wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
-        gs = [zeros_like(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
+        arrivals = [zeros_like(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
         dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
         given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
-        found = iter(_run(_backwards, [memory, *xs, *gs], given))
+        found = iter(_run(_backwards, [memory, *xs, *arrivals], given))
         return [next(found) if flag else None for flag in wanted] + [None] * (len(inputs) - count)
 
 
@@ -202,12 +210,12 @@ class _PythonCallBackwards(_Recorded):
     def __init__(self) -> None:
         super().__init__("py_function_gradient", _perform_backwards, _imagine_backwards)
 
-    def outcome(self, inputs: Any, attrs: Any) -> Any:
+    def outcome(self, inputs: Tensors, attrs: Attrs) -> Any:
         """Return the shapes and dtypes of the wanted inputs, which their cotangents share."""
         _, *xs = inputs
         return [(x.dims, x.dtype) for x, flag in zip(xs, attrs["wanted"], strict=False) if flag], True
 
-    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
         """Compute the second derivative by calling the function again under two nested tapes."""
         (_, *inputs), _, attrs = saved
         f, dtypes, wanted = attrs["f"], attrs["dtypes"], attrs["wanted"]
@@ -226,7 +234,7 @@ class _PythonCallBackwards(_Recorded):
         return [None, *call.vjp(m, [*gs, None], saved, parents[1:])]
 
 
-def _run(op: Any, inputs: Tensors, attrs: dict[str, Any]) -> Any:
+def _run(op: Unregistered, inputs: Tensors, attrs: Attrs) -> Any:
     trace = dispatch.thread.trace
     return dispatch.run(op, inputs, attrs) if trace is None else trace.run(op, inputs, attrs)
 

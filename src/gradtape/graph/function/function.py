@@ -85,7 +85,7 @@ class Function:
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         if instance is not None:
             self.__signature__ = self._parameters.signature  # without `self`
-        if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
+        if input_signature is not None and instance is None and _takes_self(python_function, tuple(input_signature)):
             self._count = -1  # an unbound method: only the bound one knows its parameters
         else:
             self._count = self._parameters.count
@@ -167,12 +167,12 @@ class Function:
             self._elsewhere[replica_context, budget] = found
         return found
 
-    def _served(self, key: Any) -> TraceCache | None:
+    def _served(self, key: tuple[Any, ...]) -> TraceCache | None:
         if key in self._concretes:
             return self._concretes[key]
         return next((concrete for known, concrete in self._open if serves(known, key)), None)
 
-    def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
+    def _new(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         specs = self._parameters.specs
         given = args
         if specs is not None:
@@ -247,7 +247,7 @@ class Function:
 
         return call
 
-    def _named(self, key: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def _named(self, key: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parts of a key by the names of the arguments."""
         positional, names, keywords = key if kwargs else (key, (), ())
         return {
@@ -345,7 +345,7 @@ class Function:
             "gradtape has no access to the compiler's form of a function. Print `get_concrete_function(...).graph`"
         )
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None:
             return self
         number = id(instance)
@@ -366,7 +366,7 @@ class Bound(Function):
 
     __slots__ = ("_core", "_held")
 
-    def __init__(self, function: Function, instance: Any) -> None:
+    def __init__(self, function: Function, instance: object) -> None:
         self.__dict__ = function.__dict__
         self._core = function
         self._held = instance
@@ -374,11 +374,11 @@ class Bound(Function):
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         return self._core._made(args, kwargs)  # `_core` holds the instance by a weak reference only
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self
 
 
-def _are_same(a: Any, b: Any) -> bool:
+def _are_same(a: object, b: object) -> bool:
     """Whether two structures match and hold identical leaves."""
     try:
         nest.assert_same_structure(a, b)
@@ -387,17 +387,17 @@ def _are_same(a: Any, b: Any) -> bool:
     return all(map(is_, nest.flatten(a), nest.flatten(b)))
 
 
-def _tensors_around(f: Any, instance: Any) -> list[Tensor]:
+def _tensors_around(f: Callable[..., Any], instance: Callable[[], object] | None) -> list[Tensor]:
     return tensors_around(f if instance is None else types.MethodType(f, instance()))
 
 
-def _takes_self(f: Any, specs: Any) -> bool:
+def _takes_self(f: Callable[..., Any], specs: tuple[Any, ...]) -> bool:
     """Whether `f`, defined in a class body, has one more parameter than there are specs."""
     names = [p.name for p in Parameters(f, None).signature.parameters.values()]
     return bool(names) and names[0] in ("self", "cls") and len(specs) < len(names)
 
 
-def _name_of(f: Any) -> str:
+def _name_of(f: Callable[..., Any]) -> str:
     return f.func.__name__ if isinstance(f, functools.partial) else type(f).__name__
 
 
@@ -408,7 +408,7 @@ def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables)) if kwargs else key
 
 
-def _shown(key: Any) -> str:
+def _shown(key: tuple[Any, ...]) -> str:
     """Format a key for a message."""
     if type(key) is tuple and len(key) == 2:
         return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"

@@ -28,14 +28,14 @@ class IdentityKey:
 
     __slots__ = ("_at", "_object")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self._at = id(value)
         try:
             self._object: Any = weakref.ref(value)
         except TypeError:
             self._object = lambda: value
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(other) is IdentityKey and self._at == other._at and self._object() is other._object() is not None
 
     def __hash__(self) -> int:
@@ -81,7 +81,7 @@ def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variab
     return tuple([key_of(value, tensors, variables) for value in values])
 
 
-def _key_of_object(value: Any, kind: Any) -> Any:
+def _key_of_object(value: object, kind: Any) -> Any:
     own = type_key(value)
     if own is not None:
         return own
@@ -99,22 +99,22 @@ def _key_of_object(value: Any, kind: Any) -> Any:
     return kind, value
 
 
-def is_tensor_like_leaf(value: Any) -> bool:
+def is_tensor_like_leaf(value: object) -> bool:
     """Whether a leaf of the arguments is passed to the graph at each call instead of being part of the key."""
     return isinstance(value, Tensor | Variable | TensorSpec | np.ndarray | np.generic)
 
 
-def is_given_tensor(value: Any) -> bool:
+def is_given_tensor(value: object) -> bool:
     """Whether such a leaf is, or is converted to, a tensor; variables are passed separately."""
     return is_tensor_like_leaf(value) and not isinstance(value, Variable)
 
 
-def without_tensors(value: Any) -> Any:
+def without_tensors(value: object) -> Any:
     """Replace a tensor or a composite leaf by its spec."""
     return spec_of(value) if is_given_tensor(value) or isinstance(value, CompositeTensor) else value
 
 
-def relaxed(key: Any, other: Any) -> Any:
+def relaxed(key: object, other: object) -> Any:
     """Return the most specific key that covers both, with None for sizes that differ; None if there is none."""
     if key == other:
         return key
@@ -132,12 +132,12 @@ def relaxed(key: Any, other: Any) -> Any:
     return None if any(p is None and k is not None for p, k in zip(parts, key, strict=True)) else tuple(parts)
 
 
-def is_tensor_key(key: Any) -> bool:
+def is_tensor_key(key: tuple[Any, ...]) -> bool:
     """Whether a key is that of a tensor: shape and dtype."""
     return len(key) == 2 and type(key[1]) is DType and (key[0] is None or type(key[0]) is tuple)
 
 
-def serves(key: Any, other: Any) -> bool:
+def serves(key: object, other: object) -> bool:
     """Whether a graph traced for `key`, in which None matches any size, accepts calls with the key `other`."""
     if key == other:
         return True
@@ -154,7 +154,7 @@ def serves(key: Any, other: Any) -> bool:
     return all(serves(mine, its) for mine, its in zip(key, other, strict=True))
 
 
-def is_open(key: Any) -> bool:
+def is_open(key: object) -> bool:
     """Whether it may accept other keys: it has an unknown size or a user-defined type."""
     if type(key) is not tuple:
         return type(key) is TypeKey

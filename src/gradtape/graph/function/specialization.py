@@ -15,6 +15,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
+from ...engine.run.namespace import Namespace
 from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.log import Log
@@ -38,6 +39,7 @@ from .observers import Watched, is_watched, unwatched
 
 Budget = int | float | None  # bytes, or a fraction of the unplanned peak
 
+Program = Callable[[Sequence[Any]], Sequence[Any]]  # from the arrays of inputs to those of outputs
 _OPEN = nullcontext()
 
 
@@ -100,7 +102,7 @@ class NumpyProgram:
         return results[: self._outputs]
 
 
-def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Program:
     """Compile a graph to a program that runs on arrays."""
     if is_watched(graph):
         return Watched(program_of(unwatched(graph), jit_compile, budget), graph)
@@ -111,7 +113,7 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callab
     return NumpyProgram(graph, budget)
 
 
-def _repeat_of(forward: Any, performed: list[Any] | None) -> Callable[..., Sequence[Any]] | None:
+def _repeat_of(forward: Program, performed: list[Any] | None) -> Callable[..., Sequence[Any]] | None:
     """Return a function that recomputes the results of a run, replaying its effects; None if the program has none."""
     repeat: Callable[..., Sequence[Any]] | None = getattr(forward, "repeat", None)
     if repeat is None or not performed:
@@ -318,7 +320,7 @@ class Specialization:
             return specs[0]
         leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
 
-        def one(form: Any) -> Any:
+        def one(form: object) -> Any:
             its = [next(leaves) for _ in nest.flatten(form, expand_composites=True)]
             stays = isinstance(form, TypeSpec) and its
             return form if stays else nest.pack_sequence_as(form, its, expand_composites=True)
@@ -352,7 +354,7 @@ class FunctionCallOp(Unregistered):
     performed: Sequence[Any] = ()  # recorded results of its effects, if the tape traces
 
     def __init__(
-        self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
+        self, name: str, derivative: Derivative | BudgetedDerivative, backward: Program, inputs: Sequence[Tensor],
         kept: Iterable[Any], repeat: Callable[..., Sequence[Any]] | None = None,
     ) -> None:  # fmt: skip
         self.name = self.title = name
@@ -379,11 +381,11 @@ class FunctionCallOp(Unregistered):
         """The forward graph with the random states of this run."""
         return _as_run(self.forward, self.performed)
 
-    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+    def vjp_raw(self, m: Namespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
         """Compute the cotangents of the inputs by the compiled backward graph."""
         return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
 
-    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+    def vjp(self, m: Namespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
         """Compute them op by op for tensors of any kind; if recorded, from the inputs, on which they depend too."""
         if isinstance(self._derivative, BudgetedDerivative):
             return self._derivative.cotangents_of(self._inputs, self._kept, gs)

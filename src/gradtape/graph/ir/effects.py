@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -36,6 +36,7 @@ class _Performance(threading.local):
     imagined: bool = False  # abstract run: only shapes matter, and effects that can be skipped are
 
 
+EffectFrame = list[Any] | Iterator[Any]  # a recording, or a replay
 ATTEMPTS = 4  # of a run whose variables other threads modify concurrently
 _performance = carried(_Performance())
 _NOTHING_LEFT = object()
@@ -45,7 +46,7 @@ _AS_BEFORE = nullcontext()
 class _Inside:
     """Context manager that pushes a frame and returns it."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: EffectFrame) -> None:
         self._frame = frame
 
     def __enter__(self) -> Any:
@@ -124,7 +125,7 @@ class Check(Unregistered):
         self.name = self.title = name
         self.numpy = kernel
 
-    def outcome(self, inputs: Any, attrs: Any) -> Any:
+    def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Return no outputs, as a tuple."""
         return (), True
 
@@ -170,7 +171,7 @@ class Effect(Check):
         self.attributes = named_parameters(perform)
         self._imagined = imagined
 
-    def outcome(self, inputs: Any, attrs: Any) -> Any:
+    def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Return the shapes and dtypes of the `imagined` result, which must not depend on the values of the inputs."""
         if self._imagined is None:
             return None

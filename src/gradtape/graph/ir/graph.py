@@ -26,6 +26,10 @@ from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line
 from ...engine.run.trace_protocol import TraceStreams
 
+Attrs = dict[str, Any]  # the attributes of a node
+Saved = tuple[Any, ...]  # what an op keeps for its rule
+Parents = Sequence[int]  # the positions of an op's inputs on a tape, negative if they are not on it
+
 _NEVER = wrap(np.False_, dtypes.bool)
 
 

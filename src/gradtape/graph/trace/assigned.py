@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...engine.registry.op import Unregistered
+from ...engine.run.namespace import Namespace
 
 
 class _Assigned(Unregistered):
@@ -18,7 +20,7 @@ class _Assigned(Unregistered):
     family = "linear"
     tracked: _Assigned
 
-    def numpy(self, value: Any, variable: Any) -> Any:
+    def numpy(self, value: Any, variable: object) -> Any:
         """Return the value."""
         return value
 
@@ -26,13 +28,13 @@ class _Assigned(Unregistered):
         """Return the value, which is the first input."""
         return (inputs[0],)
 
-    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
+    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
         """Pass the whole cotangent to the variable."""
         return None, g
 
     vjp_raw = vjp
 
-    def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+    def jvp(self, m: Namespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
         """Return the tangent of the assigned value."""
         return ts[0]
 
@@ -40,7 +42,7 @@ class _Assigned(Unregistered):
 class _Followed(_Assigned):
     """The variant for a tape with `track_assign`: the cotangent goes to the assigned value."""
 
-    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
+    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
         """Pass the whole cotangent to the value."""
         return g, None
 

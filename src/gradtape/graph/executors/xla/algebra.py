@@ -12,11 +12,12 @@ import numpy as np
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
+from ....core.dtypes import DType
 from ....ops.linalg import contraction
 from .table import lowering
 
 
-def _accumulated(a: Any, b: Any) -> Any:
+def _accumulated(a: jax.Array, b: jax.Array) -> Any:
     """Multiply matrices; half precision accumulates in float32."""
     if a.dtype.itemsize > 2 or not jnp.issubdtype(a.dtype, jnp.floating):
         return jnp.matmul(a, b)
@@ -27,17 +28,17 @@ _products = SimpleNamespace(matmul=_accumulated)
 
 
 @lowering("matmul")
-def _matmul(a: Any, b: Any, **attrs: Any) -> Any:
+def _matmul(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     return contraction.matmul.kernel(_products, a, b, **attrs)
 
 
 @lowering("contract")
-def _contract(a: Any, b: Any, **attrs: Any) -> Any:
+def _contract(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     return contraction.contract.kernel(_products, a, b, **attrs)
 
 
 @lowering("triangular_solve")
-def _triangular_solve(a: Any, b: Any, *, lower: bool, adjoint: bool) -> Any:
+def _triangular_solve(a: jax.Array, b: jax.Array, *, lower: bool, adjoint: bool) -> Any:
     batch = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
     return jax.lax.linalg.triangular_solve(
@@ -46,23 +47,23 @@ def _triangular_solve(a: Any, b: Any, *, lower: bool, adjoint: bool) -> Any:
 
 
 @lowering("lu")
-def _lu(x: Any) -> Any:
+def _lu(x: jax.Array) -> Any:
     packed, _, order = jax.lax.linalg.lu(x)
     return packed, order
 
 
 @lowering("expm")
-def _expm(x: Any) -> Any:
+def _expm(x: jax.Array) -> Any:
     return expm(x) if x.size else x
 
 
 @lowering("bitcast")
-def _bitcast(x: Any, *, dtype: Any) -> Any:
+def _bitcast(x: jax.Array, *, dtype: DType) -> Any:
     return jax.lax.bitcast_convert_type(x, dtype.numpy)
 
 
 @lowering("erfcinv")
-def _erfcinv(x: Any) -> Any:
+def _erfcinv(x: jax.Array) -> Any:
     """Compute -ndtri(x / 2) / √2; for arguments whose half underflows, by Newton's method on log erfc.
 
     Newton starts from the result for twice the argument. erfc(y) is exp(-y²) / (√π y) times an asymptotic series in
@@ -83,7 +84,7 @@ def _erfcinv(x: Any) -> Any:
 
 
 @lowering("sinh")
-def _sinh(x: Any) -> Any:
+def _sinh(x: jax.Array) -> Any:
     """Compute -i sin(ix) for complex numbers: JAX's sinh loses the real part of small ones."""
     if x.dtype.kind != "c":
         return jnp.sinh(x)
@@ -92,7 +93,7 @@ def _sinh(x: Any) -> Any:
 
 
 @lowering("atanh")
-def _atanh(x: Any) -> Any:
+def _atanh(x: jax.Array) -> Any:
     """Complex atanh near ±1: JAX's overflows where the squared distance underflows."""
     if x.dtype.kind != "c":
         return jnp.arctanh(x)
@@ -107,16 +108,16 @@ def _atanh(x: Any) -> Any:
 
 
 @lowering("expint")
-def _expint(x: Any) -> Any:
+def _expint(x: jax.Array) -> Any:
     """Fall back to a host callback: JAX's expint does not terminate for some arguments."""
     raise NotImplementedError
 
 
 @lowering("cumulative_logsumexp")
-def _cumulative_logsumexp(x: Any, *, axis: int) -> Any:
+def _cumulative_logsumexp(x: jax.Array, *, axis: int) -> Any:
     return jax.lax.cumlogsumexp(x, axis=axis) if x.size else x
 
 
 @lowering("search_sorted")
-def _search_sorted(sequence: Any, values: Any, *, side: str, dtype: Any) -> Any:
+def _search_sorted(sequence: jax.Array, values: jax.Array, *, side: str, dtype: np.dtype[Any]) -> Any:
     return jax.vmap(lambda row, sought: jnp.searchsorted(row, sought, side=side))(sequence, values).astype(dtype)

@@ -8,6 +8,7 @@ from typing import Any
 from ....core.tensor import Tensor
 from ....engine.registry.op import Unregistered
 from ....engine.run.dispatch import thread
+from ....engine.run.namespace import Namespace
 
 
 class _Constrained(Unregistered):
@@ -16,7 +17,7 @@ class _Constrained(Unregistered):
     name = title = "sharding_constraint"
     family = "linear"
 
-    def numpy(self, x: Any, *, sharding: Any) -> Any:
+    def numpy(self, x: object, *, sharding: object) -> Any:
         """Return the value."""
         return x
 
@@ -24,13 +25,13 @@ class _Constrained(Unregistered):
         """The shape and dtype of the value."""
         return [(inputs[0].dims, inputs[0].dtype)], False
 
-    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any]:
+    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any]:
         """Return the cotangent."""
         return (g,)
 
     vjp_raw = vjp
 
-    def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+    def jvp(self, m: Namespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
         """Return the tangent."""
         return ts[0]
 
@@ -38,7 +39,7 @@ class _Constrained(Unregistered):
 constrained = _Constrained()
 
 
-def laid_out(x: Tensor, sharding: Any) -> Tensor:
+def laid_out(x: Tensor, sharding: object) -> Tensor:
     """Constrain the sharding of `x` in the program being traced; in eager mode, return `x` as is."""
     trace = thread.trace
     if trace is None:

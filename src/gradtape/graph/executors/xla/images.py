@@ -9,26 +9,31 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ....engine.registry.op import Op
 from ....ops.nn import convolution
 from ....ops.nn.convolution import padded, taps
 from .table import lowering
 
+Sizes = tuple[int, ...]  # one for each spatial axis
+Paddings = Sequence[tuple[int, int]]
+
 _PATCHES = 8 << 20  # bytes of im2col patches up to which a matrix product is faster than a convolution
 
 
-def _is_own(x: Any, window: tuple[int, ...], channels: int, groups: int) -> bool:
+def _is_own(x: jax.Array, window: tuple[int, ...], channels: int, groups: int) -> bool:
     """Whether XLA's own convolution is the fastest."""
     depthwise = groups == channels and groups > 1
     return jnp.issubdtype(x.dtype, jnp.floating) and x.size > 0 and not depthwise and math.prod(window) > 1
 
 
-def _by_kernel(op: Any, a: Any, b: Any, **attrs: Any) -> Any:
+def _by_kernel(op: Op, a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     """Run the op's kernel with `jax.numpy`: matrix or elementwise products; half precision accumulates in float32."""
     if a.dtype.itemsize > 2 or attrs["groups"] == 1:
         return op.kernel(jnp, a, b, **attrs)
@@ -36,13 +41,13 @@ def _by_kernel(op: Any, a: Any, b: Any, **attrs: Any) -> Any:
 
 
 @lowering("conv")
-def _conv(x: Any, w: Any, **attrs: Any) -> Any:
+def _conv(x: jax.Array, w: jax.Array, **attrs: Any) -> Any:
     if not _is_own(x, w.shape[:-2], x.shape[-1], attrs["groups"]):
         return _by_kernel(convolution.conv, x, w, **attrs)
     return _convolved(x, w, **attrs)
 
 
-def _convolved(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
+def _convolved(x: jax.Array, w: jax.Array, *, strides: Sizes, paddings: Paddings, dilations: Sizes, groups: int) -> Any:
     space = "".join(map(str, range(x.ndim - 2)))
     layout = (f"N{space}C", f"{space}IO", f"N{space}C")
     return jax.lax.conv_general_dilated(
@@ -51,7 +56,7 @@ def _convolved(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, g
 
 
 @lowering("conv_input")
-def _conv_input(a: Any, w: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
+def _conv_input(a: jax.Array, w: jax.Array, *, size: tuple[int, ...], **attrs: Any) -> Any:
     channels = w.shape[-2] * attrs["groups"]
     if not _is_own(a, w.shape[:-2], channels, attrs["groups"]):
         return _by_kernel(convolution.conv_input, a, w, size=size, **attrs)
@@ -61,7 +66,7 @@ def _conv_input(a: Any, w: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
 
 
 @lowering("conv_filter")
-def _conv_filter(x: Any, b: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
+def _conv_filter(x: jax.Array, b: jax.Array, *, size: tuple[int, ...], **attrs: Any) -> Any:
     groups = attrs["groups"]
     if not _is_own(x, size, x.shape[-1], groups):
         return _by_kernel(convolution.conv_filter, x, b, size=size, **attrs)
@@ -78,19 +83,19 @@ def _conv_filter(x: Any, b: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
 
 
 @lowering("max_pool_back")
-def _max_pool_back(g: Any, place: Any, *, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    def part(number: Any, value: Any, place: Any) -> Any:
-        return jnp.where(place == number, value, 0)
-
-    return _spread(part, (g, place), size, window, strides, paddings, dilations)
+def _max_pool_back(g: jax.Array, place: jax.Array, **attrs: Any) -> jax.Array:
+    return _spread(lambda number, value, place: jnp.where(place == number, value, 0), (g, place), **attrs)
 
 
 @lowering("window_spread")
-def _window_spread(x: Any, *, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
-    return _spread(lambda number, value: value, (x,), size, window, strides, paddings, dilations)
+def _window_spread(x: jax.Array, **attrs: Any) -> jax.Array:
+    return _spread(lambda number, value: value, (x,), **attrs)
 
 
-def _spread(part: Any, values: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+def _spread(
+    part: Callable[..., jax.Array], values: Sequence[jax.Array], *, size: Sizes, window: Sizes, strides: Sizes,
+    paddings: Paddings, dilations: Sizes,
+) -> jax.Array:  # fmt: skip
     """Return an image of `size` in which position `number` of each window accumulates `part(number, *values)`."""
     count, *sizes, channels = values[0].shape
     whole = tuple(n + sum(p) for n, p in zip(size, paddings, strict=True))
@@ -107,7 +112,7 @@ def _spread(part: Any, values: Any, size: Any, window: Any, strides: Any, paddin
     return image[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
 
 
-def _between(x: Any, key: Any, whole: Any) -> Any:
+def _between(x: jax.Array, key: Sequence[slice], whole: Sizes) -> Any:
     """Pad `x` with zeros around and between its values, so that they are at `key` in an image of size `whole`."""
     widths = [
         (s.start, n - s.start - (count - 1) * s.step - 1, s.step - 1) if count else (n, 0, 0)

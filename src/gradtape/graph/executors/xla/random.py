@@ -14,7 +14,7 @@ from .table import lowering
 
 
 @lowering("random_truncated_normal")
-def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
+def _truncated_normal(state: jax.Array, *, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
     """Rejection sampling: each group draws from its own Philox blocks; all groups iterate together."""
     numbers: Any
     each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
@@ -23,11 +23,11 @@ def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType
     first = jnp.arange(groups, dtype=jnp.uint64) * jnp.uint64(each * 64)
     places = jnp.arange(each)
 
-    def incomplete(held: Any) -> Any:
+    def incomplete(held: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
         _, found, _ = held
         return (found < each).any()
 
-    def next_block(held: Any) -> Any:
+    def next_block(held: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
         block, found, out = held
         candidates = numbers(jnp, philox.words(jnp, state, first + block))
         for i in range(each):
@@ -43,7 +43,7 @@ def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType
 
 
 @lowering("random_categorical")
-def _categorical(state: Any, logits: Any, *, count: int, dtype: dtypes.DType) -> Any:
+def _categorical(state: jax.Array, logits: jax.Array, *, count: int, dtype: dtypes.DType) -> Any:
     rows = logits.shape[0]
     usable = jnp.isfinite(logits)
     logits = jnp.where(usable, logits, -jnp.inf).astype(jnp.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -11,13 +12,13 @@ from .table import lowering
 
 
 @lowering("pad")
-def _pad(x: Any, *, paddings: Any, value: Any = None) -> Any:
+def _pad(x: jax.Array, *, paddings: Sequence[tuple[int, int]], value: float | None = None) -> Any:
     around = jnp.asarray(0 if value is None else value, x.dtype)
     return jax.lax.pad(x, around, [(before, after, 0) for before, after in paddings])
 
 
 @lowering("place")
-def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def _place(x: jax.Array, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return zeros of `shape` with `x` at `key`."""
     if Ellipsis in key:
         at = key.index(Ellipsis)
@@ -40,5 +41,5 @@ def _optimization_barrier(*arrays: Any) -> Any:
 
 
 @lowering("sharding_constraint")
-def _sharding_constraint(x: Any, *, sharding: Any) -> Any:
+def _sharding_constraint(x: jax.Array, *, sharding: jax.sharding.Sharding) -> Any:
     return jax.lax.with_sharding_constraint(x, sharding)
