@@ -54,16 +54,10 @@ class Function:
     """A Python function compiled to one graph per input signature: see `tf.function`."""
 
     def __init__(
-        self,
-        python_function: Callable[..., Any],
-        input_signature: Any = None,
-        autograph: bool = True,
-        jit_compile: bool | None = None,
-        reduce_retracing: bool = False,
-        autograph_options: Any = None,
-        memory_budget: int | float | str | None = None,
-        instance: weakref.ref[Any] | None = None,
-    ) -> None:
+        self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None, autograph: bool = True,
+        jit_compile: bool | None = None, reduce_retracing: bool = False, autograph_options: Any = None,
+        memory_budget: int | float | str | None = None, instance: weakref.ref[Any] | None = None,
+    ) -> None:  # fmt: skip
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         if input_signature is not None and not isinstance(input_signature, list | tuple):

@@ -113,7 +113,7 @@ class Parameters:
     def __str__(self) -> str:
         shown = [p.replace(annotation=_EMPTY) for p in self.signature.parameters.values()]
         for i, spec in enumerate((self.specs or ())[: len(self._positional)]):
-            shown[i] = shown[i].replace(annotation=_Shown(spec))
+            shown[i] = shown[i].replace(annotation=spec)
         return str(self.signature.replace(parameters=shown, return_annotation=inspect.Signature.empty))
 
     def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, str, Any]]:
@@ -121,16 +121,6 @@ class Parameters:
         kinds = [p.kind.name for p in self._positional] + ["POSITIONAL_ONLY"] * (len(args) - len(self._positional))
         rows = list(zip(self.names(len(args)), kinds, args, strict=False))
         return rows + [(name, "KEYWORD_ONLY", value) for name, value in kwargs.items()]
-
-
-class _Shown:
-    """A spec wrapped as an annotation, so that signatures print its repr."""
-
-    def __init__(self, spec: Any) -> None:
-        self._spec = spec
-
-    def __repr__(self) -> str:
-        return repr(self._spec)
 
 
 def _without_first(signature: inspect.Signature, count: int) -> inspect.Signature:

@@ -94,12 +94,9 @@ class TraceCache:
             log.called(self.name, tensors, variables, result)
 
     def run(
-        self,
-        variants: list[Specialization],
-        tensors: Sequence[Tensor],
-        variables: Sequence[Any],
+        self, variants: list[Specialization], tensors: Sequence[Tensor], variables: Sequence[Variable],
         may_make_variables: bool,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Run the specialization whose guards hold, or trace a new one."""
         if queries.block is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]

@@ -8,15 +8,14 @@ a `bool` or iterates over its rows, the run is aborted and the function is conve
 
 from __future__ import annotations
 
+import dis
 import functools
-import re
 import sys
 import threading
 import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from opcode import EXTENDED_ARG, opmap
 from typing import Any
 
 from ...core.scopes import carried, holding
@@ -90,22 +89,7 @@ def request_conversion() -> None:
         raise ConversionNeeded
 
 
-_INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # without pseudo-instructions
-
-
-def _opcodes(*names: str) -> bytes:
-    """Return the opcodes of these instructions, skipping those that this version of Python lacks."""
-    return bytes([_INSTRUCTIONS[name] for name in names if name in _INSTRUCTIONS])
-
-
-# Branches on the truth of a value; no-ops for this analysis; and other instructions that matter to it.
-_JUMPS = _opcodes(*[n for n in _INSTRUCTIONS if "JUMP" in n and "_IF_" in n and not n.endswith("NONE")])
-_NOTHING = _opcodes("CACHE", "TO_BOOL")
-_ATTRIBUTES = _opcodes("LOAD_ATTR", "LOAD_METHOD")
-_EXCEPTIONS = _opcodes("WITH_EXCEPT_START", "CHECK_EXC_MATCH")
-_GET_ITER, _LOAD_FAST, _LOAD_ATTR = (opmap[name] for name in ("GET_ITER", "LOAD_FAST", "LOAD_ATTR"))
-_LOOP = bytes([_LOAD_FAST, _GET_ITER])
-_CONDITION = re.compile(b"(?<![%b])[%b]" % (re.escape(_EXCEPTIONS), re.escape(_JUMPS)), re.DOTALL)
+_EXCEPTIONS = ("WITH_EXCEPT_START", "CHECK_EXC_MATCH")  # a branch after one of these chooses an exception handler
 
 
 def has_conditions(f: Any) -> bool:
@@ -121,37 +105,19 @@ def has_conditions(f: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _has_conditions(code: types.CodeType) -> bool:
-    kinds = code.co_code[::2].translate(None, _NOTHING)
-    if _CONDITION.search(kinds):
-        return True
-    if (_LOOP in kinds or "range" in code.co_names) and _goes_through_tensors(code):
-        return True
-    return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
-
-
-def _goes_through_tensors(code: types.CodeType) -> bool:
-    """Whether the code loops over an argument, or loops after using an attribute named `range`."""
-    before = loaded = -1  # the preceding instruction and its argument
-    ranges = False
-    high = 0
-    steps = code.co_code
-    for kind, low in zip(steps[::2], steps[1::2], strict=True):
-        if kind in _NOTHING:
+    arguments = code.co_varnames[: code.co_argcount]
+    before, loaded, ranges = "", None, False  # the preceding instruction and its argument; if an attribute is `range`
+    for step in dis.get_instructions(code):
+        name = step.opname
+        if name == "TO_BOOL":
             continue
-        argument = high | low
-        high = argument << 8 if kind == EXTENDED_ARG else 0
-        if kind in _ATTRIBUTES and _attribute(code, kind, argument) == "range":
-            ranges = True
-        if kind == _GET_ITER and (ranges or (before == _LOAD_FAST and loaded < code.co_argcount)):
+        if "JUMP" in name and "_IF_" in name and not name.endswith("NONE") and before not in _EXCEPTIONS:
             return True
-        before, loaded = kind, argument
-    return False
-
-
-def _attribute(code: types.CodeType, kind: int, argument: int) -> str:
-    """Return the name of the attribute that an instruction loads."""
-    flagged = kind == _LOAD_ATTR and sys.version_info >= (3, 12)  # the lowest bit flags a method
-    return code.co_names[argument >> flagged]
+        ranges = ranges or (name in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "range")
+        if name == "GET_ITER" and (ranges or (before.startswith("LOAD_FAST") and loaded in arguments)):
+            return True
+        before, loaded = name, step.argval
+    return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
 
 
 def autograph_artifact(f: Any, extras: Any = None) -> Any:

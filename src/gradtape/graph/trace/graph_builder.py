@@ -9,8 +9,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run.source_lines import Line, caller
-from ...state.variable import Variable
-from ..ir.graph import Graph, Node, Value, maker, unique
+from ..ir.graph import Node, Value, maker, unique
 
 
 class GraphBuilder:
@@ -56,21 +55,10 @@ class GraphBuilder:
         finally:
             self.line = before
 
-    def maker(self, place: Value) -> Node | None:
-        """Return the node that produces a value, or None for an input."""
-        return maker(self.nodes, place)
-
     def name_of(self, place: Value) -> str:
         """Return a unique name of a value: that of its parameter, or of the op that produced it."""
         if place not in self._names:
-            made = self.maker(place)
+            made = maker(self.nodes, place)
             name = self._parameters.get(place, "captured") if made is None else made.op.name
             self._names[place] = unique(name, set(self._names.values()))
         return self._names[place]
-
-    def graph(
-        self, outputs: Sequence[Value], reads: Sequence[tuple[Variable, Value]] = (),
-        updates: Sequence[tuple[Variable, Value]] = (),
-    ) -> Graph:  # fmt: skip
-        """Return the graph with these outputs, variables and updates."""
-        return Graph(self.name, tuple(self.inputs), tuple(self.nodes), tuple(outputs), tuple(reads), tuple(updates))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...state.variable import Variable
 from ..executors.xla.executor import check_jax
 from ..executors.xla.mesh import prepare
 from ..ir.effects import is_imagined, performance, performed_as
-from ..ir.graph import Value, graphs_in
+from ..ir.graph import Attrs, Value, graphs_in
 from .assigned import assigned
 
 
@@ -146,7 +146,7 @@ class Evaluator:
             return computed(op, list(map(plain, values)), attrs)
         outcome, several = found
         imagined = is_imagined()
-        work = work_of(op, values, attrs, effect, None if imagined or not effect else self.last_effect)
+        work = Thunk(partial(_outputs, op, attrs), values, effect, None if imagined or not effect else self.last_effect)
         if effect and not imagined:
             self.last_effect = work
         results = tuple([LazyTensor(dims, dtype, work, i) for i, (dims, dtype) in enumerate(outcome)])
@@ -168,16 +168,10 @@ def plain(x: Tensor) -> Tensor:
     return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
-def work_of(
-    op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Thunk | None
-) -> Thunk:
-    """Return a thunk that computes the outputs of a node."""
-
-    def run(*values: Tensor) -> Sequence[Tensor]:
-        result = computed(op, values, attrs)
-        return result if type(result) is tuple else (result,)
-
-    return Thunk(run, inputs, effect, after)
+def _outputs(op: Op | Unregistered, attrs: Attrs, *values: Tensor) -> Sequence[Tensor]:
+    """Compute the outputs of a node."""
+    result = computed(op, values, attrs)
+    return result if type(result) is tuple else (result,)
 
 
 def computed(op: Op | Unregistered, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:

@@ -302,8 +302,9 @@ class Trace(dispatch.Recorder):
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
         """Close the trace and return the graph with these outputs."""
         self.open = False
-        updates = self.variables.updates(self.place_of)
-        return self.builder.graph(list(map(self.place_of, outputs)), list(self.variables.reads.values()), updates)
+        builder, reads, updates = self.builder, self.variables.reads, self.variables.updates(self.place_of)
+        places = tuple(map(self.place_of, outputs))
+        return Graph(builder.name, tuple(builder.inputs), tuple(builder.nodes), places, tuple(reads.values()), updates)
 
 
 def present_trace() -> Trace:

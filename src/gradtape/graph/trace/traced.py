@@ -16,7 +16,7 @@ from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
-from ..ir.graph import Value
+from ..ir.graph import Value, maker
 from .conversion_status import missed, request_conversion
 from .lazy_tensors import LazyTensor, Thunk
 
@@ -98,7 +98,7 @@ class TracedTensor(Tensor):
     @property
     def op(self) -> Any:
         """The op that produced the tensor, or None for an argument."""
-        made = self.trace.builder.maker(self.place)
+        made = maker(self.trace.builder.nodes, self.place)
         return None if made is None else made.op
 
     @property
@@ -207,7 +207,7 @@ def value_of(x: Tensor) -> Tensor:
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
     """Return the error for a traced tensor that has escaped its trace: the function, or a branch or loop in it."""
-    made = x.trace.builder.maker(x.place)
+    made = maker(x.trace.builder.nodes, x.place)
     where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "

@@ -133,13 +133,13 @@ class VariableView:
         self._local[id(variable)] = variable
         self._current[id(variable)] = self.first_reads[id(variable)] = value
 
-    def updates(self, place_of: Callable[[Tensor], Value]) -> list[tuple[Variable, Value]]:
+    def updates(self, place_of: Callable[[Tensor], Value]) -> tuple[tuple[Variable, Value], ...]:
         """Return the written variables with their new values.
 
         In the order of the reads, so that XLA can alias each update with its input buffer instead of copying.
         """
         written = [*filter(self.written.__contains__, self.reads), *[at for at in self.written if at not in self.reads]]
-        return [(self.written[at], place_of(self._current[at])) for at in written]
+        return tuple([(self.written[at], place_of(self._current[at])) for at in written])
 
     def arrays_replaced(self) -> list[tuple[Variable, Any]]:
         """Return the written variables that were read before, with the arrays that were read."""

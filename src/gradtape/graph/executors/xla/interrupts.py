@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Sequence
+from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -35,13 +35,6 @@ class Uninterrupted:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        _deliver(list(dict.fromkeys(self._came)))
-
-
-def _deliver(signals: Sequence[int]) -> None:
-    """Raise the signals in order, all of them even if a handler raises an exception."""
-    if signals:
-        try:
-            signal.raise_signal(signals[0])
-        finally:
-            _deliver(signals[1:])
+        with ExitStack() as stack:  # which raises the first signal first, and all of them even if a handler raises
+            for number in reversed(dict.fromkeys(self._came)):
+                stack.callback(signal.raise_signal, number)

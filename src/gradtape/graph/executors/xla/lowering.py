@@ -213,8 +213,7 @@ logging.getLogger("jax._src.callback").addFilter(lambda said: not (said.exc_info
 
 def _equal(x: Any, value: Any) -> Any:
     """Whether a guarded value is unchanged; NaN equals NaN."""
-    alike = x == value
-    return (alike | ((x != x) & (value != value)) if value.dtype.kind in "fc" else alike).all()
+    return ((x == value) | ((x != x) & (value != value))).all()
 
 
 def _exactly(x: Any, value: Value) -> Any:
