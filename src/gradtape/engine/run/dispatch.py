@@ -118,7 +118,7 @@ def numpy_computes() -> bool:
 def set_recorders(recorders: tuple[Recorder, ...]) -> None:
     """Makes `recorders` the ones that are notified of this thread's ops."""
     thread.recorders = recorders
-    trace = thread.trace
+    trace: Any = thread.trace  # which is a recorder too
     if trace is None and not recorders:
         vars(thread).pop("recorder", None)  # falls back to the event log, a class attribute that all such threads share
         return

@@ -23,9 +23,9 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import Namespace, ops
+from ...engine.run.protocols import VariableLike
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
-from ...state.variable import Variable
 from ..ir.effects import Effect, given, is_imagined, once
 from ..ir.graph import Attrs, Parents, Saved
 from ..trace.closures import variables_around
@@ -62,12 +62,12 @@ class _Uses(dispatch.Recorder):
         self._used: dict[int, Any] = {}
         self._assigned: dict[int, Any] = {}
 
-    def tracer_of(self, variable: Variable, rest: Any) -> Any:
+    def tracer_of(self, variable: VariableLike, rest: Any) -> Any:
         """Record a read."""
         self._used[id(variable)] = variable
         return rest
 
-    def assigned(self, variable: Variable, value: Tensor) -> None:
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """Record an assignment."""
         self._assigned[id(variable)] = variable
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ...core.tensor import Tensor
-from ...engine.registry.op import Op, Unregistered
+from ...engine.run.protocols import OpLike
 from ...engine.run.source_lines import Line, caller
-from ..ir.graph import Node, Value, maker, unique
+from ..ir.graph import Attrs, Node, Value, maker, unique
 
 
 class GraphBuilder:
@@ -33,7 +32,7 @@ class GraphBuilder:
         return place
 
     def add_node(
-        self, op: Op | Unregistered, inputs: Sequence[Value], attrs: dict[str, Any], outputs: Sequence[Value] = (),
+        self, op: OpLike, inputs: Sequence[Value], attrs: Attrs, outputs: Sequence[Value] = (),
         several: bool = True, line: Line | None = None,
     ) -> None:  # fmt: skip
         """Add a node, attributed to `line` or to the current one."""

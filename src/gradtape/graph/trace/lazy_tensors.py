@@ -26,8 +26,10 @@ from ...state.variable import Variable
 from ..executors.xla.executor import check_jax
 from ..executors.xla.mesh import prepare
 from ..ir.effects import is_imagined, performance, performed_as
-from ..ir.graph import Attrs, Value, graphs_in
+from ..ir.graph import Attrs, GraphOp, Value, graphs_in
 from .assigned import assigned
+
+Outcome = tuple[Sequence[tuple[tuple[int, ...], DType]], bool]  # shapes and dtypes, and whether they form a tuple
 
 
 class LazyTensor(Tensor):
@@ -129,7 +131,7 @@ class Evaluator:
         self.lazy_values: dict[Value, Tensor] = {}  # of the trace's nodes
         self.performed: dict[Value, list[Any]] = {}  # results of the effects inside a node, by its first output
 
-    def compute(self, op: Op | Unregistered, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def compute(self, op: GraphOp, values: Sequence[Tensor], attrs: Attrs) -> Any:
         """Return the results of `op`, as lazy tensors if their values are not needed now."""
         if not self.is_lazy:
             return computed(op, values, attrs)
@@ -158,7 +160,7 @@ class Evaluator:
             self.last_effect.results()
 
 
-def must_run(op: Op | Unregistered) -> bool:
+def must_run(op: GraphOp) -> bool:
     """Whether an op runs for more than its result: an effect, a check, or user code."""
     return type(op) is not Op or op.name == "check_numerics"
 
@@ -168,13 +170,13 @@ def plain(x: Tensor) -> Tensor:
     return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
-def _outputs(op: Op | Unregistered, attrs: Attrs, *values: Tensor) -> Sequence[Tensor]:
+def _outputs(op: GraphOp, attrs: Attrs, *values: Tensor) -> Sequence[Tensor]:
     """Compute the outputs of a node."""
     result = computed(op, values, attrs)
     return result if type(result) is tuple else (result,)
 
 
-def computed(op: Op | Unregistered, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+def computed(op: GraphOp, values: Sequence[Tensor], attrs: Attrs) -> Any:
     """Apply `op` to plain tensors; a registered op goes through its eager call, which handles large arrays."""
     return op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
 
@@ -207,9 +209,7 @@ def is_replayed() -> bool:
     return any(type(frame) is not list and operator.length_hint(frame) for frame in frames)
 
 
-def outcome_of(
-    op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], for_xla: bool
-) -> tuple[Sequence[Any], bool] | None:
+def outcome_of(op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, for_xla: bool) -> Outcome | None:
     """Infer the output shapes and dtypes of `op`, and whether it returns a tuple; None if they depend on values."""
     if op.shaped_by_values:
         return None
@@ -218,7 +218,7 @@ def outcome_of(
     return _on_xla()(op, inputs, attrs) if for_xla else _by_numpy(op, inputs, attrs)
 
 
-def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
+def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: Attrs) -> Outcome | None:
     """Infer shapes by running the kernel on broadcast zeros, which take no memory, and discarding the result."""
     if any(x.dtype.kind == dtypes.STRING for x in inputs):
         return None
@@ -236,7 +236,7 @@ def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[
 
 
 @cache
-def _on_xla() -> Callable[..., tuple[Sequence[Any], bool] | None]:
+def _on_xla() -> Callable[..., Outcome | None]:
     """Return the shape inference for XLA. JAX is imported when a function is first traced for XLA.
 
     JAX is then initialized with the number of devices that the program has requested.

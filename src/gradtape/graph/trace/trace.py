@@ -19,13 +19,13 @@ from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, placed, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
-from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
+from ...engine.run.protocols import OpLike, Outputs
 from ...engine.run.source_lines import Line, caller
 from ...state.variable import Variable
 from ..ir.effects import assertion, draw
-from ..ir.graph import Graph, Value
+from ..ir.graph import Attrs, Graph, GraphOp, Value
 from .conversion_status import request_conversion
 from .graph_builder import GraphBuilder
 from .guards import Guards
@@ -35,7 +35,7 @@ from .traced import InlineIntoCaller, PoisonTensor, TracedTensor, Untraceable, o
 from .variable_view import CaptureKey, VariableView
 
 _NARROW = dtypes.NARROW
-remembered: set[Op | Unregistered] = set()  # the ops whose results store, as `made_by`, what they were computed from
+remembered: set[GraphOp] = set()  # the ops whose results store, as `made_by`, what they were computed from
 
 
 class Trace(dispatch.Recorder):
@@ -130,10 +130,7 @@ class Trace(dispatch.Recorder):
             or (outer is not None and outer.is_external(x))
         )
 
-    def record(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
-        attrs: dict[str, Any],
-    ) -> None:  # fmt: skip
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: Attrs) -> None:
         """Add a node for an op that has run on plain tensors, if one of its inputs is tracked."""
         results = outputs if isinstance(outputs, tuple) else (outputs,)
         if any(type(x) not in REAL for x in (*inputs, *results)) or not any(map(self.is_external, inputs)):
@@ -143,9 +140,7 @@ class Trace(dispatch.Recorder):
         for y, place in zip(results, made, strict=True):
             y.tracer = (self.key, place, y.tracers)
 
-    def run(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None
-    ) -> Any:
+    def run(self, op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, line: Line | None = None) -> Any:
         """Run `op` on the concrete values and add a node, attributed to `line` or to the caller's line."""
         places, values = [], []
         for x in inputs:

@@ -13,10 +13,9 @@ import numpy as np
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
-from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
-from ..ir.graph import Value, maker
+from ..ir.graph import Attrs, GraphOp, Value, maker
 from .conversion_status import missed, request_conversion
 from .lazy_tensors import LazyTensor, Thunk
 
@@ -55,7 +54,7 @@ class TracedTensor(Tensor):
 
     __slots__ = ("level", "made_by", "place", "trace", "value")
 
-    made_by: tuple[Op | Unregistered, Sequence[Tensor], dict[str, Any]]  # see `trace.remembered`
+    made_by: tuple[GraphOp, Sequence[Tensor], Attrs]  # see `trace.remembered`
 
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
         self.value = value
