@@ -438,7 +438,7 @@ def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
     assert slope.numpy().tolist() == [1.0, 0.0, 1.0]
 
 
-def test_all_deferred_signals_arrive_even_if_a_handler_raises():
+def test_all_deferred_signals_arrive_even_if_a_handler_raises(interruptible):
     came = []
     before = signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
     try:
