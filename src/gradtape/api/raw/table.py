@@ -416,6 +416,8 @@ ReduceJoin(inputs, reduction_indices, keep_dims=False, separator='') = strings.r
 StringJoin(inputs, separator='') = strings.join
 StringLength(input, unit='BYTE') = strings.length
 StringLower(input, encoding='') = strings.lower
+StringSplitV2(input, sep, maxsplit=-1) -> indices, values, shape = parts(tf.strings.split(input, sep,
+    maxsplit).to_sparse())
 StringToNumber(string_tensor, out_type=float32) = strings.to_number
 StringUpper(input, encoding='') = strings.upper
 StringToHashBucket(string_tensor, num_buckets) = strings.to_hash_bucket

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,9 @@ from .writing.writer import Unsaved
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)
+_MEDIUM = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # for so many axes that larger sizes need too much memory
 _MAX_TRACES = 40  # limit of the search for sizes that a function accepts
+_MAX_MULTIPLE = 8  # of an invented size that another one may be
 _PROBES = 3  # sizes tried per unknown size: with two, any linear function would fit
 
 
@@ -176,14 +180,21 @@ def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], lis
     Values are ones; an invertible matrix or a permutation; different values in each graph, if values are read; random
     values, if shapes depend on them.
     """
-    attempts = list(_sizes(function._given))
-    for sizes in attempts:
+    different, grouped = [], []  # all sizes different, or some the same
+    for sizes in _sizes(function._given):
+        (different if len(set(sizes[0])) == len(sizes[0]) else grouped).append(sizes)
+    for sizes in different:
         yield sizes, ["ones"] * len(sizes)
-    constrained = list(_constrained_sizes(function))
-    attempts = constrained + attempts
-    for kind in ("ones", "matrix"):
-        for sizes in constrained if kind == "ones" else attempts:
-            yield sizes, [kind] * len(sizes)
+    constrained = []
+    for sizes in _constrained_sizes(function):
+        yield sizes, ["ones"] * len(sizes)
+        constrained.append(sizes)
+    for sizes in grouped:
+        for varied in _variations(sizes, function._given):
+            yield varied, ["ones"] * len(varied)
+    attempts = constrained + different + grouped
+    for sizes in attempts:
+        yield sizes, ["matrix"] * len(sizes)
     for sizes in attempts:
         several = sizes if len(sizes) == _PROBES else sizes * _PROBES
         yield several, [9, 14, 25]
@@ -206,14 +217,58 @@ def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
         [(0, 0)] * len(axes),
     ]
     seen = []
-    for numbers in (_SMALL, _LARGE):
+    for numbers in (_SMALL, _invented_numbers(given)):
         for grouping in groupings:
             order = list(dict.fromkeys(grouping))
             classes = [order.index(one) for one in grouping]
-            if (numbers, classes) in seen or len(order) * _PROBES > len(numbers):
+            if (numbers, classes) in seen or len(order) > len(numbers):
                 continue
             seen.append((numbers, classes))
-            yield [[numbers[_PROBES * c + probe] for c in classes] for probe in range(_PROBES)]
+            yield [[_number(numbers, c, probe, len(order)) for c in classes] for probe in range(_PROBES)]
+
+
+def _invented_numbers(given: Sequence[Any]) -> tuple[int, ...]:
+    """The sizes for a search for those that fit: hardly numbers that a program has for constants."""
+    axes = [sum(n is None for n in _spec(x).shape or ()) for x in given]
+    return _LARGE if sum(axes) <= 4 and max(axes) <= 2 else _MEDIUM
+
+
+def _number(numbers: tuple[int, ...], index: int, probe: int, count: int) -> int:
+    """The size in one of the graphs that stands for the open size `index` of `count`.
+
+    Where there are not enough numbers each graph has all of them, in another order.
+    """
+    if count * _PROBES <= len(numbers):
+        return numbers[_PROBES * index + probe]
+    return numbers[(index + probe * (len(numbers) // _PROBES)) % len(numbers)]
+
+
+def _variations(probes: list[list[int]], given: Sequence[Any]) -> Iterator[list[list[int]]]:
+    """The sizes in each of the graphs, first such that no two axes have the same ones.
+
+    Axes that the graphs cannot tell apart are taken for one another. So an axis that has the size of another is 1 in
+    one of the graphs, as it may be where it is broadcast; or the sizes of a tensor that has those of another are in
+    reverse order, as they may be where it is reshaped.
+    """
+    columns = list(zip(*probes, strict=True))
+    repeated = [axis for axis, column in enumerate(columns) if column in columns[:axis]]
+    if 0 < len(repeated) <= _PROBES:
+        broadcast = [list(probe) for probe in probes]
+        for i, axis in enumerate(repeated):
+            broadcast[i % _PROBES][axis] = 1
+        yield broadcast
+    if repeated:
+        ends = list(accumulate((_spec(x).shape.as_list() if _spec(x).shape.rank else []).count(None) for x in given))
+        parts = [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        turned = list(probes[-1])
+        for i, part in enumerate(parts):
+            its_sizes = [turned[k] for k in part]
+            if any(sorted(its_sizes) == sorted(turned[k] for k in other) for other in parts[:i]):
+                for k, size in zip(part, reversed(its_sizes), strict=True):
+                    turned[k] = size
+        if turned != probes[-1]:
+            yield [turned, *probes[:-1]]
+    yield probes
 
 
 def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
@@ -224,13 +279,15 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
     Branches with different output shapes do not end the search: sizes for which all shapes agree are preferred.
     """
     given = function._given
-    axes = [n for x in given for n in _spec(x).shape or () if n is None]
-    if not axes or len(axes) > len(_LARGE):
+    given_sizes = [n for x in given for n in _spec(x).shape or ()]
+    axes, known = given_sizes.count(None), {n for n in given_sizes if n is not None}
+    numbers = _invented_numbers(given)
+    if not axes or axes > len(numbers):
         return
-    groupings = [probes[0] for probes in _sizes(given) if set(probes[0]) <= set(_LARGE)]
-    waiting = [list(_LARGE[: len(axes)]), *groupings]
-    started = {tuple(sizes) for sizes in waiting}
-    seen = set(started)
+    waiting = [list(numbers[:axes])]
+    waiting += [probes[0] for probes in _sizes(given) if set(probes[0]) <= set(numbers)]
+    started = tuple(waiting[0])
+    seen = set(map(tuple, waiting))
     uneven: list[list[int]] = []
     for _ in range(_MAX_TRACES):
         if not waiting:
@@ -240,18 +297,37 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
             shapes = _branch_shapes(_traced(function, given, sizes, "ones", 0).graph)
             fits = True
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
-            shapes = getattr(error, "operand_shapes", ())
+            shapes = _rejected_shapes(error, sizes, known, numbers)
             fits = False
-        refined = [sizes_with for sizes_with in _refined(sizes, shapes) if tuple(sizes_with) not in seen]
-        seen |= {tuple(sizes_with) for sizes_with in refined}
+        refined = [new for new in _refined(sizes, shapes, numbers) if tuple(new) not in seen]
+        seen |= {tuple(new) for new in refined}
         waiting = refined + waiting
-        if fits and tuple(sizes) not in started:  # already tried
-            if not shapes:
-                yield from _probes(_relaxed(function, sizes, uneven=False))
-                break
-            uneven.append(sizes)
+        if fits and tuple(sizes) != started:  # all different: that was tried already
+            if shapes:
+                uneven.append(sizes)
+            else:
+                yield from _probes(_relaxed(function, sizes, numbers, uneven=False), numbers, given)
     for sizes in uneven:
-        yield from _probes(_relaxed(function, sizes, uneven=True))
+        yield from _probes(_relaxed(function, sizes, numbers, uneven=True), numbers, given)
+
+
+def _rejected_shapes(
+    error: Exception, sizes: list[int], known: set[int], numbers: tuple[int, ...]
+) -> Sequence[tuple[int, ...]]:
+    """The shapes that an op rejected: those attached to its error, the sizes in its message, or all that there are."""
+    shapes: Sequence[tuple[int, ...]] = getattr(error, "operand_shapes", ())
+    if shapes:
+        return shapes
+    message = (str(error).splitlines() or [""])[-1]
+    named = [tuple(map(int, re.findall(r"\d+", text))) for text in re.findall(r"[\[(]\d[\d, ]*[\])]|\d+", message)]
+    if not any(_factors(n, sizes, numbers) for shape in named for n in shape):
+        named += [(n,) for n in (*sizes, *known)]
+    return list(dict.fromkeys(named))
+
+
+def _factors(size: int, sizes: list[int], numbers: tuple[int, ...]) -> list[int]:
+    """The invented sizes that divide a size: they are primes, so a product of sizes shows which they are."""
+    return [n for n in numbers if size > 0 and size % n == 0 and any(other % n == 0 for other in sizes)]
 
 
 def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
@@ -264,56 +340,97 @@ def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
     return ()
 
 
-def _relaxed(function: ConcreteFunction, sizes: list[int], uneven: bool) -> list[int]:
+def _relaxed(function: ConcreteFunction, sizes: list[int], numbers: tuple[int, ...], uneven: bool) -> list[int]:
     """Returns sizes in which those that the function does not constrain are open again.
 
-    With `uneven`, the branches of a cond may return different shapes.
+    Several axes of one size may be open together, as the same size or as a multiple of it. With `uneven`, the branches
+    of a cond may return different shapes.
     """
-    for axis, size in enumerate(sizes):
-        unused = next((n for n in _LARGE if n not in sizes), None)
-        if size in _LARGE or unused is None:
-            continue
-        open_sizes = [*sizes[:axis], unused, *sizes[axis + 1 :]]
+
+    def fits(candidate: list[int]) -> bool:
         with suppress(Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError):
-            traced = _traced(function, function._given, open_sizes, "ones", 0)
-            if uneven or not _branch_shapes(traced.graph):
-                sizes = open_sizes
+            traced = _traced(function, function._given, candidate, "ones", 0)
+            return uneven or not _branch_shapes(traced.graph)
+        return False
+
+    def opened(axes: tuple[int, ...], factor: int) -> bool:
+        nonlocal sizes
+        unused = next((n for n in numbers if not any(size % n == 0 for size in sizes)), None)
+        if unused is None or len({sizes[axis] for axis in axes}) > 1:
+            return False
+        candidate = [unused * factor if axis in axes else n for axis, n in enumerate(sizes)]
+        if not fits(candidate):
+            return False
+        sizes = candidate
+        return True
+
+    for size in dict.fromkeys(n for n in sizes if not _factors(n, sizes, numbers)):
+        of_this_size = [axis for axis, n in enumerate(sizes) if n == size]
+        subsets = [axes for count in range(len(of_this_size), 0, -1) for axes in combinations(of_this_size, count)]
+        for axes, factor in product(subsets[:_MAX_TRACES], (1, size)):
+            if all(sizes[axis] == size for axis in axes):
+                opened(axes, factor)
+    split = True
+    while split:  # axes of one open size may be several
+        split = False
+        for size in dict.fromkeys(n for n in sizes if sizes.count(n) > 1):
+            factors, others = _factors(size, sizes, numbers), [axis for axis, n in enumerate(sizes) if n == size][1:]
+            subsets = [axes for count in range(1, len(others) + 1) for axes in combinations(others, count)]
+            if factors and any(opened(axes, size // factors[0]) for axes in subsets[:_MAX_TRACES]):
+                split = True
     return sizes
 
 
-def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]]) -> list[list[int]]:
+def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[list[int]]:
     """Returns sizes in which one equals another, so that these shapes may match."""
-    pairs: list[tuple[int, int]] = []
+    exact: list[tuple[int, int]] = []  # an invented size, and the size that makes two others equal
+    guesses: list[tuple[int, int]] = []
+    counts: list[tuple[int, int]] = []  # the same for two numbers of elements, as in a reshape
     for first, second in combinations(shapes, 2):
         aligned = zip(reversed(first), reversed(second), strict=False)
-        crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a matrix product
-        pairs += [*aligned, *crossed, *product(first, second)]
-    invented = [n for n in dict.fromkeys(sizes) if n in _LARGE]  # primes: a product of sizes reveals its factors
-    found = []
-    for a, b in dict.fromkeys(pairs):
-        for size, other in ((a, b), (b, a)):
-            derived = other not in invented and any(other % n == 0 for n in invented)
-            if other > 1 and other != size and not derived:
-                factors = [n for n in invented if size > 0 and size % n == 0 and n != other]
-                found += [[other if n == factor else n for n in sizes] for factor in factors]
-    return found
+        crossed = [(first[-1], second[-2])] if len(first) > 0 and len(second) > 1 else []  # as in a product of matrices
+        for pair in [*aligned, *crossed, *product(first, second)]:
+            for size, other in (pair, reversed(pair)):
+                for factor in _factors(size, sizes, numbers):
+                    multiple = size // factor
+                    if not other % multiple:
+                        exact.append((factor, other // multiple))
+                    else:
+                        guesses += [(factor, n) for n in _factors(other, sizes, numbers) or [other]]
+        for one, other in ((first, second), (second, first)):
+            count, wanted = math.prod(one), math.prod(other)
+            if len(one) == 1 < len(other) and count not in sizes:  # a reshape of a flat tensor: rows are likely rows
+                exact[:0] = [(other[0], n) for n in _factors(count, sizes, numbers) if other[0] in numbers]
+            counts += [(n, wanted * n // count) for n in _factors(count, sizes, numbers) if not wanted * n % count]
+    return [
+        [other if n == factor else n for n in sizes]
+        for factor, other in dict.fromkeys(exact + guesses + counts)
+        if other > 1 and other != factor and _may_stand(other, sizes, numbers)
+    ]  # fmt: skip
 
 
-def _probes(sizes: list[int]) -> Iterator[list[list[int]]]:
-    """Yields the sizes of each graph, given the accepted ones: an invented size stands for any.
+def _may_stand(size: int, sizes: list[int], numbers: tuple[int, ...]) -> bool:
+    """Whether an axis may have this size: a known one, or a small multiple of an invented one; no product of two."""
+    factors = _factors(size, sizes, numbers)
+    return not factors or (len(factors) == 1 and size // factors[0] <= _MAX_MULTIPLE)
+
+
+def _probes(sizes: list[int], numbers: tuple[int, ...], given: Sequence[Any]) -> Iterator[list[list[int]]]:
+    """The sizes of each graph, given those that a function takes: an invented one, or a multiple, stands for any.
 
     An axis of known size may also be broadcast from size 1. This is tried for one axis at a time, so that no size is
     confused with that of another axis.
     """
-    fixed = list(dict.fromkeys(i for i, n in enumerate(sizes) if n not in _LARGE))
-    order = list(dict.fromkeys(n for n in sizes if n in _LARGE))
-    if len(order) * _PROBES > len(_LARGE):
+    factors = [next(iter(_factors(n, sizes, numbers)), None) for n in sizes]
+    fixed = [axis for axis, factor in enumerate(factors) if factor is None]
+    order = list(dict.fromkeys(factor for factor in factors if factor is not None))
+    if len(order) > len(numbers):
         return
-    probes = [[_LARGE[_PROBES * order.index(n) + probe] if n in order else n for n in sizes]
-              for probe in range(_PROBES)]  # fmt: skip
-    if len(fixed) <= _PROBES:
+    probes = [[n if factor is None else n // factor * _number(numbers, order.index(factor), probe, len(order))
+               for n, factor in zip(sizes, factors, strict=True)] for probe in range(_PROBES)]  # fmt: skip
+    if 0 < len(fixed) <= _PROBES:
         broadcast = [list(probe) for probe in probes]
         for at, axis in enumerate(fixed):
             broadcast[(at + 1) % _PROBES][axis] = 1
         yield broadcast
-    yield probes
+    yield from _variations(probes, given)

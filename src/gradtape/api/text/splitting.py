@@ -14,6 +14,7 @@ from ...engine.run.convert import to_array
 from ...engine.run.namespace import ops
 from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor
+from .spelling import spelled
 from .strings import in_bytes, text_tensor
 
 NAMESPACES = ("strings",)
@@ -48,6 +49,8 @@ def cut(input: Any, function: Callable[[bytes], Sequence[Any]], *kinds: Any) -> 
         columns = [[piece for parts in found for piece in parts[i]] for i in range(len(kinds))]
         return *map(_array, columns, kinds), np.cumsum([0, *counts], dtype=np.int64)
 
+    if hasattr(function, "spelling"):
+        pieces = spelled(pieces, function.spelling[0], **function.spelling[1])
     *values, splits = ops.cut_text(x, function=pieces)
     return values if not x.dims else [RaggedTensor(v, cut_at(splits), internal=True) for v in values]
 
@@ -70,7 +73,8 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     between = None if sep is None else np.asarray(to_array(text_tensor(sep))).item() or None
     if maxsplit == 0:  # Python then drops leading white space
         return cut(input, lambda text: [[text] if text or between else []], object)[0]
-    return cut(input, lambda text: [text.split(between, maxsplit)], object)[0]
+    spelling = {"sep": between or b"", "maxsplit": maxsplit}
+    return cut(input, spelled(lambda text: [text.split(between, maxsplit)], "StringSplitV2", **spelling), object)[0]
 
 
 def bytes_split(input: Any, name: str | None = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....core import dtypes
-from .generalisation import Size, Step
+from .generalisation import REVERSED_AXES, Size, Step
 from .translation import number, translates
 from .writer import Ref, Unsaved, Writer
 
@@ -23,7 +23,7 @@ def _reshape(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
 
 @translates("transpose")
 def _transpose(w: Writer, s: Step, x: Ref, perm: Any) -> Ref:
-    return w.Transpose(x, list(perm))
+    return w.Transpose(x, w.Range(w.Sub(w.Rank(x), 1), -1, -1) if perm is REVERSED_AXES else list(perm))
 
 
 @translates("broadcast_to")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core import dtypes
 from ....core.dtypes import as_dtype
 from .generalisation import Step
 from .translation import number, translates
@@ -109,6 +110,20 @@ def _map_text(w: Writer, s: Step, *xs: Ref, function: Any) -> Ref:
         raise Unsaved("it has a function on strings for which TensorFlow has no op")
     op, attrs = spelling
     return w.add(op, [xs] if op == "StringJoin" else xs, dict(attrs))
+
+
+@translates("cut_text")
+def _cut_text(w: Writer, s: Step, x: Ref, *others: Ref, function: Any) -> list[Ref]:
+    """The parts of strings, and where those of each begin and end."""
+    op, attrs = getattr(function, "spelling", (None, {}))
+    if op is None:
+        raise Unsaved("it has a function that cuts strings for which TensorFlow has no op")
+    texts = w.Reshape(x, [-1])
+    indices, values, _ = w.StringSplitV2(texts, w.constant(np.array(attrs["sep"], object), dtypes.string),
+                                         maxsplit=attrs["maxsplit"])  # fmt: skip
+    rows = w.StridedSlice(indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2)
+    lengths = w.UnsortedSegmentSum(w.OnesLike(rows), rows, w.Size(texts))
+    return [values, w.PadV2(w.Cumsum(lengths, 0), [[1, 0]], w.ref(0, dtypes.int64))]
 
 
 @translates("concat_strings")

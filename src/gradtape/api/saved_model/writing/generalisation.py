@@ -48,7 +48,12 @@ class AllAxes:
         raise UnimplementedError(_OPEN_RANK)
 
 
+class ReversedAxes(AllAxes):
+    """All of them from the last to the first, as in a transpose."""
+
+
 ALL_AXES = AllAxes()
+REVERSED_AXES = ReversedAxes()
 _OPEN_RANK = "it depends on the rank of a tensor, which its input signature leaves open"
 
 
@@ -192,6 +197,8 @@ class _Merging:
             if len({len(value) for value in values}) > 1:
                 if all(value == tuple(range(len(value))) for value in values):
                     return ALL_AXES
+                if all(value == tuple(reversed(range(len(value)))) for value in values):
+                    return REVERSED_AXES
                 raise Differs(f"an attribute is {' or '.join(map(str, values))}")
             parts = [self._attribute(part) for part in zip(*values, strict=True)]
             return type(first)._make(parts) if hasattr(first, "_make") else type(first)(parts)

@@ -169,7 +169,8 @@ class FunctionLibrary:
         writer.captured = {at: ref for at, (_, ref) in captured.items()}
         checked = [_checked(writer, *one) for one in zip(inputs, program.inputs, specs, strict=True)]
         outputs = self.written(writer, program, checked)
-        effects = [
+        effects = [ref.node for ref, given in zip(checked, inputs, strict=True) if ref is not given]
+        effects += [
             writer.add("AssignVariableOp", [captured[id(variable)][1], ref], {"dtype": variable.dtype}, writer.reads)
             for (variable, _), ref in zip(program.updates, writer.updates, strict=True)
         ]

@@ -23,6 +23,13 @@ def _matmul(w: Writer, s: Step, a: Ref, b: Ref, transpose_a: bool = False, trans
     return w.BatchMatMulV2(a, b, adj_x=bool(transpose_a), adj_y=bool(transpose_b))
 
 
+@translates("sparse_matmul")
+def _sparse_matmul(w: Writer, s: Step, x: Ref, b: Ref, rows: Ref, columns: Ref, count: Any, slices: Any = None) -> Ref:
+    indices = w.Pack([w.Cast(at, DstT=dtypes.int64) for at in (rows, columns)], axis=1)
+    shape = w.ref([count, s.inputs[1].dims[0]], dtypes.int64)
+    return w.SparseTensorDenseMatMul(indices, x, shape, b, adjoint_a=False, adjoint_b=False)
+
+
 @translates("contract")
 def _contract(w: Writer, s: Step, a: Ref, b: Ref, equation: str) -> Ref:
     letters = {c: chr(ord("a") + i) for i, c in enumerate(dict.fromkeys(c for c in equation if c not in ",->"))}
@@ -75,6 +82,20 @@ def _matrix_diag_part(w: Writer, s: Step, x: Ref, low: int, high: int, align: st
 def _matrix_diag(w: Writer, s: Step, x: Ref, rows: Any, columns: Any, low: int, high: int, align: str) -> Ref:
     sizes = [w.ref(n, dtypes.int32) for n in (rows, columns)]
     return w.MatrixDiagV3(x, low if low == high else [low, high], *sizes, number(w, 0, x), align=align)
+
+
+@translates("take_diagonal")
+def _take_diagonal(w: Writer, s: Step, x: Ref, axes: Any) -> Ref:
+    rest = [axis for axis in range(len(s.inputs[0].dims)) if axis not in axes]
+    return w.MatrixDiagPartV3(w.Transpose(x, [*rest, *axes]), 0, number(w, 0, x), align="RIGHT_LEFT")
+
+
+@translates("put_diagonal")
+def _put_diagonal(w: Writer, s: Step, x: Ref, axes: Any, shape: Any) -> Ref:
+    rest = [axis for axis in range(len(shape)) if axis not in axes]
+    sizes = [w.ref(shape[axis], dtypes.int32) for axis in axes]
+    y = w.MatrixDiagV3(x, 0, *sizes, number(w, 0, x), align="RIGHT_LEFT")
+    return w.Transpose(y, np.argsort([*rest, *axes]).tolist())
 
 
 @translates("fft", "ifft")

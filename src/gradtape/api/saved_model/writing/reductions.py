@@ -101,6 +101,16 @@ def _search_sorted(w: Writer, s: Step, sequence: Ref, values: Ref, side: str, dt
     return (w.LowerBound if side == "left" else w.UpperBound)(sequence, values, out_type=as_dtype(dtype))
 
 
+@translates("segment_spread")
+def _segment_spread(w: Writer, s: Step, x: Ref, ids: Ref) -> Ref:
+    constants = s.inputs[1].constants
+    if constants is not None and all((array >= 0).all() for array in constants):
+        return w.GatherV2(x, ids, 0)
+    zero = number(w, 0, ids)
+    none = w.Reshape(w.Less(ids, zero), [-1, *[1] * (len(s.inputs[0].dims) - 1)])
+    return w.SelectV2(none, number(w, 0, x), w.GatherV2(x, w.Maximum(ids, zero), 0))
+
+
 @translates("segment_sum", "segment_prod", "segment_max", "segment_min")
 def _segments(w: Writer, s: Step, x: Ref, ids: Ref, count: Any, empty: Any = None) -> Ref:
     found = getattr(w, f"Unsorted{s.op.title}")(x, ids, w.ref(count, dtypes.int32))

@@ -214,26 +214,35 @@ class Writer:
         """Computes an axis size, a multiple of one plus an offset, or a multiple of a product of several."""
         if size.examples in self._known:
             return self._known[size.examples]()
-        for known in self._known:
-            found = _linear(known, size.examples)
-            if found is not None:
-                factor, offset = found
-                y = self._known[known]()
-                if factor != 1:
-                    y = self.Mul(y, factor.numerator) if factor.numerator != 1 else y
-                    y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
-                    y = self.FloorDiv(y, factor.denominator) if factor.denominator != 1 else y
-                return self.AddV2(y, int(offset)) if offset and factor.denominator == 1 else y
-        for count in (2, 3):
-            for chosen in combinations_with_replacement(self._known, count):
-                ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
-                if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
-                    sizes = [self._known[known]() for known in chosen]
-                    return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
+        found = [(known, *relation) for known in self._known if (relation := _linear(known, size.examples)) is not None]
+        # Some sizes fit by chance, with odd numbers: those of the simplest relation are the ones that the program has.
+        nothing: Any = ((), Fraction(0), Fraction(0))
+        known, factor, offset = min(found, key=lambda one: _complexity(*one[1:]), default=nothing)
+        if not found or _complexity(factor, offset) > _MAX_COMPLEXITY:
+            for count in (2, 3):
+                for chosen in combinations_with_replacement(self._known, count):
+                    ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
+                    if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
+                        sizes = [self._known[one]() for one in chosen]
+                        return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
+        if found:
+            y = self._known[known]()
+            if factor != 1:
+                y = self.Mul(y, factor.numerator) if factor.numerator != 1 else y
+                y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
+                y = self.FloorDiv(y, factor.denominator) if factor.denominator != 1 else y
+            return self.AddV2(y, int(offset)) if offset and factor.denominator == 1 else y
         raise Unsaved(
             f"a size in it ({', '.join(map(str, size.examples))} for some sizes of the inputs) could not be told from "
             "the shapes of tensors. Give the function an input signature without None"
         )
+
+
+_MAX_COMPLEXITY = 16  # of a relation that a product of sizes is not preferred to
+
+
+def _complexity(factor: Fraction, offset: Fraction) -> int:
+    return factor.numerator + factor.denominator + abs(offset.numerator) + offset.denominator
 
 
 def _linear(known: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
