@@ -26,7 +26,7 @@ from ..engine.tape import queries
 from ..engine.tape.assignments import tracking
 from ..engine.tape.forward import JvpAccumulator
 from ..engine.tape.log import Log
-from ..engine.tape.queries import Query, report_results
+from ..engine.tape.queries import QueryResult, report_results
 from ..engine.tape.results import OptionalGradient
 from ..engine.tape.tape import Tape
 from ..engine.tape.validation import Differentiable, differentiable, is_watchable, native, zeros_like
@@ -307,7 +307,7 @@ class GradientTape(Tape):
         if missing:
             queries.note_missing(self, targets, wanted)
         if queries.observers:
-            report_results(self, Query(targets, list(flat), grads, unconnected is _NONE))
+            report_results(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
         if missing and unconnected is UnconnectedGradients.ZERO:
             zeros = zeros_like if per is None else partial(zeros_apart, targets, per=per, norms=norms)
             grads = [zeros(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
@@ -411,7 +411,7 @@ class GradientTape(Tape):
         else:
             found = jacobians.jacobians(self, target, flat, mode, together if experimental_use_pfor else 0)
         self.release()
-        report_results(self, Query([target], flat, found, unconnected is _NONE))
+        report_results(self, QueryResult([target], flat, found, unconnected is _NONE))
         if unconnected is UnconnectedGradients.ZERO:
             zeros = no_entries if compressed else jacobians.zero_jacobian
             found = [zeros(target, x) if y is None else y for x, y in zip(flat, found, strict=True)]
@@ -485,7 +485,7 @@ class GradientTape(Tape):
         together = jacobians.CHUNK_BYTES if experimental_use_pfor else 0
         found = jacobians.batch_jacobian(self, target, source, check_rows, together)
         self.release()
-        report_results(self, Query([target], [source], [found], reports_none=False))
+        report_results(self, QueryResult([target], [source], [found], reports_none=False))
         return found
 
     def hessian(self, target: Any, sources: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .tape import Tape
 
 
-class Query(NamedTuple):
-    """The arguments and results of a query."""
+class QueryResult(NamedTuple):
+    """The targets, the sources and the results of a query."""
 
     targets: Sequence[Differentiable]
     sources: Sequence[Differentiable]
@@ -37,7 +37,7 @@ class QueryObserver:
         """Returns the log that a new tape needs for this observer, if not any; `in_function`: in a traced function."""
         return None
 
-    def results_found(self, tape: Tape, query: Query) -> None:
+    def results_found(self, tape: Tape, query: QueryResult) -> None:
         """The results of a query exist; those of a Hessian are reported in addition to those of its gradient."""
 
     def query_finished(self, tape: Tape) -> None:
@@ -59,7 +59,7 @@ def unobserve(observer: QueryObserver) -> None:
     observers = tuple(other for other in observers if other is not observer)
 
 
-def report_results(tape: Tape, query: Query) -> None:
+def report_results(tape: Tape, query: QueryResult) -> None:
     """Notifies the observers of a query's results."""
     for observer in observers:
         observer.results_found(tape, query)

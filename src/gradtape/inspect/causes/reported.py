@@ -22,7 +22,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
-from ...engine.tape.queries import Query, new_block
+from ...engine.tape.queries import QueryResult, new_block
 from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
 from ..checks.finite import sound
@@ -112,7 +112,7 @@ class Reporter:
         self._zeros = _Zeros()
 
     @never_raises()
-    def answered(self, tape: Tape, query: Query) -> None:
+    def answered(self, tape: Tape, query: QueryResult) -> None:
         """Checks computed gradients, and reports None and zeros unless the caller requested them."""
         targets, sources, found = list(query.targets), list(query.sources), query.results
         frame = users_frame(2)

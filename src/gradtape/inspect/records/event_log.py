@@ -146,7 +146,7 @@ class EventLog(EventLogLike):
         _set_replayed_line(line)
 
     @never_raises()
-    def answered(self, query: queries.Query) -> None:
+    def answered(self, query: queries.QueryResult) -> None:
         """Traces gradients or Jacobians as computed from the targets."""
         tracers = tuple([x.tracers for x in query.targets if isinstance(x, Tensor)])
         recording = [recorder.key for recorder in dispatch.thread.recorders]
@@ -231,7 +231,7 @@ events = EventLog()
 
 
 # Called with the results of every query, the innermost last; only the innermost is called.
-reporters: list[Callable[[Tape, queries.Query], None]] = []
+reporters: list[Callable[[Tape, queries.QueryResult], None]] = []
 
 
 class _QueryLog(queries.QueryObserver):
@@ -240,7 +240,7 @@ class _QueryLog(queries.QueryObserver):
     def log_class(self, in_function: bool) -> type[Log] | None:
         return TracingLog if events.traces_all else None
 
-    def results_found(self, tape: Tape, query: queries.Query) -> None:
+    def results_found(self, tape: Tape, query: queries.QueryResult) -> None:
         if reporters:
             reporters[-1](tape, query)
         events.answered(query)
