@@ -20,7 +20,7 @@ tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4
 )
 from gradtape import keras  # noqa: E402
-from gradtape.state.sharded_variable import ShardedVariable  # noqa: E402
+from gradtape.state.sharded_storage import ShardedStorage  # noqa: E402
 from keras_gradtape.src.distribution import lay_out  # noqa: E402
 
 layers, distribution = keras.layers, keras.distribution
@@ -87,7 +87,7 @@ def check_data_parallel():
         model = network()
         same(trained(model), alone())
     for variable in (*model.variables, *model.optimizer.variables):
-        spread = variable.value.spread
+        spread = variable.value._storage.buffer
         assert spread.sharding.is_fully_replicated and len(spread.addressable_shards) == 4
     batches = {v.sharding.spec[0] for v in _inputs_of(model)}
     assert batches == {"batch"}, batches
@@ -113,7 +113,7 @@ def check_model_parallel():
         same(trained(model), alone())
     kernel = model.layers[0].kernel
     for variable in (kernel, momentum_of(model)):
-        parts = [part.data.shape for part in variable.value.spread.addressable_shards]
+        parts = [part.data.shape for part in variable.value._storage.buffer.addressable_shards]
         assert parts == [(6, 8)] * 4, parts
 
 
@@ -124,7 +124,7 @@ def check_bytes_on_each_device():
     variables = [v.value for v in (*model.trainable_variables, *model.optimizer.variables) if v.shape.rank]
     whole = sum(v.numpy().nbytes for v in variables)
     for device in range(4):
-        assert 4 * sum(v.spread.addressable_shards[device].data.nbytes for v in variables) == whole
+        assert 4 * sum(v._storage.buffer.addressable_shards[device].data.nbytes for v in variables) == whole
 
 
 def check_describe():
@@ -155,10 +155,10 @@ def check_saving_and_loading_onto_another_layout():
             other = network()
             other.load_weights(os.path.join(folder, "model.weights.h5"))
             same([other.predict(X, verbose=0)], [expected])
-            assert other.layers[0].kernel.value.spread.addressable_shards[0].data.shape == (6, 4)
+            assert other.layers[0].kernel.value._storage.buffer.addressable_shards[0].data.shape == (6, 4)
             again = keras.models.load_model(os.path.join(folder, "model.keras"))
             same([again.optimizer.variables[2].numpy()], [model.optimizer.variables[2].numpy()])
-            assert again.optimizer.variables[2].value.spread.addressable_shards[0].data.shape == (6, 4)
+            assert again.optimizer.variables[2].value._storage.buffer.addressable_shards[0].data.shape == (6, 4)
 
 
 def check_callbacks():
@@ -170,7 +170,7 @@ def check_callbacks():
         data = X[:32], Y[:32]
         model.fit(*data, validation_data=data, batch_size=16, epochs=5, verbose=0, callbacks=[stop, note])
     assert len(seen) == 4, seen  # two epochs of two batches
-    assert isinstance(model.layers[0].kernel.value, ShardedVariable)
+    assert isinstance(model.layers[0].kernel.value._storage, ShardedStorage)
 
 
 def check_train_on_batch():
@@ -188,7 +188,7 @@ def check_a_model_made_before():
     other.train_on_batch(X[:16], Y[:16])
     other.train_on_batch(X[:16], Y[:16])
     same(model.get_weights(), other.get_weights())
-    assert momentum_of(model).value.spread.addressable_shards[0].data.shape == (6, 8)
+    assert momentum_of(model).value._storage.buffer.addressable_shards[0].data.shape == (6, 8)
 
 
 def loop(model, wrap):
@@ -204,7 +204,7 @@ def loop(model, wrap):
 
     run = wrap(step)
     losses = [float(run(X[i : i + 16], Y[i : i + 16])) for i in (0, 16, 0)]
-    gathered = model.layers[0].kernel.value._array is not None
+    gathered = model.layers[0].kernel.value._storage.array is not None
     return losses, model.get_weights(), gathered
 
 
@@ -234,7 +234,8 @@ def check_large_values_are_made_in_parts():
         expected = keras.Variable(kind(seed=5), (64, 512), name="kernel").numpy()
         with distribution.ModelParallel(layout_map=layouts).scope():
             made = keras.Variable(kind(seed=5), (64, 512), name="kernel")
-        assert made.value._array is None and made.value.spread.addressable_shards[3].data.shape == (64, 128)
+        storage = made.value._storage
+        assert storage.array is None and storage.buffer.addressable_shards[3].data.shape == (64, 128)
         np.testing.assert_allclose(made.numpy(), expected, rtol=1e-5, atol=1e-8)
     backend._LARGE = large
 
@@ -278,7 +279,7 @@ def check_a_function_compiled_before():
         lay_out(variable)
     double()
     np.testing.assert_array_equal(variable.numpy(), 8 * np.arange(4))
-    assert variable.value.spread.addressable_shards[0].data.shape == (2,)
+    assert variable.value._storage.buffer.addressable_shards[0].data.shape == (2,)
 
 
 def check_two_meshes():
@@ -319,7 +320,7 @@ def check_variables_outside_of_keras():
     kernel[1].assign(np.zeros(4, "float32"))
     kernel.scatter_add(tf.IndexedSlices(tf.ones((1, 4)), tf.constant([0])))
     np.testing.assert_allclose(kernel.numpy()[:2], [before[0] + 2, np.zeros(4)], rtol=1e-6)
-    assert kernel.spread.addressable_shards[0].data.shape == (6, 2)
+    assert kernel._storage.buffer.addressable_shards[0].data.shape == (6, 2)
     assert kernel.device and repr(kernel) and kernel.sharding.spec[1] == "model"
     checkpoint = tf.train.Checkpoint(kernel=layer.kernel)
     with tempfile.TemporaryDirectory() as folder:
@@ -327,7 +328,7 @@ def check_variables_outside_of_keras():
         kernel.assign(before)
         checkpoint.restore(path)
     np.testing.assert_allclose(kernel.numpy()[1], np.zeros(4))
-    assert kernel.spread.addressable_shards[0].data.shape == (6, 2)
+    assert kernel._storage.buffer.addressable_shards[0].data.shape == (6, 2)
 
 
 def main():

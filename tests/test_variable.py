@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.state import variable_updates
+from gradtape.state import storage
 
 
 def values(*tensors):
@@ -315,13 +315,13 @@ def test_forward_mode_follows_assignments():
 
 
 def test_a_slice_lets_go_of_its_variable():
-    from gradtape.state import variable_parts
+    from gradtape.state import variable_updates
 
     v = tf.Variable([1.0, 2.0])
     part = v[0]
-    assert id(part) in variable_parts._sliced
+    assert id(part) in variable_updates._sliced
     del part
-    assert not variable_parts._sliced
+    assert not variable_updates._sliced
 
 
 @pytest.mark.parametrize("member", [name for name in dir(tf.Variable) if not name.startswith("_")])
@@ -331,7 +331,7 @@ def test_members_are_documented(member):
 
 @pytest.fixture(params=[0, 1 << 22], ids=["in place", "anew"])
 def smallest_in_place(request, monkeypatch):
-    monkeypatch.setattr(variable_updates, "UPDATED_IN_PLACE", request.param)
+    monkeypatch.setattr(storage, "UPDATED_IN_PLACE", request.param)
 
 
 def test_an_update_in_place_is_seen_by_nobody_who_read_before(smallest_in_place):
@@ -418,9 +418,9 @@ def test_rows_of_a_value_that_a_function_has_just_assigned_are_updated():
 def test_rows_of_a_variable_that_nobody_holds_are_written_in_place():
     v = tf.Variable(np.zeros((100, 4)))
     v.scatter_nd_add([[0]], tf.ones([1, 4], tf.float64))  # the initial value may be known to others
-    memory = v._array.ctypes.data
+    memory = v._storage.array.ctypes.data
     v.scatter_nd_add([[2], [2]], tf.ones([2, 4], tf.float64))
-    assert v._array.ctypes.data == memory
+    assert v._storage.array.ctypes.data == memory
     assert v.numpy()[:3, 0].tolist() == [1.0, 0.0, 2.0]
 
 

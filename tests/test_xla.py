@@ -161,7 +161,7 @@ def counter():
 
 
 def on_device(v):
-    return isinstance(v._read.array, jax.Array)
+    return isinstance(v._storage.latest(), jax.Array)
 
 
 def test_variables_stay_on_the_device_until_somebody_looks():
@@ -218,10 +218,10 @@ def test_a_variable_that_is_only_read_is_copied_once():
     f = compiled(lambda: v * 2)
     for _ in range(3):
         f()
-    copy = v._copy
+    copy = v._storage.buffer
     assert copy is not None
     f()
-    assert v._copy is copy
+    assert v._storage.buffer is copy
     v.assign([3.0, 4.0])
     assert f().numpy().tolist() == [6.0, 8.0]
 

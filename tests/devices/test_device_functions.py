@@ -8,7 +8,7 @@ from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
 from gradtape.graph.function.observers import look
-from gradtape.state.device_variable import DeviceVariable
+from gradtape.state.device_storage import DeviceStorage
 
 
 def trained(function=None):
@@ -100,7 +100,7 @@ def test_variables_made_in_functions_are_there(gpu, jit, lifted, initial):
 
     results = [f(tf.constant([1.0, 1.5])).numpy().tolist() for _ in range(3)]
     assert results == ([[2.0, 3.5], [3.0, 5.0], [4.0, 6.5]] if lifted else [[2.0, 3.5]] * 3)
-    assert type(made[-1]) is DeviceVariable
+    assert type(made[-1]._storage) is DeviceStorage
 
 
 def test_control_flow_in_functions(gpu):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.state.device_variable import DeviceVariable
+from gradtape.state.device_storage import DeviceStorage
 
 
 def looped(v, x):
@@ -40,7 +40,7 @@ def test_a_replay_computes_what_the_program_does(tmp_path, step, wrap):
 
     def run(at):
         v, x = tf.Variable(at, name="v"), tf.constant([0.5, 1.5])
-        assert type(v) is DeviceVariable
+        assert type(v._storage) is DeviceStorage
         with tf.GradientTape(trace=True, persistent=True) as tape:
             tape.watch(x)
             y = tf.reduce_sum(step(v, x) + v)

@@ -9,12 +9,12 @@ import pytest
 from stand_in import MODULE, ON_GPU
 
 import gradtape as tf
-from gradtape.state.device_variable import DeviceVariable
+from gradtape.state.device_storage import DeviceStorage
 
 
 def test_variables(gpu):
     v = tf.Variable([1.0, 2.0, 3.0])
-    assert type(v) is DeviceVariable
+    assert type(v._storage) is DeviceStorage
     before = v.value()
     v.assign_add([1.0, 1.0, 1.0])
     v.assign_sub(tf.constant([0.5, 0.5, 0.5]))
@@ -105,7 +105,7 @@ def test_copies_of_variables_go_where_new_tensors_go(gpu):
     v = tf.Variable([1.0, 2.0])
     for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
         other = again(v)
-        assert type(other) is DeviceVariable
+        assert type(other._storage) is DeviceStorage
         assert other.device == other.value().device == v.device
         other.assign_add([1.0, 1.0])
         with tf.device("/CPU:0"):

@@ -68,8 +68,8 @@ def serve() -> None:
 
 def _give_places() -> None:
     """Gives tensors and variables the `__module__` of TensorFlow's classes, by which libraries recognize them."""
-    for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.lazy_tensors", "gradtape.state.device_variable"):
-        importlib.import_module(kinds)
+    for kinds in ("engine.registry.devices", "graph.trace.traced", "graph.trace.lazy_tensors"):
+        importlib.import_module(f"gradtape.{kinds}")
 
     for base, place in _PLACES:
         waiting: list[type] = [base]

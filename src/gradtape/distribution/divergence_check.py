@@ -7,12 +7,12 @@ others. GPU compilers use the same analysis for barriers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..graph.ir.graph import Graph, Node, Value, all_nodes, subgraphs
 from ..graph.trace.traced import Untraceable
+from ..state.variable import Variable
 from . import collective_ops
-from .shards import LocalPart
+from .shards import MirroredStorage, is_placeholder
 
 
 class Agreement:
@@ -38,10 +38,11 @@ class Agreement:
                 self._variables = variables
 
 
-def _may_differ(variable: Any) -> bool:
+def _may_differ(variable: Variable) -> bool:
     """Returns whether a variable may differ between replicas: it is sync-on-read, or replicas wrote to copies."""
-    own = getattr(variable, "may_differ", False) or getattr(variable, "_copies", ())
-    return isinstance(variable, LocalPart) or bool(own)
+    storage = variable._storage
+    own = isinstance(storage, MirroredStorage) and (storage.may_differ or bool(storage.copies))
+    return own or is_placeholder(variable)
 
 
 def _differing(graph: Graph, inputs: Sequence[bool]) -> list[bool]:

@@ -128,7 +128,8 @@ class StrategyExtended:
     def value_container(self, value: Any) -> Any:
         """Returns the distributed variable that a replica's copy belongs to."""
         for variable in self.variables:
-            if any([part is value for part in getattr(variable, "_copies", getattr(variable, "_values", ()))]):
+            storage: Any = variable._storage
+            if any([part is value for part in getattr(storage, "copies", getattr(variable, "_values", ()))]):
                 return variable
         return value
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.budgets import readable_bytes
-from ..state.sharded_variable import ShardedVariable
 from ..state.variable import Variable
 
 
@@ -19,8 +18,8 @@ def described(variables: Iterable[tuple[str, Variable]]) -> str:
     for name, variable in variables:
         size = math.prod(variable.dims) * variable.dtype.size
         whole += size
-        if isinstance(variable, ShardedVariable):
-            sharding = variable.sharding
+        if variable._storage.layout is not None:
+            sharding = variable._storage.layout.sharding
             meshes[_mesh(sharding.mesh)] = None
             part = tuple(sharding.shard_shape(variable.dims))
             layout = "copied" if sharding.is_fully_replicated else str(tuple(sharding.spec))

@@ -20,9 +20,10 @@ from ..graph.executors.xla.mesh import sharding
 from ..graph.ir.effects import Changed, draw
 from ..graph.ir.graph import Graph, Value
 from ..graph.trace.traced import Untraceable
-from ..state.variable import Variable, updating
+from ..state.storage import updating
+from ..state.variable import Variable
 from .collective_ops import AXIS
-from .shards import LocalPart, Shard
+from .shards import MirroredStorage, PlaceholderStorage, Shard, is_placeholder
 from .variables import MirroredVariable
 
 _LARGE = 1 << 16  # bytes; larger constants become arguments of the program
@@ -51,11 +52,11 @@ class ReplicatedProgram:
         lowering = Lowering(graph)
         if lowering.ordered:
             raise Untraceable("it prints, or calls Python")
-        parts = [isinstance(v, LocalPart) for v in self._variables]
+        parts = [is_placeholder(v) for v in self._variables]
         passed = [*(node.outputs[0] for node in self._draws), *large]
         self._per = [*parts, *stacked, *[False] * len(passed)]
         values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
-        new_parts = [isinstance(v, LocalPart) for v in self._updated]
+        new_parts = [is_placeholder(v) for v in self._updated]
         with jax.enable_x64(True):
             function = self._function(lowering, passed, [*each, *new_parts])
             shapes = [self._form(v, per) for v, per in zip(values, self._per, strict=True)]
@@ -140,19 +141,20 @@ class ReplicatedProgram:
 
     def _held(self, variable: Any) -> Any:
         """Returns the value of a variable as an array on the mesh."""
-        if isinstance(variable, LocalPart):
-            return self._rows(variable)
-        if isinstance(variable, MirroredVariable):
-            held = variable.shards()
+        storage = variable._storage
+        if isinstance(storage, PlaceholderStorage):
+            return self._rows(storage)
+        if isinstance(storage, MirroredStorage):
+            held = storage.shards()
             if held is not None and getattr(held, "sharding", None) == self._one and not held.is_deleted():
                 return held
-            if variable._copies:
-                return self._differing([variable, *variable._copies])
-            now, at = variable._settled(), variable._mesh_copy
+            if storage.copies:
+                return self._differing([variable, *storage.copies])
+            now, at = storage.host(), storage.mesh_copy
             if at is None or at[0] is not now or at[1].is_deleted() or at[1].sharding != self._one:
-                at = variable._mesh_copy = (now, self._put(now, False))
+                at = storage.mesh_copy = (now, self._put(now, False))
             return at[1]
-        now = variable._on_device(self._jax.device_put)
+        now = storage.xla(self._jax.device_put)
         known = self._copies.get(id(variable))
         if known is None or known[0] is not now or known[1].is_deleted():
             known = self._copies[id(variable)] = (now, self._put(now, False))
@@ -161,30 +163,31 @@ class ReplicatedProgram:
     def _differing(self, copies: Sequence[Variable]) -> Any:
         """Builds a "replicated" array whose copies differ between devices."""
         devices = [d for d in self._mesh.devices.flat if d.process_index == self._jax.process_index()]
-        values = [self._jax.device_put(v._settled(), d) for v, d in zip(copies, devices, strict=True)]
+        values = [self._jax.device_put(v._storage.host(), d) for v, d in zip(copies, devices, strict=True)]
         return self._jax.make_array_from_single_device_arrays(copies[0].dims, self._one, values)
 
-    def _rows(self, variable: LocalPart) -> Any:
-        whole: Any = variable.whole()
-        stacked = variable._stacked
+    def _rows(self, storage: PlaceholderStorage) -> Any:
+        whole: Any = storage.whole()
+        stacked = storage.stacked
         parts = whole._values
         if stacked is not None and stacked.sharding == self._all and not stacked.is_deleted():
-            if all([p._array is None and getattr(p._read.array, "of", None) is stacked for p in parts]):
+            if all([getattr(p._storage.latest(), "of", None) is stacked for p in parts]):
                 return stacked
-        return self._put(np.stack([p._settled() for p in parts]), True)
+        return self._put(np.stack([p._storage.host() for p in parts]), True)
 
     def _commit(self, updates: Sequence[Any]) -> None:
         """Assigns the new arrays to the updated variables."""
         for variable, new in zip(self._updated, updates, strict=True):
-            if isinstance(variable, LocalPart):
-                whole: Any = variable.whole()
-                variable._stacked = new
+            storage = variable._storage
+            if isinstance(storage, PlaceholderStorage):
+                whole: Any = storage.whole()
+                storage.stacked = new
                 for i, part in enumerate(whole._values):
-                    part._take_from_device(Shard(new, i, is_row=True))
+                    part._storage.take_xla(Shard(new, i, is_row=True))
             elif isinstance(variable, MirroredVariable):
                 variable.take_shards(new)
             else:
-                variable._take_from_device(new.addressable_shards[0].data)
+                storage.take_xla(new.addressable_shards[0].data)
 
 
 def _local(stacked: Any) -> Any:

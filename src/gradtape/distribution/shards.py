@@ -1,38 +1,20 @@
-"""Components of distributed variables: one replica's copy, and its placeholder in an SPMD program."""
+"""Storages of distributed variables: mirrored values, components of replicas, and placeholders in SPMD programs."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..graph.trace.trace import present_trace
+from ..core.dtypes import DType
+from ..state.storage import HostArray, HostStorage, XlaArray
 from ..state.variable import Variable
+from .context import place
 
-
-class LocalPart(Variable):
-    """The placeholder for each replica's component of a variable while an SPMD program is traced."""
-
-    def __init__(self, whole: Any) -> None:
-        self.whole = weakref.ref(whole)
-        self.dtype, self._shape, self._title = whole.dtype, whole._shape, whole._title
-        self._trainable = False
-        self._array = None
-        self._read = wrap(whole._values[0]._settled(), whole.dtype)
-        self._stacked: Any = None  # the components as one array sharded over the devices, after a run
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The shape of a component."""
-        whole = self.whole()
-        assert whole is not None
-        return whole.dims
-
-    def _as_tensor(self) -> Tensor:
-        return present_trace().read(self)
+if TYPE_CHECKING:
+    from .variables import SyncOnReadVariable
 
 
 class Shard:
@@ -52,29 +34,113 @@ class Shard:
         there = np.asarray(self.of.addressable_shards[self._at].data)
         return np.asarray(there[0]) if self._is_row else there
 
+    def is_deleted(self) -> bool:
+        """Whether the buffer of the whole array was donated to a program."""
+        return bool(self.of.is_deleted())
 
-class PartVariable(Variable):
-    """One replica's component of a distributed variable."""
 
-    _distribute_strategy: Any
-    _replica: int
+class ComponentStorage(HostStorage):
+    """One replica's component of a distributed variable: an array of its own, or a `Shard` of a program's result."""
+
+    def __init__(self, array: HostArray, dtype: DType, strategy: Any, replica: int) -> None:
+        super().__init__(array, dtype, str(strategy.extended.worker_devices[replica]))
+
+    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
+        """Return the value for a single-device program, which cannot take a shard."""
+        self.host()
+        if isinstance(self.buffer, Shard):
+            self.buffer = None
+        return super().xla(put)
+
+
+class PlaceholderStorage(HostStorage):
+    """Represents each replica's component of a sync-on-read variable while an SPMD program is traced."""
+
+    def __init__(self, whole: SyncOnReadVariable) -> None:
+        super().__init__(whole._values[0]._storage.host(), whole.dtype)
+        self.whole = weakref.ref(whole)
+        self.stacked: Any = None  # the components as one array sharded over the devices, after a run
 
     @property
-    def device(self) -> str:
-        """The device of the replica."""
-        return str(self._distribute_strategy.extended.worker_devices[self._replica])
-
-    def _on_device(self, put: Callable[[Any], Any]) -> Any:
-        self._settled()
-        if self._copy is not None and isinstance(self._copy[1], Shard):
-            self._copy = None
-        return super()._on_device(put)
+    def dims(self) -> tuple[int, ...]:
+        """The shape of a component."""
+        whole = self.whole()
+        assert whole is not None
+        return whole.dims
 
 
-def part_of(value: Any, name: str, options: dict[str, Any], strategy: Any, replica: int) -> Variable:
+class PerReplicaStorage(HostStorage):
+    """A value per replica, in the storages of component variables; the host value is the aggregate over replicas.
+
+    The array of this storage is the single value of an export to a SavedModel.
+    """
+
+    def __init__(self, array: HostArray, dtype: DType, whole: SyncOnReadVariable) -> None:
+        super().__init__(array, dtype)
+        self._whole = weakref.ref(whole)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of a component."""
+        whole = self._whole()
+        return whole._values[0].dims if whole is not None and whole._values else super().dims
+
+    def host(self) -> HostArray:
+        """Aggregate the components."""
+        whole = self._whole()
+        if place.as_one or whole is None or not whole._values:
+            return super().host()
+        array: HostArray = whole._as_tensor().array
+        return array
+
+
+class MirroredStorage(HostStorage):
+    """One value for all replicas until they diverge, then a copy per replica: this one's is that of the first."""
+
+    def __init__(self, array: HostArray, dtype: DType) -> None:
+        super().__init__(array, dtype)
+        self.copies: tuple[Variable, ...] = ()  # after divergence: the copies of replicas 1, 2, ...
+        self.may_differ = False  # whether an SPMD program lets each replica write its own value
+        self.mesh_copy: Any = None  # a host value, and its replicated array on the devices of all replicas
+
+    def take_shards(self, array: Any) -> None:
+        """Make an array on the devices of all replicas the value. The caller holds `updating`."""
+        self.take_xla(array)
+        for i, copy in enumerate(self.copies, 1):
+            copy._storage.take_xla(Shard(array, i, is_row=False))
+
+    def shards(self) -> Any:
+        """Return the array on the devices of all replicas if it is the current value, else None."""
+        storages: list[Any] = [copy._storage for copy in self.copies]
+        is_whole = all([getattr(storage.buffer, "of", None) is self.buffer for storage in storages])
+        return self.buffer if is_whole else None
+
+    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
+        """Return the value for a single-device program; a value on several devices is copied to the host first."""
+        if len(getattr(getattr(self.buffer, "sharding", None), "device_set", ())) > 1:
+            self.host()
+            self.buffer = None
+        return super().xla(put)
+
+
+def placeholder_of(whole: SyncOnReadVariable) -> Variable:
+    """Creates the placeholder for each replica's component of a variable in SPMD programs."""
+    variable = object.__new__(Variable)
+    variable.dtype, variable._shape, variable._title = whole.dtype, whole._shape, whole._title
+    variable._trainable = False
+    variable._storage = PlaceholderStorage(whole)
+    return variable
+
+
+def is_placeholder(variable: Variable) -> bool:
+    """Returns whether a variable stands for each replica's component in an SPMD program."""
+    return isinstance(variable._storage, PlaceholderStorage)
+
+
+def part_of(value: HostArray, name: str, options: dict[str, Any], strategy: Any, replica: int) -> Variable:
     """Creates a component variable directly, without the active variable creators."""
-    variable = object.__new__(PartVariable)
-    variable._distribute_strategy, variable._replica = strategy, replica
+    variable = object.__new__(Variable)
     Variable.__init__(variable, value, name=name, **options)
     variable._title = f"{name}:0"  # the name includes the scopes already
+    variable._storage = ComponentStorage(variable._storage.host(), variable.dtype, strategy, replica)
     return variable

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..core.scopes import holding
+from ..core.tensor import Tensor
 from ..engine.run.convert import readable, register
-from ..state.variable import Variable, _converted
+from ..state.storage import Storage, storage_of
+from ..state.variable import Variable, _converted, creation
 from ..state.variable_creators import variable_creator_scope
 from .values import DistributedValues
-from .variables import SCATTERS, SyncOnReadVariable, check_aggregation, kind_of, plain
+from .variables import SCATTERS, MirroredVariable, SyncOnReadVariable, check_aggregation, kind_of, plain
 
 
-class OnlyCopy(DistributedValues):
-    """Mixin for variables created in the scope of a mirroring strategy with one replica."""
+class OnlyCopy(DistributedValues, Variable):
+    """A variable created in the scope of a mirroring strategy with one replica; reads stay on the fast path."""
 
     _strategy: Any = None
 
+    def _store(self, value: Tensor) -> Storage:
+        return storage_of(value)
+
     @property
-    def _values(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def _values(self) -> tuple[Variable, ...]:  # type: ignore[override]
         return (self,)
 
     @property
-    def values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[Variable, ...]:
         """The copy of each replica: the variable itself."""
         return (self,)
 
@@ -32,34 +37,33 @@ class OnlyCopy(DistributedValues):
         """The strategy that created the variable."""
         return self._strategy
 
-    def __reduce__(self) -> Any:
-        variable: Any = self
-        return plain, (variable.numpy(), variable._trainable, variable._title.removesuffix(":0"))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        variable: Any = self
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         with variable_creator_scope(creator_of(self._strategy)):
             made = memo[id(self)] = Variable(
-                variable.numpy(), variable.trainable, name=variable.name.removesuffix(":0"), shape=variable.shape,
-                constraint=variable.constraint, synchronization=variable.synchronization,
-                aggregation=variable.aggregation,
+                self.numpy(), self.trainable, name=self.name.removesuffix(":0"), shape=self.shape,
+                constraint=self.constraint, synchronization=self.synchronization, aggregation=self.aggregation,
             )  # fmt: skip
         return made
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}:{{\n  0: {Variable.__repr__(self)}\n}}"  # type: ignore[arg-type]
+        return f"{type(self).__name__}:{{\n  0: {Variable.__repr__(self)}\n}}"
 
     __str__ = __repr__
 
 
-@functools.cache
-def _only_copy(kind: type[Variable], name: str) -> Any:
-    """Returns a subclass of a variable class with `OnlyCopy` mixed in; reads stay on the fast path."""
-    refused = dict.fromkeys(SCATTERS, SyncOnReadVariable._scatter) if name == SyncOnReadVariable.__name__ else {}
-    made = type(name, (OnlyCopy, kind), {"__module__": __name__, **refused})
-    register(made, _converted, 0)
-    readable.add(made)
-    return made
+# The names are those of the classes for several replicas: they are shown to the user.
+_CLASSES: dict[type[Variable], type[OnlyCopy]] = {
+    MirroredVariable: type("MirroredVariable", (OnlyCopy,), {}),
+    SyncOnReadVariable: type(
+        "SyncOnReadVariable", (OnlyCopy,), dict.fromkeys(SCATTERS, SyncOnReadVariable._scatter)
+    ),
+}  # fmt: skip
+for _class in _CLASSES.values():
+    register(_class, _converted, 0)
+    readable.add(_class)
 
 
 def creator_of(strategy: Any) -> Callable[..., Any]:
@@ -67,11 +71,11 @@ def creator_of(strategy: Any) -> Callable[..., Any]:
 
     def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
         kind, arguments = kind_of(arguments)
-        variable = next_creator(**arguments)
+        with holding(creation, variable_class=_CLASSES[kind]):
+            variable = next_creator(**arguments)
         check_aggregation(variable)
-        if isinstance(variable, Variable) and not isinstance(variable, DistributedValues):
-            variable.__class__ = _only_copy(type(variable), kind.__name__)
-            variable._strategy = strategy  # type: ignore[attr-defined]
+        if isinstance(variable, OnlyCopy) and variable._strategy is None:
+            variable._strategy = strategy
         return variable
 
     return create

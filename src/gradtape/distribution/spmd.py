@@ -40,7 +40,7 @@ from .divergence_check import Agreement
 from .draws import varied_by
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
-from .shards import LocalPart
+from .shards import is_placeholder
 from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
 from .variables import DistributedVariable
 
@@ -228,7 +228,7 @@ class _ReplicasTrace(Trace):
 
     def write(self, variable: Variable, value: Tensor) -> None:
         """Assigns `value` to `variable` in the trace; the values may differ between devices."""
-        if place.context is not None and not isinstance(variable, DistributedVariable | LocalPart):
+        if place.context is not None and not (isinstance(variable, DistributedVariable) or is_placeholder(variable)):
             if not self.variables.is_local(variable):
                 raise Untraceable(f"{variable.name}, made outside of the strategy's scope, is assigned in a replica")
         super().write(variable, value)

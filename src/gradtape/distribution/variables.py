@@ -29,7 +29,7 @@ from ..state.variable_creators import variable_creator_scope
 from .context import above_replicas, place, replica_of
 from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context
-from .shards import LocalPart, PartVariable, Shard, part_of
+from .shards import MirroredStorage, PerReplicaStorage, part_of, placeholder_of
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
 SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
@@ -44,7 +44,6 @@ class DistributedVariable(Variable, DistributedValues):
     is_distributed = True
     is_mirrored: bool
     _strategy: Any = None
-    _copies: tuple[Variable, ...] = ()  # after divergence of a mirrored variable: the copies of replicas 1, 2, ...
 
     def _begin(self, strategy: Any) -> None:
         """Completes the initialization after `Variable.__init__`."""
@@ -74,7 +73,7 @@ class DistributedVariable(Variable, DistributedValues):
             with dispatch.recorded_by(()):
                 read = trace.read(part)
             return self._marked(read)
-        return self._marked(wrap(part._settled(), part.dtype))
+        return self._marked(wrap(part._storage.host(), part.dtype))
 
     def __reduce__(self) -> Any:
         return plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
@@ -85,7 +84,7 @@ class DistributedVariable(Variable, DistributedValues):
         name, rows = self._title.removesuffix(":0"), []
         for i in range(self._local()):
             shown = f"{name}/replica_{i}:0" if i else self._title
-            value = text_of(wrap(Variable._settled(self._part(i)), self.dtype)._shown(), repr)
+            value = text_of(wrap(self._part(i)._storage.host(), self.dtype)._shown(), repr)
             rows.append(f"  {i}: <tf.Variable '{shown}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>")
         return f"{type(self).__name__}:{{\n" + ",\n".join(rows) + "\n}"
 
@@ -114,15 +113,15 @@ class DistributedVariable(Variable, DistributedValues):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         arguments = {
-            "initial_value": Variable._settled(self._part(0)), "trainable": self._trainable,
+            "initial_value": self._part(0)._storage.host(), "trainable": self._trainable,
             "aggregation": self._aggregation, "synchronization": self._synchronization,
             "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
         }  # fmt: skip
         made: Any = _created(self._strategy, arguments)
         memo[id(self)] = made
-        if not self.is_mirrored or self._copies:
+        if not isinstance(self._storage, MirroredStorage) or self._storage.copies:
             for own, other in zip(made._values, self._values, strict=True):
-                own._take(Variable._settled(other))
+                own._storage.take(other._storage.host())
         return made
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
@@ -162,13 +161,15 @@ class MirroredVariable(DistributedVariable):
     """A variable with the same value on each replica."""
 
     is_mirrored = True
-    may_differ = False  # whether an SPMD program lets each replica write its own value
-    _mesh_copy: Any = None  # a host value, and its replicated array on the devices of all replicas
+    _storage: MirroredStorage
+
+    def _store(self, value: Tensor) -> MirroredStorage:
+        return MirroredStorage(value.array, value.dtype)
 
     @property
     def _values(self) -> tuple[Variable, ...]:  # type: ignore[override]
         self._diverge()
-        return (self, *self._copies)
+        return (self, *self._storage.copies)
 
     @property
     def values(self) -> tuple[Variable, ...]:
@@ -176,19 +177,21 @@ class MirroredVariable(DistributedVariable):
         return self._values
 
     def _part(self, replica: int) -> Variable:
-        return self if replica == 0 or not self._copies else self._copies[replica - 1]
+        copies = self._storage.copies
+        return self if replica == 0 or not copies else copies[replica - 1]
 
     def _as_tensor(self) -> Tensor:
-        if self._copies and place.spmd is None:
+        copies = self._storage.copies
+        if copies and place.spmd is None:
             context = replica_of(self._strategy)
             at = place.updated if context is None else context.local_id
             if at:
-                return self._read_of(self._copies[at - 1])
+                return self._read_of(copies[at - 1])
         return super()._as_tensor()
 
     def _diverge(self) -> None:
         """Gives each replica a copy of its own (copy-on-write)."""
-        if self._copies or self._local() == 1:
+        if self._storage.copies or self._local() == 1:
             return
         self._make_copies()
         if thread.trace is not None:  # the trace so far reads and writes the single value: retrace
@@ -198,27 +201,18 @@ class MirroredVariable(DistributedVariable):
         options = {"trainable": self._trainable, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             name = self._title.removesuffix(":0")
-            self._copies = tuple([
+            self._storage.copies = tuple([
                 part_of(self.numpy(), f"{name}/replica_{i}", options, self._strategy, i)
                 for i in range(1, self._local())
             ])  # fmt: skip
 
     def take_shards(self, array: Any) -> None:
         """Takes an array on the devices of all replicas as the value. The caller holds `updating`."""
-        self._take_from_device(array)
-        if self.may_differ and not self._copies:
+        storage = self._storage
+        storage.take_xla(array)
+        if storage.may_differ and not storage.copies:
             self._make_copies()
-            self._take_from_device(array)
-        for i, copy in enumerate(self._copies, 1):
-            copy._take_from_device(Shard(array, i, is_row=False))
-
-    def shards(self) -> Any:
-        """Returns the array on the devices of all replicas if it is the current value, else None."""
-        array = self._read.array if self._array is None else self._copy[1] if self._copy is not None else None
-        held = [copy._read.array if copy._array is None else (copy._copy or (None, None))[1] for copy in self._copies]
-        if array is None or any([getattr(x, "of", None) is not array for x in held]):
-            return None
-        return None if self._copy is not None and self._copy[0] is not self._array else array
+        storage.take_shards(array)
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
         """Applies an assignment by context: in a replica, in cross-replica context, or in an update of one copy."""
@@ -237,7 +231,7 @@ class MirroredVariable(DistributedVariable):
                 self._diverge()
                 method(self._part(context.local_id), value, **options)
             else:
-                self.may_differ = True
+                self._storage.may_differ = True
                 method(self, value, **options)
             return self
 
@@ -251,14 +245,6 @@ class MirroredVariable(DistributedVariable):
 
         context.merge_call(merge, (value,))
         return self
-
-    def _on_device(self, put: Callable[[Any], Any]) -> Any:
-        """Returns the value for a single-device program; a value on several devices is copied to the host first."""
-        held = self._read.array if self._array is None else self._copy[1] if self._copy else None
-        if held is not None and len(getattr(getattr(held, "sharding", None), "device_set", ())) > 1:
-            self._settled()
-            self._copy = None
-        return super()._on_device(put)
 
 
 def _scatter(name: str) -> Callable[..., Any]:
@@ -286,15 +272,20 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable with one value per replica; a cross-replica read returns the sum, the mean or the first."""
 
     is_mirrored = False
+    _values: tuple[Variable, ...] = ()  # the component of each replica
+
+    def _store(self, value: Tensor) -> PerReplicaStorage:
+        return PerReplicaStorage(value.array, value.dtype, self)
 
     def _begin(self, strategy: Any) -> None:
         super()._begin(strategy)
-        start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
+        start, name = self._storage.host(), self._title.removesuffix(":0")
+        options = {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
             made = [part_of(start, each, options, strategy, i) for i, each in enumerate(names)]
         self._values = tuple(made)
-        self.local = LocalPart(self)  # placeholder for the component in SPMD programs
+        self.local = placeholder_of(self)  # placeholder for the component in SPMD programs
 
     @property
     def values(self) -> tuple[Variable, ...]:
@@ -303,11 +294,6 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _part(self, replica: int) -> Variable:
         return self._values[replica]
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The shape of the current value as a plain tuple."""
-        return self._values[0].dims
 
     def _as_tensor(self) -> Tensor:
         if place.as_one:
@@ -336,9 +322,6 @@ class SyncOnReadVariable(DistributedVariable):
             return own if workers is None else workers.first_value(own)  # type: ignore[no-any-return]
         first: Tensor = place.spmd.of_all(self._read_of(self.local))[0]
         return first
-
-    def _settled(self) -> Any:
-        return super()._settled() if place.as_one else self._as_tensor().array
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
         if place.as_one:
@@ -399,7 +382,7 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
     if isinstance(variable, SyncOnReadVariable):
         parts: tuple[Variable, ...] = variable._values
     else:
-        parts = variable._values if differ else (variable, *variable._copies)  # type: ignore[attr-defined]
+        parts = variable._values if differ else (variable, *variable._storage.copies)  # type: ignore[attr-defined]
     results = []
     for i, part in enumerate(parts):
         with _updating(i, each=len(parts) > 1):
@@ -456,6 +439,6 @@ def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
     return variable  # type: ignore[no-any-return]
 
 
-for _kind in (MirroredVariable, SyncOnReadVariable, LocalPart, PartVariable):
+for _kind in (MirroredVariable, SyncOnReadVariable):
     register(_kind, _converted, 0)
     readable.add(_kind)

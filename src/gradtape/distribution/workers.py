@@ -85,9 +85,9 @@ class Workers:
     def begin(self, variable: Variable) -> None:
         """Initializes a variable with its value on the first process."""
         with dispatch.traced_by(None):
-            value = np.asarray(Variable._settled(variable))
+            value = np.asarray(variable._storage.host())
             if value.dtype.kind != "O":
-                variable._take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
+                variable._storage.take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
 
     @staticmethod
     def described(name: str, graph: Any) -> str:

@@ -28,11 +28,10 @@ def _gpus() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = _cupy().gpus()
     devices.set_memory_probe(_cupy().memory_info, _cupy().reset_memory_stats)
     devices.when_tensor_float_32(_cupy().use_tensor_float_32)
-    from . import device_variable  # noqa: F401  what variables become there
+    from . import device_storage  # noqa: F401  where variables are stored there
 
     return found
 
 
 def _module_of(device: Device) -> ArrayModule:
-    module: ArrayModule = _cupy().module_of(device.name)
-    return module
+    return _cupy().module_of(device.name)

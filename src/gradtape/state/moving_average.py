@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsFloat
 
 from ..core.tensor import wrap
 from ..engine.run import dispatch
@@ -29,12 +29,9 @@ class ExponentialMovingAverage:
     """
 
     def __init__(
-        self,
-        decay: Any,
-        num_updates: Any = None,
-        zero_debias: bool = False,
+        self, decay: float, num_updates: SupportsFloat | None = None, zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._decay = decay
         self._num_updates = num_updates
         self._name = name
@@ -47,38 +44,36 @@ class ExponentialMovingAverage:
 
     def apply(self, var_list: Iterable[Any] | None = None) -> None:
         """Update the averages of these variables; a new average starts at the variable's value."""
-        variables = list(var_list or ())
+        variables = [getattr(variable, "_gradtape_variable", variable) for variable in var_list or ()]
         for variable in variables:
-            held = getattr(variable, "_gradtape_variable", variable)
-            if not isinstance(held, Variable):
+            if not isinstance(variable, Variable):
                 raise TypeError(
                     "tf.train.ExponentialMovingAverage does not support non-Variable tensors when eager execution is "
                     f"enabled, got {variable!r}."
                 )
-            if not held.dtype.is_floating:
-                raise TypeError(f"The variables must be half, float, or double: {held.name}")
+            if not variable.dtype.is_floating:
+                raise TypeError(f"The variables must be half, float, or double: {variable.name}")
         decay = self._decay
         if self._num_updates is not None:
             count = float(self._num_updates)
             decay = min(decay, (1.0 + count) / (10.0 + count))
         for variable in variables:
-            held = getattr(variable, "_gradtape_variable", variable)
-            if id(held) not in self._averages:
-                self._averages[id(held)] = (held, self._begin(held))
-            average = self._averages[id(held)][1]
-            average.assign_sub((average - held) * (1.0 - decay))
+            if id(variable) not in self._averages:
+                self._averages[id(variable)] = (variable, self._begin(variable))
+            average = self._averages[id(variable)][1]
+            average.assign_sub((average - variable) * (1.0 - decay))
 
     def _begin(self, variable: Variable) -> Variable:
         with dispatch.traced_by(None):
             value = wrap(variable.numpy(), variable.dtype)
             return Variable(value, trainable=False, name=self.average_name(variable))
 
-    def average(self, var: Any) -> Variable | None:
+    def average(self, var: Variable) -> Variable | None:
         """The average of a variable, or None if there is none."""
         found = self._averages.get(id(getattr(var, "_gradtape_variable", var)))
         return None if found is None else found[1]
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Variable) -> str:
         """The name of a variable's average."""
         return f"{getattr(var, '_gradtape_variable', var).name.removesuffix(':0')}/{self._name}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
 Combine = Callable[[Any, Any], Any]
+Rows = np.ndarray[Any, Any]
+Value = TypeVar("Value")
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # with the dtype kinds for which NumPy's result is identical
     operator.add: (np.add, _ARITHMETIC),
@@ -28,12 +30,12 @@ _UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # with the dtype kinds for whi
 }
 
 
-def last(old: Any, new: Any) -> Any:
+def last(old: Value, new: Value) -> Value:
     """Combine by replacement: the last update of a row wins."""
     return new
 
 
-def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: Any) -> tuple[Tensor, Tensor]:
+def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: object) -> tuple[Tensor, Tensor]:
     """Return the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each."""
     if not indices.dtype.is_integer:
         raise errors.InvalidArgumentError(
@@ -86,7 +88,7 @@ def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tens
     return _in_rounds(rows, at.array, values, combine)
 
 
-def _in_rounds(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: Combine) -> Tensor:
+def _in_rounds(rows: Tensor, at: Rows, values: Tensor, combine: Combine) -> Tensor:
     """Do the same for known row numbers, with the correct derivative for repeated rows."""
     todo = np.arange(at.size)[:: -1 if combine is last else 1]
     while todo.size:  # one round for the first update of every row, the next for the second updates, ...
@@ -107,7 +109,7 @@ def writable(dtype: DType, at: Tensor, values: Tensor, combine: Combine) -> bool
     return bool(dtype.kind & kinds) and type(at) is Tensor and type(values) is Tensor
 
 
-def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, combine: Combine) -> None:
+def write(array: Rows, at: Rows, values: Rows, combine: Combine) -> None:
     """Write the result of `combined` into a contiguous array."""
     if not values.size:
         return
@@ -130,7 +132,7 @@ def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, co
         _write_once(rows, at, values, ufunc)
 
 
-def _write_once(rows: Any, at: Any, values: Any, ufunc: np.ufunc) -> None:
+def _write_once(rows: Rows, at: Rows, values: Rows, ufunc: np.ufunc) -> None:
     """Apply `write` where no row is repeated."""
     new = rows.take(at, axis=0)
     rows[at] = ufunc(new, values, out=new)

@@ -8,28 +8,30 @@ from __future__ import annotations
 import abc
 import copyreg
 import enum
+import inspect
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core import devices
 from ..core.dtypes import DType, as_dtype
-from ..core.scopes import scoped
+from ..core.scopes import carried, scoped
 from ..core.shapes import TensorShape
-from ..core.tensor import Reference, Tensor, text_of, wrap
+from ..core.tensor import Reference, Tensor, placed, text_of, wrap
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
+from .storage import HostStorage, Storage, host_storage, storage_of
 from .variable_operators import attach
-from .variable_parts import updating
 from .variable_updates import Updates
 
-_new = object.__new__
 _creation = itertools.count().__next__
-variable_classes: dict[type, type] = {}  # maps tensor classes of devices to the classes of variables that hold them
+_Mode = TypeVar("_Mode", bound=enum.Enum)
 
 
 class VariableSynchronization(enum.Enum):
@@ -50,6 +52,16 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
+class _Creation(threading.local):
+    """How this thread creates variables."""
+
+    creators: tuple[Callable[..., Any], ...] = ()  # of `variable_creator_scope`, the innermost last
+    variable_class: type[Variable] | None = None  # what the last `next_creator` makes; None: a `Variable`
+
+
+creation = carried(_Creation())
+
+
 class VariableClass(abc.ABCMeta):
     """The metaclass of `Variable`: under `variable_creator_scope`, calling the class may return something else.
 
@@ -59,8 +71,30 @@ class VariableClass(abc.ABCMeta):
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Apply the creators of this thread, the innermost first."""
+        if not creation.creators or cls is not Variable:
+            return type.__call__(cls, *args, **kwargs)
+        bound = cls.__signature__.bind(*args, **kwargs)
+        bound.apply_defaults()
+        create: Callable[..., Any] = _create
+        for creator in creation.creators:
+            create = partial(creator, create)
+        return create(**bound.arguments)
 
-def _mode(kind: Any, given: Any, default: Any, name: str | None) -> Any:
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The signature of the constructor, which `__call__` would hide from `inspect`."""
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+def _create(**arguments: Any) -> Variable:
+    """Create a variable of the class that the creators have chosen."""
+    return type.__call__(creation.variable_class or Variable, **arguments)
+
+
+def _mode(kind: type[_Mode], given: object, default: _Mode, name: str | None) -> _Mode:
     """Validate a synchronization or aggregation mode; None selects the default."""
     if given is None:
         return default
@@ -92,23 +126,21 @@ class Variable(Updates, metaclass=VariableClass):
 
     dtype: DType
     constraint: Callable[[Any], Any] | None
-    placement: devices.Device = devices.HOST  # a class attribute: only variables on other devices override it
-    _copy: tuple[Any, Any] | None = None  # a previous host array and its copy on a device
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: object = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: object = None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
+        variable_def: object = None,
+        dtype: object = None,
         import_scope: str | None = None,
         constraint: Callable[[Any], Any] | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: Iterable[int | None] | int | None = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None or variable_def is not None:
@@ -118,8 +150,8 @@ class Variable(Updates, metaclass=VariableClass):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable. Got {type(constraint)}: {constraint}")
-        synchronization = _mode(VariableSynchronization, synchronization, VariableSynchronization.AUTO, name)
-        aggregation = _mode(VariableAggregation, aggregation, VariableAggregation.NONE, name)
+        self._synchronization = _mode(VariableSynchronization, synchronization, VariableSynchronization.AUTO, name)
+        self._aggregation = _mode(VariableAggregation, aggregation, VariableAggregation.NONE, name)
         trace = thread.trace
         # The initial value is neither differentiable nor part of the trace that creates the variable.
         value = start = initial_value() if callable(initial_value) and trace is not None else initial_value
@@ -136,19 +168,12 @@ class Variable(Updates, metaclass=VariableClass):
                 f"explicitly supplied `shape` argument ({shape})."
             )
         vars(self).update(dtype=value.dtype, constraint=constraint)  # derived classes may define these as properties
-        self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
-        self._synchronization = synchronization
-        self._aggregation = aggregation
+        on_read = self._synchronization is VariableSynchronization.ON_READ
+        self._trainable = not on_read if trainable is None else trainable
         self._title = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
-        if devices.here.elsewhere:
-            self.placement = devices.default_device()
-        if type(value) is Tensor:
-            self._array = value.array
-            self._read = wrap(self._array, value.dtype)
-        else:
-            self._settle(value)
+        self._storage = self._store(value)
         if trace is not None:
             if experimental_enable_variable_lifting:
                 trace.made(self)
@@ -162,22 +187,16 @@ class Variable(Updates, metaclass=VariableClass):
         if "value" in vars(cls) and "_as_tensor" not in vars(cls):
             cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[assignment,method-assign]
 
-    def _settle(self, value: Any) -> None:
-        """Store an initial value that is not a plain host tensor, switching to the variable class of its device."""
-        device_class = variable_classes.get(type(value)) if type(self) is Variable else None
-        if device_class is None:  # a user-defined class: its values are on the host
-            self._take(value.array)
-            if self.placement.kind != devices.HOST.kind:
-                self.placement = devices.HOST
-        else:
-            self.__class__ = device_class
-            self._settle(value)
+    def _store(self, value: Tensor) -> Storage:
+        """Choose the storage of the initial value: where it is, but user-defined classes are on the host."""
+        return storage_of(value) if type(self) is Variable else host_storage(value)
 
     def _as_tensor(self) -> Tensor:
         """Return the value with tracers for the active recorder. The result must not reach the user: see `value`."""
         recorder = thread.recorder
-        read, array = self._read, self._array
-        if read.array is array:
+        storage = self._storage
+        read = storage.last
+        if read is not None:
             tracer = read.tracer
             if tracer is None:
                 if recorder is None:
@@ -186,59 +205,12 @@ class Variable(Updates, metaclass=VariableClass):
                 read.tape_id is recorder.key if type(tracer) is int else tracer[2] is None and tracer[0] is recorder.key
             ):
                 return read
-        trace = thread.trace
-        if trace is not None:
-            return trace.read(self)
-        # Another thread may be using the old read: make a new one and leave the old one's tracers alone.
-        read = _new(Tensor)
-        read.array = self._settled() if array is None else array
-        read.dtype = self.dtype
-        read.tracer = None
-        if recorder is not None:
-            recorder.trace_read(self, read)
-        with updating:
-            if self._array is read.array:  # unless another thread has assigned meanwhile: its value wins
-                self._read = read
-        return read
-
-    def _settled(self) -> Any:
-        """Return the host array once no other thread is updating it; fetch it if the value is on a device."""
-        with updating:
-            if self._array is not None:
-                return self._array
-            array = self._read.array
-            if not isinstance(array, np.ndarray | np.generic):
-                there, array = array, np.asarray(array)[()]
-                self._take(array)
-                self._copy = (array, there)
-            return array
-
-    def _on_device(self, put: Callable[[Any], Any]) -> Any:
-        """Return the value as a device array: its current one, or `put(array)`, cached per value.
-
-        The caller holds `updating`, so that no other thread donates the array. The array may be deleted if a run failed
-        after its buffer was donated.
-        """
-        array = self._array
-        if array is None:
-            return self._read.array
-        if self._copy is None or self._copy[0] is not array or self._copy[1].is_deleted():
-            self._copy = (array, put(array))
-        return self._copy[1]
-
-    def _latest(self) -> Any:
-        """The array of the current value wherever it is; its computation may be pending."""
-        return self._read.array
-
-    def _take_from_device(self, array: Any) -> None:
-        """Make a device array of the right shape and dtype the value; it is fetched to the host on demand."""
-        self._copy = self._array = None
-        self._read = wrap(array, self.dtype)
+        return storage.read(self, recorder)
 
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the current value as a plain tuple."""
-        return self._read.array.shape
+        return self._storage.dims
 
     @property
     def shape(self) -> TensorShape:
@@ -268,7 +240,7 @@ class Variable(Updates, metaclass=VariableClass):
     @property
     def device(self) -> str:
         """The device of the value: the default device when the variable was created."""
-        return self.placement.name
+        return self._storage.device
 
     @property
     def handle(self) -> Variable:
@@ -298,7 +270,7 @@ class Variable(Updates, metaclass=VariableClass):
         """Same as `shape`."""
         return self._shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: Iterable[int | None] | int | None) -> None:
         """Narrow the allowed shapes."""
         self._shape = self._shape.merge_with(shape)
 
@@ -319,7 +291,7 @@ class Variable(Updates, metaclass=VariableClass):
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._as_tensor().numpy()
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: object = None) -> Any:
         """Not available: there are no sessions. Use `numpy`."""
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use .numpy()")
 
@@ -328,7 +300,7 @@ class Variable(Updates, metaclass=VariableClass):
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
+    def from_proto(variable_def: object, import_scope: str | None = None) -> Variable:
         """Not available: there are no graph protos. Unpickle the variable."""
         raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
 
@@ -345,7 +317,7 @@ class Variable(Updates, metaclass=VariableClass):
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._as_tensor())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return self._as_tensor().__array__(dtype, copy=True)
 
     def __bool__(self) -> bool:
@@ -367,8 +339,10 @@ class Variable(Updates, metaclass=VariableClass):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created", "_copy")}
-        return {**kept, "_array": self._settled()}
+        storage = self._storage
+        state = {name: value for name, value in vars(self).items() if name not in ("_storage", "_created")}
+        device = storage.device if storage.module is None else None  # None: the default device when it is unpickled
+        return {**state, "_array": storage.host(), "_device": device}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if type(self) is Variable:
@@ -378,7 +352,11 @@ class Variable(Updates, metaclass=VariableClass):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._created = _creation()
-        self._read = wrap(self._array, self.dtype)
+        array, device = vars(self).pop("_array"), vars(self).pop("_device", devices.HOST.name)
+        if device is None:
+            self._storage = storage_of(placed(wrap(array, self.dtype)))
+        else:
+            self._storage = HostStorage(array, self.dtype, device)
 
     def __repr__(self) -> str:
         if thread.trace is not None:
@@ -396,11 +374,7 @@ def _remade(state: dict[str, Any]) -> Variable:
 
 def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
     """Wrap `_as_tensor` of a class that overrides `value`: use it if the instance skipped `Variable.__init__`."""
-
-    def _as_tensor(self: Any) -> Tensor:
-        return usual(self) if "_read" in vars(self) else to_tensor(self.value())
-
-    return _as_tensor
+    return lambda self: usual(self) if "_storage" in vars(self) else to_tensor(self.value())
 
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:

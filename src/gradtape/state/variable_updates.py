@@ -1,44 +1,43 @@
-"""Assignment to variables: replaces the value, or updates it in place.
-
-Copy-on-write: the array is updated in place only if no other reference to it exists, so a tensor that was read before
-keeps its value.
-"""
+"""Updates of variables: assignment of the value, and reads and updates of its rows, entries and slices."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+import operator
+import weakref
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
-from numpy import add, ndarray, subtract
 
-from ..backends.numpy.blocks import accumulate, combined
-from ..backends.tuning import LARGE, UPDATED_IN_PLACE
 from ..core import dtypes, errors
+from ..core.dtypes import DType
 from ..core.shapes import TensorShape
-from ..core.tensor import Tensor, wrap
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
-from ..engine.run.dispatch import thread
+from ..engine.run.dispatch import thread, unrecorded
 from ..engine.run.namespace import ops
-from .variable_parts import Parts, updating
+from .rows import Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable
+from .storage import Storage, updating
 
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 
 
-class Updates(Parts):
-    """The methods of a variable that replace or update its value."""
+class Updates:
+    """The methods of a variable that replace its value, or read or update parts of it."""
 
+    dtype: DType
     dims: Any
     trainable: Any
     value: Callable[[], Tensor]
-    _array: Any
-    _copy: tuple[Any, Any] | None
+    _as_tensor: Callable[[], Tensor]
     _shape: TensorShape
+    _storage: Storage
     _title: str
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Replace the value; return the variable, or None unless `read_value`.
 
         >>> import gradtape as tf
@@ -47,7 +46,7 @@ class Updates(Parts):
         [3.0, 4.0]
         """
         new = to_tensor(value, dtype=self.dtype)
-        if new.dims != self.dims and not self._shape.is_compatible_with(new.shape):
+        if new.dims != self._storage.dims and not self._shape.is_compatible_with(new.shape):
             raise ValueError(
                 f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape {self._shape}, "
                 f"and the assigned value shape {new.shape} are incompatible."
@@ -56,7 +55,7 @@ class Updates(Parts):
         return self if read_value else None
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add to the value.
 
@@ -65,11 +64,11 @@ class Updates(Parts):
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
         """
-        self._update(add, delta, 1.0)
+        self._update(np.add, delta)
         return self if read_value else None
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value.
 
@@ -78,61 +77,32 @@ class Updates(Parts):
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
         """
-        self._update(subtract, delta, -1.0)
+        self._update(np.subtract, delta)
         return self if read_value else None
 
-    def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
-        """Combine the value with `delta`; a large value is updated in place if no other reference to it exists."""
-        dtype = self.dtype
-        plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
-        if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
-            delta = self._checked(delta)
-            if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
-                with updating:
-                    self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
+    def _update(self, ufunc: np.ufunc, delta: object) -> None:
+        """Combine the value with `delta`: in the storage, or by ops if they are recorded or traced."""
+        if thread.recorder is None and self.dtype.kind & _ARITHMETIC:
+            storage, title = self._storage, self._title
+            if storage.accumulate(ufunc, delta, title) or storage.accumulate(ufunc, self._checked(delta), title):
                 return
-        change = delta.array
+        change = self._checked(delta)
         with updating:
-            if change.nbytes < UPDATED_IN_PLACE or not self._written(accumulate, change, ufunc):
-                array = self._array
-                if array is None:
-                    array = self._settled()
-                self._take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
+            self._replace((ops.add if ufunc is np.add else ops.sub)(self._as_tensor(), change))
 
-    def _checked(self, delta: Any) -> Tensor:
-        delta = to_tensor(delta, dtype=self.dtype)
-        if delta.dims != self.dims:
+    def _checked(self, delta: object) -> Tensor:
+        change, dims = to_tensor(delta, dtype=self.dtype), self._storage.dims
+        if change.dims != dims:
             raise errors.InvalidArgumentError(
-                f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
+                f"Cannot update variable with shape {list(dims)} using a Tensor with shape {list(change.dims)}, "
                 "shapes must be equal. Use tf.broadcast_to where repetition is meant"
             )
-        return delta
-
-    def _written(self, write: Callable[..., bool | None], *arguments: Any) -> bool:
-        """Call `write(array, *arguments)` if no other reference to the value's array exists; return whether it wrote.
-
-        `write` may return False to decline.
-        """
-        with updating:
-            array = self._array
-            self._array = None  # from here on, no other thread can obtain the array: see `_as_tensor`
-            try:
-                # References to the array: this frame and the last read; to that read: the variable; `getrefcount` adds
-                # one each. Memory owned by another array, as after `v.assign(tf.reshape(t, ...))`, may have more.
-                alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
-                own = self._read.array is array and _has_own_memory(array)
-                if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
-                    return False
-                return write(array, *arguments) is not False
-            finally:
-                if self._array is None:  # no other thread has assigned meanwhile
-                    self._array = array
+        return change
 
     def _replace(self, new: Tensor) -> None:
-        trace = thread.trace
-        if trace is None and type(new) is not Tensor:
-            new = new.cpu()  # before recorders are notified: later reads share this memory
-        array = None if trace is not None else new.array
+        trace, storage = thread.trace, self._storage
+        if trace is None and type(new) is not storage.tensor_class:
+            new = storage.received(new)  # before recorders are notified: later reads share this memory
         for r in dispatch.listeners():
             r.tracer_of(self, None)
             r.assigned(self, new)
@@ -140,33 +110,9 @@ class Updates(Parts):
             trace.write(self, new)  # type: ignore[arg-type]  # only variables have updates
         else:
             with updating:
-                self._take(array)
+                storage.put(new)
 
-    def _take(self, array: Any) -> None:
-        """Make `array`, of the right shape and dtype, the value. The caller holds `updating`."""
-        self._copy = None
-        self._array = array
-        self._read = wrap(array, self.dtype)
-
-    @staticmethod
-    def _take_all(take: str, variables: Sequence[Updates], arrays: Sequence[Any]) -> None:
-        """Call the method `take`, `_take` or `_take_from_device`, of every variable. The caller holds `updating`.
-
-        An interrupt in between is re-raised after all variables have their arrays.
-        """
-        try:
-            for variable, array in zip(variables, arrays, strict=True):
-                getattr(variable, take)(array)
-        except BaseException:
-            for variable, array in zip(variables, arrays, strict=True):
-                getattr(variable, take)(array)
-            raise
-
-    def _holds(self, array: Any) -> bool:
-        """Whether the value is still the array that was read. The caller holds `updating`."""
-        return self._array is array or (self._array is None and self._read.array is array)
-
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: object, session: object = None) -> None:
         """Same as `assign`."""
         self.assign(value)
 
@@ -179,12 +125,157 @@ class Updates(Parts):
             self.assign_add(1)
         return before
 
+    def sparse_read(self, indices: object, name: str | None = None) -> Tensor:
+        """Gather the rows at `indices`.
 
-def _has_own_memory(array: Any) -> bool:
-    """Whether an array owns its memory, or is the only reference to the array that does."""
-    if type(array) is not ndarray:
-        return False
-    if array.flags.owndata:
-        return True
-    # Referenced by the array and here only: a view of the array would share its base.
-    return type(array.base) is ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
+        >>> import gradtape as tf
+        >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
+        [3.0, 1.0]
+        """
+        at = to_tensor(indices)
+        return self.gather_nd(ops.reshape(at, shape=(*at.dims, 1)))
+
+    def gather_nd(self, indices: object, name: str | None = None) -> Tensor:
+        """Gather the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
+        [3.0]
+        """
+        at, x = to_tensor(indices), self._as_tensor()
+        rows = x if at.dims[-1] == 1 else as_rows(x, at.dims[-1])
+        return ops.gather_rows(rows, ops.cast(row_numbers(x.dims, at), dtype=at.dtype))
+
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace the rows at the slices' indices; the last update of a row wins.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))).numpy().tolist()
+        [1.0, 9.0, 3.0]
+        """
+        return self._scatter_slices(sparse_delta, last)
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Add the slices to the rows at their indices."""
+        return self._scatter_slices(sparse_delta, operator.add)
+
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtract the slices from the rows at their indices."""
+        return self._scatter_slices(sparse_delta, operator.sub)
+
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiply the rows at the slices' indices."""
+        return self._scatter_slices(sparse_delta, operator.mul)
+
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divide the rows at the slices' indices; integer division truncates."""
+        is_exact = self.dtype.is_floating or self.dtype.is_complex
+        return self._scatter_slices(sparse_delta, operator.truediv if is_exact else ops.truncatediv)
+
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace rows by the maximum of themselves and the slices."""
+        return self._scatter_slices(sparse_delta, ops.maximum)
+
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace rows by the minimum of themselves and the slices."""
+        return self._scatter_slices(sparse_delta, ops.minimum)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Apply `scatter_update` to each batch member; the leading axes of the indices are batch axes."""
+        at = to_tensor(_slices(sparse_delta).indices)
+        batch = [to_tensor(axis.astype(at.dtype.numpy)) for axis in np.indices(at.dims)[:-1]]
+        return self._scatter(ops.stack(*batch, at, axis=len(at.dims)), sparse_delta.values, last)
+
+    def scatter_nd_update(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Replace the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
+        [[1.0, 9.0], [3.0, 4.0]]
+        """
+        return self._scatter(to_tensor(indices), updates, last)
+
+    def scatter_nd_add(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Add to the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, operator.add)
+
+    def scatter_nd_sub(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Subtract from the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, operator.sub)
+
+    def scatter_nd_max(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Replace entries or slices at `indices` by the maximum of themselves and the updates."""
+        return self._scatter(to_tensor(indices), updates, ops.maximum)
+
+    def scatter_nd_min(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Replace entries or slices at `indices` by the minimum of themselves and the updates."""
+        return self._scatter(to_tensor(indices), updates, ops.minimum)
+
+    def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Any:
+        at = to_tensor(_slices(slices).indices)
+        return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
+
+    def _scatter(self, indices: Tensor, updates: object, combine: Combine) -> Self:
+        with updating:
+            eager = unrecorded()
+            dims = self._storage.dims if eager else self._as_tensor().dims  # a trace may have assigned another shape
+            at, values = named_rows(dims, self.dtype, indices, updates)
+            in_storage = eager and writable(self.dtype, at, values, combine)
+            if not (in_storage and self._storage.write_rows(at.array, values.array, combine)):
+                self._replace(scattered(self._as_tensor(), indices.dims[-1], at, values, combine))
+        return self
+
+    def __getitem__(self, key: object) -> Tensor:
+        part = self._as_tensor()[key]
+        at = id(part)
+        _sliced[at] = (weakref.ref(part, lambda _: _sliced.pop(at, None)), self, key)
+        return part
+
+    def __setitem__(self, key: object, value: object) -> None:
+        raise TypeError(f"'Variable' object does not support item assignment. Use v[{key!r}].assign({value!r})")
+
+
+def _slices(value: object) -> IndexedSlices:
+    if not isinstance(value, IndexedSlices):
+        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {value!r}")
+    return value
+
+
+# Maps the id of a live slice `v[key]` to its variable and key, for `v[key].assign(value)`.
+_sliced: dict[int, tuple[weakref.ref[Tensor], Updates, Any]] = {}
+
+
+def _slice_assign(part: Tensor) -> Callable[..., Any]:
+    """Return the `assign` of a slice: `v[key].assign(value)` writes to that part of the variable."""
+    found = _sliced.get(id(part))
+    if found is None:
+        raise AttributeError("only a slice of a variable can be assigned to")
+    _, variable, key = found
+
+    def assign(value: object, name: str | None = None) -> Any:
+        new = to_tensor(value, dtype=variable.dtype)
+        more = max(len(new.dims) - len(part.dims), 0)
+        try:
+            fitting = ops.reshape(new, shape=new.dims[more:]) if new.dims[:more] == (1,) * more else new
+            spread = ops.broadcast_to(fitting, shape=part.dims)
+        except (ValueError, errors.InvalidArgumentError):
+            raise errors.InvalidArgumentError(
+                f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"
+            ) from None
+        values = ops.reshape(spread, shape=(math.prod(part.dims),))
+        with updating:
+            old = variable._as_tensor()
+            positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
+            positions = ops.reshape(positions, shape=(math.prod(part.dims),))
+            flat = ops.reshape(old, shape=(math.prod(old.dims),))
+            variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
+        return variable
+
+    return assign
+
+
+Tensor.assign = property(_slice_assign)  # type: ignore[attr-defined]

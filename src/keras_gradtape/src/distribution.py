@@ -24,7 +24,8 @@ from gradtape.graph.executors.xla.executor import XlaProgram, check_jax
 from gradtape.graph.executors.xla.placement import Placement
 from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
-from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded, spread
+from gradtape.state.sharded_storage import check_divisible, sharded, spread
+from gradtape.state.storage import Layout
 
 _LARGE = 1 << 25  # bytes; larger sharded values are created shard by shard by XLA and are never whole, even on the host
 
@@ -177,10 +178,14 @@ def _layout_of(variable: Any) -> Layout | None:
     return Layout(sharding, batch if batch in sharding.mesh.axis_names else None)
 
 
+def _is_sharded(variable: Any) -> bool:
+    return variable._value._storage.layout is not None
+
+
 def lay_out(variable: Any) -> None:
     """Shards a Keras variable if it has a layout or the distribution defines one."""
     layout = _layout_of(variable)
-    if layout is not None and not isinstance(variable._value, ShardedVariable):
+    if layout is not None and not _is_sharded(variable):
         sharded(variable._value, layout)
 
 
@@ -190,7 +195,7 @@ def lay_out_all(variables: Any, optimizer: Any) -> bool:
     An optimizer slot, named after the path of its variable, is sharded like the variable.
     """
     state = getattr(optimizer, "variables", ())
-    late = [v for v in (*variables, *state) if v._value is not None and not isinstance(v._value, ShardedVariable)]
+    late = [v for v in (*variables, *state) if v._value is not None and not _is_sharded(v)]
     for variable in late:
         for reference in getattr(optimizer, "_trainable_variables", ()):
             is_its = variable.name.startswith(f"{reference.path.replace('/', '_')}_")
@@ -306,4 +311,4 @@ def _by_rows(shape: tuple[int, ...], sharding: Any) -> Any:
 
 def is_spread(variables: Any) -> bool:
     """Returns whether any of these Keras variables is on several devices."""
-    return any(isinstance(variable._value, ShardedVariable) for variable in variables)
+    return any(map(_is_sharded, variables))

@@ -148,12 +148,12 @@ def _whole_or_not_at_all(variables: Sequence[Any]) -> Iterator[None]:
         yield  # nothing is written before the end
         return
     inner = [getattr(variable, "_gradtape_variable", variable) for variable in variables]
-    before = [variable._read for variable in inner]
+    before = [variable._storage.snapshot() for variable in inner]
     try:
         yield
     except BaseException:
         for variable, value in zip(inner, before, strict=True):
-            if variable._read is not value:
+            if not variable._storage.is_current(value):
                 variable.assign(value)
         raise
 

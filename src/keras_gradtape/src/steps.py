@@ -122,7 +122,7 @@ class _Running:
 
     def __call__(self, data: Any) -> dict[str, Late]:
         self._function(data)
-        return {name: Late(variable._latest()) for name, variable in self._logs.items()}
+        return {name: Late(variable._storage.latest()) for name, variable in self._logs.items()}
 
 
 class Late:

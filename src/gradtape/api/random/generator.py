@@ -17,7 +17,8 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
-from ...state.variable import Variable, updating
+from ...state.storage import updating
+from ...state.variable import Variable
 from . import distributions
 from .arguments import Algorithm, algorithm_number, as_state, dims_of
 

@@ -85,16 +85,16 @@ class _Performed(tuple[Any, ...]):
 @contextmanager
 def _holding(values: Iterable[tuple[Any, Any]]) -> Iterator[None]:
     """Temporarily set variables to these arrays."""
-    before = [(variable, variable._settled()) for variable, _ in values]
+    before = [(variable, variable._storage.host()) for variable, _ in values]
     try:
         for variable, array in values:
-            if array is not variable._array:
-                variable._take(array)
+            if array is not variable._storage.array:
+                variable._storage.take(array)
         yield
     finally:
         for variable, array in before:
-            if array is not variable._array:
-                variable._take(array)
+            if array is not variable._storage.array:
+                variable._storage.take(array)
 
 
 def _perform(
@@ -135,7 +135,7 @@ def _called(
     if seen.first is None:
         seen.first = tuple(map(np.zeros_like, results))
     found = uses()
-    later = [variable._settled() for variable in found["assigned"]]
+    later = [variable._storage.host() for variable in found["assigned"]]
     performed = _Performed((*results, *later, *memory))
     performed.uses = found
     return performed

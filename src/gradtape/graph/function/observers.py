@@ -96,7 +96,7 @@ class Watched:
             for passed in self._passed:
                 passed()
             return results
-        held = [np.array(variable._settled()) for variable in self._variables]  # XLA may donate their memory
+        held = [np.array(variable._storage.host()) for variable in self._variables]  # XLA may donate their memory
         with recording() as done:
             results = program(arrays)
         try:

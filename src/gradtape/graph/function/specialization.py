@@ -19,9 +19,8 @@ from ...engine.run.namespace import Namespace
 from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.log import Log
-from ...state.device_variable import DeviceVariable
 from ...state.specs import TypeSpec
-from ...state.variable import Variable, updating
+from ...state.storage import take_all, updating
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
@@ -83,7 +82,7 @@ class NumpyProgram:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
-        return [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
+        return [*arrays, *[s.host() if (x := (s := v._storage).array) is None else x for v in self._variables]]
 
     def _attempt(self, inputs: Sequence[Any], done: list[Any]) -> Sequence[Any] | None:
         """Return the outputs if the updates were committed, else None; `done` holds the recorded results of effects."""
@@ -96,9 +95,10 @@ class NumpyProgram:
             results = self._run(*arrays)
         with updating:
             for i, variable in self._replaced:
-                if variable._array is not arrays[i] and not variable._holds(arrays[i]):
+                storage = variable._storage
+                if storage.array is not arrays[i] and not storage.holds(arrays[i]):
                     return None
-            Variable._take_all("_take", self._updated, results[self._outputs :])
+            take_all([v._storage.take for v in self._updated], results[self._outputs :])
         return results[: self._outputs]
 
 
@@ -145,7 +145,7 @@ class Specialization:
         self.jit_compile = jit_compile
         self._recorded_streams = recorded_streams
         # The device of the first variable that is on one; None if all are on the host.
-        self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
+        self.home = next((m for v, _ in graph.variables if (m := v._storage.module) is not None), None)
         self._program: Any = None
         self.runs_as_traced = False  # whether the next run must reproduce the op-by-op numbers of an eager trace
         self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by (wanted, budget)

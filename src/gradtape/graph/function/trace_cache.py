@@ -18,7 +18,8 @@ from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
-from ...state.variable import Variable, updating
+from ...state.storage import take_all, updating
+from ...state.variable import Variable
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..ir.effects import Changed, recording, replaying
 from ..trace.closures import Following
@@ -303,9 +304,9 @@ class TraceCache:
 
         def results() -> Any:
             with updating:
-                if not all(variable._holds(array) for variable, array in read):
+                if not all(variable._storage.holds(array) for variable, array in read):
                     return _OUTDATED
-                Variable._take_all("_take", [v for v, _ in written], [array for _, array in written])
+                take_all([v._storage.take for v, _ in written], [array for _, array in written])
             read.clear()  # release the values: they are used once
             written.clear()
             for display in displays:

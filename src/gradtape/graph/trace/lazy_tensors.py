@@ -183,7 +183,7 @@ def computed(op: GraphOp, values: Sequence[Tensor], attrs: Attrs) -> Any:
 
 def of_variable(variable: Variable) -> LazyTensor:
     """Return the variable's value as a lazy tensor."""
-    return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._settled(), variable.dtype),)))
+    return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._storage.host(), variable.dtype),)))
 
 
 def ones_like(x: Tensor, lazy: bool) -> Tensor:

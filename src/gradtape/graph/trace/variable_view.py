@@ -13,7 +13,6 @@ from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line, caller
-from ...state.sharded_variable import ShardedVariable
 from ...state.variable import Variable
 from ..ir.graph import Value
 from .assigned import assigned
@@ -64,12 +63,12 @@ class VariableView:
             return trace.capture(outer, variable)
         if trace.enclosing is not None:
             value = value_of(trace.enclosing.read_quietly(variable))
-        elif isinstance(variable, ShardedVariable) and not trace.for_xla:
+        elif variable._storage.layout is not None and not trace.for_xla:
             raise NeedsXLA
         elif trace.evaluator.is_lazy:
             value = of_variable(variable)
         else:
-            value = wrap(variable._settled(), variable.dtype)
+            value = wrap(variable._storage.host(), variable.dtype)
         place = Value(value.dims, value.dtype)
         self.reads[id(variable)] = (variable, place)
         return trace.give(value, place)

@@ -248,7 +248,7 @@ class RecordingRun:
         with dispatch.recorded_by(()):
             for key, name in recording.leaves.items():
                 variable = self.inputs[name] = Variable(_given(recording, key, name, given), name=name)
-                made[key] = wrap(variable._settled(), variable.dtype)
+                made[key] = wrap(variable._storage.host(), variable.dtype)
                 position = log.watch_variable(variable)
                 if position >= 0:
                     made[key].tracer = (log.key, position, None)

@@ -204,7 +204,7 @@ def _unchanged_variables(fn: Any) -> Iterator[None]:
         yield
     finally:
         for variable, value in before:
-            if variable._read.array is not value.array:
+            if not variable._storage.holds(value.array):
                 variable.assign(value)
 
 

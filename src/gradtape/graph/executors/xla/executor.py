@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from numpy import asarray
 
 from ....core.errors import ResourceExhaustedError
-from ....state.variable import Variable, updating
+from ....state.storage import take_all, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
@@ -167,7 +167,7 @@ class XlaProgram:
                     results, updates = self._seen(compiled, [*self._spread(compiled, held), *arguments])
                 done = done_now
                 with updating:
-                    if last or all([v._on_device(self._put) is held[i] for i, v in self._replaced]):
+                    if last or all([v._storage.xla(self._put) is held[i] for i, v in self._replaced]):
                         self._commit(compiled, updates)
                         break
         return results
@@ -196,7 +196,7 @@ class XlaProgram:
 
     def _held(self) -> list[Any]:
         put = self._put
-        return [variable._on_device(put) for variable in self._variables]
+        return [variable._storage.xla(put) for variable in self._variables]
 
     def _spread(self, compiled: _Compiled, held: list[Any]) -> list[Any]:
         return held if compiled.placement is None else compiled.placement.spread_held(self._variables, held)
@@ -208,7 +208,7 @@ class XlaProgram:
     def _commit(self, compiled: _Compiled, updates: Sequence[Any]) -> None:
         if compiled.placement is not None:
             updates = compiled.placement.taken(self._updated, updates)
-        Variable._take_all("_take_from_device", self._updated, updates)
+        take_all([variable._storage.take_xla for variable in self._updated], updates)
 
     def _seen(self, compiled: _Compiled, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the program, wait for it, and return its outputs and updates; raise the error of a failed callback."""

@@ -13,7 +13,8 @@ from typing import Any
 from numpy import ndarray
 
 from ....core.errors import InvalidArgumentError
-from ....state.sharded_variable import Layout, ShardedVariable, is_spread, spread
+from ....state.sharded_storage import is_spread, spread
+from ....state.storage import Layout
 from ....state.variable import Variable
 from ...ir.graph import Graph, Value
 from .constraint import constrained
@@ -59,7 +60,8 @@ class Placement:
         return jax.jit(parted, donate_argnums=donated, out_shardings=where).trace(*shapes)
 
     def _of(self, variable: Variable) -> Any:
-        return variable.sharding if isinstance(variable, ShardedVariable) else self._replicated
+        layout = variable._storage.layout
+        return self._replicated if layout is None else layout.sharding
 
     def of_input(self, shape: tuple[int, ...]) -> Any:
         """The sharding of an input."""
@@ -78,7 +80,7 @@ class Placement:
     def spread_held(self, variables: Sequence[Variable], held: Sequence[Any]) -> list[Any]:
         """The values of variables on the mesh."""
         pairs = zip(variables, held, strict=True)
-        return [x if isinstance(v, ShardedVariable) else self._copy_of(v, x) for v, x in pairs]
+        return [x if v._storage.layout else self._copy_of(v, x) for v, x in pairs]
 
     def _copy_of(self, variable: Variable, held: Any) -> Any:
         kept = self._copies.get(id(variable))
@@ -89,7 +91,7 @@ class Placement:
     def taken(self, variables: Sequence[Variable], updates: Sequence[Any]) -> list[Any]:
         """Return the new values of the variables: host variables take the copy of the first device."""
         pairs = zip(variables, updates, strict=True)
-        return [x if isinstance(v, ShardedVariable) else self._on_first(x) for v, x in pairs]
+        return [x if v._storage.layout else self._on_first(x) for v, x in pairs]
 
     def _on_first(self, array: Any) -> Any:
         import jax
@@ -104,7 +106,7 @@ class Placement:
 def placement_of(graph: Graph) -> Placement | None:
     """Return the placement if a variable is sharded or a value has a sharding constraint; else None."""
     variables = [variable for variable, _ in (*graph.variables, *graph.updates)]
-    layouts = [variable.layout for variable in variables if isinstance(variable, ShardedVariable)]
+    layouts = [layout for variable in variables if (layout := variable._storage.layout) is not None]
     layouts += [Layout(node.attrs["sharding"]) for node in graph.nodes if node.op is constrained]
     if not layouts:
         return None

@@ -1,0 +1,151 @@
+"""Values of variables in the memory of a device: read, replaced and updated there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..backends.arrays import ArrayModule
+from ..core.tensor import Tensor
+from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_device, sent
+from ..engine.run.dispatch import thread
+from ..engine.run.protocols import Recorder
+from .rows import Combine, Rows
+from .storage import HostArray, Layout, XlaArray, is_exclusive, storages, updating
+
+if TYPE_CHECKING:
+    from .variable import Variable
+
+
+class DeviceStorage:
+    """The value is a `DeviceTensor`, the last one that was read.
+
+    An XLA program leaves the value in `buffer`, its own memory, which it may overwrite in its next run. After a read,
+    `last` is a view of that memory, and the next run gets a copy.
+    """
+
+    __slots__ = ("buffer", "dtype", "last", "module")
+
+    array: HostArray | None = None
+    layout: Layout | None = None
+    tensor_class: type[Tensor] = DeviceTensor
+    buffer: Any
+    last: DeviceTensor | None
+    module: ArrayModule
+
+    def __init__(self, value: DeviceTensor) -> None:
+        self.dtype, self.module = value.dtype, value.module
+        self._hold(value.buffer)
+
+    def _hold(self, array: object) -> DeviceTensor:
+        """Make an array of the device the value and return it as a tensor."""
+        held = self.last = on_device(self.module, array, self.dtype)
+        self.buffer = None
+        return held
+
+    @property
+    def device(self) -> str:
+        """The name of the device, in TensorFlow's spelling."""
+        return self.module.device
+
+    def snapshot(self) -> DeviceTensor:
+        """Return the value without waiting for other threads, unless they update it or XLA holds it."""
+        last = self.last
+        if last is None:
+            with updating:
+                last = self._hold(self.module.from_xla(self.buffer)) if self.last is None else self.last
+        return last
+
+    def is_current(self, value: Tensor) -> bool:
+        """Whether a snapshot still is the value."""
+        return self.snapshot() is value
+
+    def holds(self, array: object) -> bool:
+        """Whether the value still is the array that was read."""
+        return self.snapshot().buffer is array
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        buffer = self.buffer if self.last is None else None
+        return self.snapshot().dims if buffer is None else buffer.shape
+
+    def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
+        """Return the value with tracers for the active recorder."""
+        if thread.trace is not None:
+            return thread.trace.read(variable)
+        last = self.snapshot()
+        if recorder is None and last.tracer is None:
+            return last
+        # Another thread may be using the last read: make a new one and leave the other's tracers alone.
+        read = on_device(self.module, last.buffer, self.dtype)
+        if recorder is not None:
+            recorder.trace_read(variable, read)
+        with updating:
+            if self.holds(read.buffer):
+                self.last, self.buffer = read, None
+        return read
+
+    def host(self) -> HostArray:
+        """Fetch the value to the host."""
+        return self.snapshot().array
+
+    def latest(self) -> HostArray | XlaArray:
+        """Return XLA's array of the value, whose computation may be pending, or a host copy."""
+        buffer = self.buffer if self.last is None else None
+        return self.host() if buffer is None else buffer
+
+    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
+        """Return the value as an array of XLA, which may be donated."""
+        if self.buffer is None or (self.last is not None and self.buffer.is_deleted()):  # by a failed run
+            self.buffer = self.module.to_xla(self.snapshot().buffer, True)
+        return self.buffer
+
+    def received(self, new: Tensor) -> Tensor:
+        """Copy a host tensor to the device."""
+        return sent(self.module, new)
+
+    def put(self, new: Tensor) -> None:
+        """Make a tensor on the device the value."""
+        assert isinstance(new, DeviceTensor)
+        self.module = new.module
+        self._hold(new.buffer)
+
+    def take(self, array: object) -> None:
+        """Make `array`, on the host or on the device, the value."""
+        here = type(array) is self.module.array_type
+        self._hold(array if here else self.module.from_host(np.asarray(array)))
+
+    def take_xla(self, array: XlaArray) -> None:
+        """Make an array of XLA the value."""
+        self.buffer = array
+        self.last = None
+
+    def accumulate(self, ufunc: np.ufunc, delta: object, name: str) -> bool:
+        """Combine the value with a tensor, in place if no other reference to the array exists."""
+        if type(delta) is not Tensor and type(delta) is not DeviceTensor:
+            return False
+        if delta.dtype is not self.dtype or delta.dims != self.dims:
+            return False
+        with updating:
+            change: Any = sent(self.module, delta)
+            held = [self.snapshot(), self.snapshot().buffer]
+            self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
+            try:
+                out = held[1] if is_exclusive(held) and self.module.has_own_memory(held[1]) else None
+                self._hold(combined(self.module, ufunc, held[1], change.buffer, out))
+            except MemoryError as error:
+                raise exhausted(self.module, f"an update of variable '{name}'", error) from error
+            finally:
+                if self.last is None:
+                    self._hold(held[1])
+        return True
+
+    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
+        """Leave the update of rows to ops on the device."""
+        return False
+
+
+storages[DeviceTensor] = DeviceStorage

@@ -1,0 +1,299 @@
+"""Where the value of a variable is stored, and how it is read, replaced and updated there.
+
+A `Variable` has one `Storage`, chosen when it is created and exchanged when it is moved. Copy-on-write: an array is
+updated in place only if no other reference to it exists, so a tensor that was read before keeps its value.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from ..backends.arrays import ArrayModule
+from ..backends.numpy.blocks import accumulate, combined
+from ..backends.tuning import LARGE, UPDATED_IN_PLACE
+from ..core import devices
+from ..core.dtypes import DType
+from ..core.tensor import Tensor, wrap
+from ..engine.run.dispatch import thread
+from ..engine.run.protocols import Recorder
+from .rows import Combine, Rows, write
+
+if TYPE_CHECKING:
+    from .variable import Variable
+
+_new = object.__new__
+Array = TypeVar("Array")
+HostArray = np.ndarray[Any, Any] | np.generic
+
+# Held from reading a value to writing its successor: no update is lost, and donated memory is not read.
+updating = threading.RLock()
+
+
+class XlaArray(Protocol):
+    """An array in a buffer of XLA, a `jax.Array`; its computation may be pending."""
+
+    shape: tuple[int, ...]
+
+    def is_deleted(self) -> bool:
+        """Whether the buffer was donated to a program."""
+
+
+class Layout(NamedTuple):
+    """The sharding of a value, and the mesh axis along which batches are split."""
+
+    sharding: Any  # a `jax.sharding.NamedSharding`
+    batch_axis: str | None = None
+
+
+class Storage(Protocol):
+    """What a `Variable` requires of the place of its value. Callers of a method that writes hold `updating`."""
+
+    tensor_class: type[Tensor]  # the class of the tensors that are read
+
+    @property
+    def last(self) -> Tensor | None:
+        """The last tensor that was read, if it still is the value; None while the value is being updated."""
+
+    @property
+    def array(self) -> HostArray | None:
+        """The value on the host, if it is there."""
+
+    @property
+    def device(self) -> str:
+        """The name of the device, in TensorFlow's spelling."""
+
+    @property
+    def module(self) -> ArrayModule | None:
+        """The array library of a device other than the host."""
+
+    @property
+    def layout(self) -> Layout | None:
+        """The layout of a value that is sharded over a mesh."""
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the value."""
+
+    def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
+        """Return the value with tracers for the active recorder, where `last` does not have them."""
+
+    def snapshot(self) -> Tensor:
+        """Return the value without tracers, wherever it is."""
+
+    def is_current(self, value: Tensor) -> bool:
+        """Whether a snapshot still is the value."""
+
+    def holds(self, array: object) -> bool:
+        """Whether the value still is the array that was read."""
+
+    def host(self) -> HostArray:
+        """Return the value as a host array once no other thread is updating it."""
+
+    def latest(self) -> HostArray | XlaArray:
+        """Return the array of the value wherever it is, without waiting for its computation."""
+
+    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
+        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value.
+
+        The array may be deleted if a run failed after its buffer was donated.
+        """
+
+    def received(self, new: Tensor) -> Tensor:
+        """Move a tensor of another class to this storage, with its tracers."""
+
+    def put(self, new: Tensor) -> None:
+        """Make a tensor of `tensor_class` the value."""
+
+    def take(self, array: HostArray) -> None:
+        """Make an array of the right shape and dtype the value."""
+
+    def take_xla(self, array: XlaArray) -> None:
+        """Make an array of XLA the value; it is fetched to the host on demand."""
+
+    def accumulate(self, ufunc: np.ufunc, delta: object, name: str) -> bool:
+        """Combine the value of the variable `name` with `delta`, in place if possible; False if this takes ops."""
+
+    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
+        """Update rows given as host arrays; False if this takes ops."""
+
+
+class HostStorage:
+    """The value is a NumPy array, or is left in XLA's `buffer` by a program until it is read on the host."""
+
+    __slots__ = ("array", "buffer", "device", "dtype", "last")
+
+    tensor_class: type[Tensor] = Tensor
+    module: ArrayModule | None = None
+    layout: Layout | None = None
+    array: HostArray | None
+    buffer: Any  # the value in XLA's memory; None if there is no copy
+    last: Tensor | None
+
+    def __init__(self, array: HostArray, dtype: DType, device: str = devices.HOST.name) -> None:
+        self.array, self.dtype, self.device = array, dtype, device
+        self.buffer = self.last = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return self.latest().shape
+
+    def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
+        """Return the value with tracers for the active recorder."""
+        trace = thread.trace
+        if trace is not None:
+            return trace.read(variable)
+        # Another thread may be using the last read: make a new one and leave the other's tracers alone.
+        read = _new(Tensor)
+        array = self.array
+        read.array = self.host() if array is None else array
+        read.dtype = self.dtype
+        read.tracer = None
+        if recorder is not None:
+            recorder.trace_read(variable, read)
+        with updating:
+            if self.array is read.array:  # unless another thread has assigned meanwhile: its value wins
+                self.last = read
+        return read
+
+    def snapshot(self) -> Tensor:
+        """Return the value without tracers, wherever it is."""
+        return wrap(self.latest(), self.dtype)
+
+    def is_current(self, value: Tensor) -> bool:
+        """Whether a snapshot still is the value."""
+        return self.latest() is value.array
+
+    def holds(self, array: object) -> bool:
+        """Whether the value still is the array that was read."""
+        return self.latest() is array
+
+    def host(self) -> HostArray:
+        """Return the host array once no other thread is updating it; fetch it from XLA where it is there."""
+        with updating:
+            if self.array is None:
+                self.array = np.asarray(self.buffer)[()]
+            return self.array
+
+    def latest(self) -> Any:
+        """Return the array of the value wherever it is, without waiting for its computation."""
+        array = self.array
+        if array is None and (array := self.buffer) is None:  # another thread has exchanged them meanwhile
+            with updating:
+                array = self.buffer if self.array is None else self.array
+        return array
+
+    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
+        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value."""
+        array, buffer = self.array, self.buffer
+        if array is not None and (buffer is None or buffer.is_deleted()):
+            buffer = self.buffer = put(array)
+        return buffer
+
+    def received(self, new: Tensor) -> Tensor:
+        """Copy a tensor to the host."""
+        return new.cpu()
+
+    def put(self, new: Tensor) -> None:
+        """Make a host tensor the value."""
+        self.take(new.array)
+
+    def take(self, array: HostArray) -> None:
+        """Make an array of the right shape and dtype the value."""
+        self.array = array
+        self.last = self.buffer = None
+
+    def take_xla(self, array: XlaArray) -> None:
+        """Make an array of XLA the value; it is fetched to the host on demand."""
+        self.buffer = array
+        self.last = self.array = None
+
+    def accumulate(self, ufunc: np.ufunc, delta: object, name: str) -> bool:
+        """Combine the value with a host tensor; a large value is updated in place if no other reference exists."""
+        if type(delta) is not Tensor or delta.dtype is not self.dtype:
+            return False
+        change = delta.array
+        with updating:
+            is_large = change.nbytes >= UPDATED_IN_PLACE and change.shape == self.dims
+            if is_large and self.write(accumulate, change, ufunc):
+                return True
+            array = self.host() if self.array is None else self.array
+            if change.shape != array.shape:
+                return False
+            self.take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
+        return True
+
+    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
+        """Update these rows: in place if no other reference to the array exists, else in a copy."""
+        if not self.write(write, at, values, combine):
+            array = np.array(self.host(), order="C")
+            write(array, at, values, combine)
+            self.take(array if array.shape else array[()])
+        return True
+
+    def write(self, function: Callable[..., bool | None], *arguments: object) -> bool:
+        """Call `function(array, *arguments)` if no other reference to the array exists; return whether it wrote.
+
+        The function may return False to decline.
+        """
+        with updating:
+            held = [self.last, self.array]
+            if type(held[1]) is not np.ndarray or not (held[1].flags.c_contiguous and held[1].flags.writeable):
+                return False
+            self.buffer = self.array
+            self.last = self.array = None  # from here on, no other thread can obtain the array: see `host`
+            try:
+                return is_exclusive(held, 1) and function(held[1], *arguments) is not False
+            finally:
+                if self.array is None:
+                    self.array, self.buffer = held[1], None
+
+
+def is_exclusive(held: list[Any], owners: int = 0) -> bool:
+    """Whether no other reference exists to the last read of a value and to its array, the elements of `held`.
+
+    The read is released if there is none. The storage itself may hold `owners` references to the array. They are passed
+    in a list because Python versions differ in counting local variables; `getrefcount` adds one.
+    """
+    if held[0] is not None and sys.getrefcount(held[0]) > 2:
+        return False
+    held[0] = None
+    if sys.getrefcount(held[1]) > 2 + owners:
+        return False
+    if type(held[1]) is not np.ndarray or held[1].flags.owndata:
+        return True
+    # Memory owned by another array, as after `v.assign(tf.reshape(t, ...))`: a view of the array would share its base.
+    base = [held[1].base]
+    return type(base[0]) is np.ndarray and base[0].flags.owndata and sys.getrefcount(base[0]) <= 3
+
+
+def take_all(takes: Sequence[Callable[[Array], None]], arrays: Sequence[Array]) -> None:
+    """Give each array to the method `take` or `take_xla` of its storage. The caller holds `updating`.
+
+    An interrupt in between is re-raised after all storages have their arrays.
+    """
+    try:
+        for take, array in zip(takes, arrays, strict=True):
+            take(array)
+    except BaseException:
+        take_all(takes, arrays)
+        raise
+
+
+def host_storage(value: Tensor) -> HostStorage:
+    """Store a tensor of any class on the host."""
+    device = devices.default_device() if devices.here.elsewhere and type(value) is Tensor else devices.HOST
+    return HostStorage(value.array, value.dtype, device.name)
+
+
+storages: dict[type[Tensor], Callable[[Any], Storage]] = {}  # by class of the tensors that are not stored on the host
+
+
+def storage_of(value: Tensor) -> Storage:
+    """Store a tensor where it is."""
+    return storages.get(type(value), host_storage)(value)
