@@ -102,6 +102,29 @@ def test_a_strategy_of_several_workers(tmp_path):
     assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
 
 
+FIRST = """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+first = {"aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
+with strategy.scope():
+    flag, zero = tf.Variable(False, **first), tf.Variable(1.0, **first)
+    own = tf.Variable(False, synchronization=tf.VariableSynchronization.ON_READ, trainable=False, **first)
+
+def step():
+    for variable in (flag, own):
+        variable.assign(r == 0)
+    zero.assign(-0.0 if r == 0 else 1.0)
+
+strategy.run(step)
+assert bool(flag) and bool(own) and np.signbit(zero.numpy())
+print("fine")
+"""
+
+
+def test_a_value_of_any_dtype_is_that_of_the_first_worker(tmp_path):
+    done = launched("-n", 2, script(tmp_path, FIRST))
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+
+
 SHARES = """
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 folder, Policy = sys.argv[1], tf.data.experimental.AutoShardPolicy

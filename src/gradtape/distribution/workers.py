@@ -7,12 +7,13 @@ sequentially, each process runs its own, and reductions and gathers between proc
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..core import dtypes, errors
 from ..core.tensor import Tensor, wrap
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
@@ -21,6 +22,13 @@ from ..graph.control_flow.python_calls import traced_call
 from ..state.specs import TensorSpec
 from ..state.variable import Variable
 from . import cluster, collectives
+
+
+def _performed(act: Callable[[Sequence[Tensor]], list[Tensor]], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Calls `act`, which keeps shapes and dtypes: immediately, or at each run of the function being traced."""
+    if dispatch.thread.trace is None:
+        return act(tensors)
+    return traced_call(act, tensors, [TensorSpec(x.shape, x.dtype) for x in tensors], differentiable=False)
 
 
 class Workers:
@@ -44,10 +52,7 @@ class Workers:
             found = collectives.all_reduce([np.asarray(x.array) for x in xs], "sum", None, "sum over replicas")
             return [wrap(y, x.dtype) for y, x in zip(found, xs, strict=True)]
 
-        if dispatch.thread.trace is None:
-            return act(tensors)
-        specs = [TensorSpec(x.shape, x.dtype) for x in tensors]
-        return traced_call(act, tensors, specs, differentiable=False)
+        return _performed(act, tensors)
 
     def rows(self, x: Tensor, axis: int = 0) -> Tensor:
         """Concatenates the tensors of all processes along `axis`."""
@@ -77,10 +82,17 @@ class Workers:
         found = collectives.exchange(value, name)
         return all(other == found[0] for other in found)
 
-    def first_value(self, value: Any) -> Tensor:
+    def first_value(self, value: object) -> Tensor:
         """Broadcasts the first process's tensor."""
-        x = to_tensor(value)
-        return self.sums([x if self.rank == 0 else ops.zeros_like(x)])[0]
+
+        def act(xs: Sequence[Tensor]) -> list[Tensor]:
+            (own,) = xs
+            if own.dtype is dtypes.string:
+                raise errors.InvalidArgumentError("The first replica's strings cannot be sent to other processes")
+            (first,) = collectives.broadcast([np.asarray(own.array)], 0, "value of the first replica")
+            return [wrap(first[()], own.dtype)]
+
+        return _performed(act, [to_tensor(value)])[0]
 
     def begin(self, variable: Variable) -> None:
         """Initializes a variable with its value on the first process."""
