@@ -66,7 +66,7 @@ def _of_text(budget: str, name: str) -> int | float:
     return _checked(round(number * size) if unit else number, budget, name)
 
 
-def _checked(value: int | float, budget: Any, name: str) -> int | float:
+def _checked(value: int | float, budget: int | float | str, name: str) -> int | float:
     if isinstance(value, float) and 0 < value < 1:
         return value
     if not math.isfinite(value) or value <= 0 or value != int(value) or value == 1.0:

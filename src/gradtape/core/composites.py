@@ -72,11 +72,11 @@ class CompositeTensor(Composite):
 class CompositeTensorGradient:
     """Says which tensors of a composite have gradients, and builds the composite's gradient from theirs."""
 
-    def get_gradient_components(self, value: Any) -> Any:
+    def get_gradient_components(self, value: object) -> Any:
         """Returns a nest of the tensors in `value` that have gradients."""
         raise NotImplementedError(f"{type(self).__name__}.get_gradient_components()")
 
-    def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
+    def replace_gradient_components(self, value: object, component_grads: Any) -> Any:
         """Returns a composite like `value` whose tensors are replaced by gradients, in the same nest."""
         raise NotImplementedError(f"{type(self).__name__}.replace_gradient_components()")
 
@@ -119,7 +119,7 @@ def composites_of_gradients(leaves: Sequence[Any], grads: Iterable[Any]) -> list
     return [_replaced(leaf, rest) for leaf in leaves]
 
 
-def _has_own_gradient(x: Any) -> bool:
+def _has_own_gradient(x: object) -> bool:
     return isinstance(x, CompositeTensor) and hasattr(x, "__composite_gradient__")
 
 

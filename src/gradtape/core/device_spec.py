@@ -21,11 +21,11 @@ class DeviceSpec:
 
     def __init__(
         self,
-        job: Any = None,
-        replica: Any = None,
-        task: Any = None,
-        device_type: Any = None,
-        device_index: Any = None,
+        job: str | None = None,
+        replica: int | None = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
     ) -> None:
         self._job = None if job is None else str(job)
         self._replica = None if replica is None else int(replica)

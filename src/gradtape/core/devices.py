@@ -165,14 +165,14 @@ def physical_devices(kind: str | None = None) -> list[PhysicalDevice]:
     return [d for d in _found() if kind in (None, d.device_type)]
 
 
-def _known(device: Any) -> PhysicalDevice:
+def _known(device: object) -> PhysicalDevice:
     found = _found()
     if not isinstance(device, PhysicalDevice) or device not in found:
         raise ValueError(f"Unrecognized device: {device!r}. The devices are {list(found)}")
     return device
 
 
-def details_of(device: Any) -> Details:
+def details_of(device: object) -> Details:
     """Returns the attributes of a physical device."""
     if not isinstance(device, PhysicalDevice):
         raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
@@ -211,14 +211,14 @@ def set_visible(devices: list[Any], kind: str | None) -> None:
             _machine.visible = chosen
 
 
-def memory_growth(device: Any) -> bool | None:
+def memory_growth(device: PhysicalDevice) -> bool | None:
     """Whether a GPU allocates memory on demand; None if not configured."""
     if _known(device).device_type != "GPU":
         raise KeyError(device)
     return _machine.growth.get(device)
 
 
-def set_memory_growth(device: Any, enable: bool) -> None:
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     """Sets whether a GPU allocates memory on demand."""
     if _known(device) in _machine.divided:
         raise ValueError("Cannot set memory growth on device when virtual devices configured")
@@ -233,12 +233,12 @@ def set_memory_growth(device: Any, enable: bool) -> None:
             _machine.growth[device] = enable
 
 
-def divisions(device: Any) -> list[LogicalDeviceConfiguration] | None:
+def divisions(device: object) -> list[LogicalDeviceConfiguration] | None:
     """The logical devices that a physical device is split into; None if not configured."""
     return _machine.divided.get(_known(device))
 
 
-def divide(device: Any, parts: list[LogicalDeviceConfiguration]) -> None:
+def divide(device: PhysicalDevice, parts: list[LogicalDeviceConfiguration]) -> None:
     """Splits a physical device into several logical ones."""
     _known(device)
     for part in parts:
@@ -286,7 +286,7 @@ def find(kind: str, index: int) -> Device | None:
     return next((d for d in logical_devices(kind) if d.index == index), None)
 
 
-def memory_info(name: Any) -> dict[str, int]:
+def memory_info(name: object) -> dict[str, int]:
     """Returns the bytes `current` and `peak` in use on the named device; both are 0 for the CPU, as in TensorFlow."""
     device = by_name(name)
     if device.kind == "CPU" or _machine.memory is None:
@@ -294,14 +294,14 @@ def memory_info(name: Any) -> dict[str, int]:
     return _machine.memory[0](device.physical)
 
 
-def reset_memory_stats(name: Any) -> None:
+def reset_memory_stats(name: object) -> None:
     """Resets the named device's peak memory to its current use."""
     device = by_name(name)
     if device.kind != "CPU" and _machine.memory is not None:
         _machine.memory[1](device.physical)
 
 
-def by_name(name: Any) -> Device:
+def by_name(name: object) -> Device:
     """Returns the logical device of that name."""
     if not isinstance(name, str):
         raise TypeError(f"the device must be given as a string, such as 'GPU:0', got {name!r}")
@@ -406,7 +406,7 @@ class device_scope:
     Unspecified fields of the name are those of the enclosing scope, or of the CPU; None clears all enclosing scopes.
     """
 
-    def __init__(self, name: Any) -> None:
+    def __init__(self, name: object) -> None:
         self._name = name.name if isinstance(name, LogicalDevice) else name
         if isinstance(name, DeviceSpec):
             self._name = name.to_string()

@@ -47,17 +47,17 @@ class Dimension:
 
     __index__ = __int__
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether the sizes are equal or one of them is unknown."""
         known = Dimension(other)
         return self.value is None or known.value is None or self.value == known.value
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raises ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: object) -> Dimension:
         """Returns the more specific of two compatible sizes."""
         self.assert_is_compatible_with(other)
         return Dimension(other) if self.value is None else self
@@ -67,7 +67,7 @@ def _of_sizes(name: str, reflected: bool = False) -> Callable[[Dimension, Any], 
     function = getattr(operator, name)
     compares = name in ("eq", "ne", "lt", "le", "gt", "ge")
 
-    def method(self: Dimension, other: Any) -> Any:
+    def method(self: Dimension, other: object) -> Any:
         try:
             sizes = self.value, Dimension(other).value
         except (TypeError, ValueError):

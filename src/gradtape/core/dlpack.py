@@ -25,7 +25,7 @@ _address_of.argtypes, _address_of.restype = [ctypes.py_object, ctypes.c_char_p],
 _Capsule = type(np.empty(0).__dlpack__())
 
 
-def exported(array: Any, **options: Any) -> Any:
+def exported(array: np.ndarray[Any, Any], **options: Any) -> Any:
     """Exports the array as a capsule; `options` are those of `__dlpack__`."""
     array = np.asarray(array)
     if not array.flags.writeable and (options.get("max_version") is None or array.dtype == dtypes.bfloat16.numpy):
@@ -37,7 +37,7 @@ def exported(array: Any, **options: Any) -> Any:
     return array.__dlpack__(**options)
 
 
-def imported(capsule: Any) -> Any:
+def imported(capsule: object) -> Any:
     """Imports the array of a capsule in host memory."""
     kind, device = _kind_in(capsule), device_of(capsule)
     if device != CPU:
@@ -52,16 +52,16 @@ def imported(capsule: Any) -> Any:
     return array.view(dtypes.bfloat16.numpy) if is_bfloat else array
 
 
-def device_of(capsule: Any) -> int:
+def device_of(capsule: object) -> int:
     """Returns the device type whose memory a capsule refers to: `CPU`, `CUDA` or another."""
     return ctypes.c_int32.from_address(_address(capsule) + _DEVICE_AT).value
 
 
-def _kind_in(capsule: Any) -> ctypes.c_uint8:
+def _kind_in(capsule: object) -> ctypes.c_uint8:
     return ctypes.c_uint8.from_address(_address(capsule) + _KIND_AT)
 
 
-def _address(capsule: Any) -> int:
+def _address(capsule: object) -> int:
     if type(capsule) is not _Capsule:
         raise TypeError(f"a DLPack capsule is needed, such as x.__dlpack__() gives, got {capsule!r}")
     name = _name_of(capsule)
@@ -76,7 +76,7 @@ def _address(capsule: Any) -> int:
 class _Held:
     """Adapts a capsule to the `__dlpack__` protocol that NumPy expects."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
     def __dlpack__(self, **options: Any) -> Any:

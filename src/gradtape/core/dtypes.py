@@ -107,11 +107,11 @@ class DType:
             return 0, self.max
         raise ValueError(f"{self} does not have defined limits.")
 
-    def is_compatible_with(self, other: Any) -> builtins.bool:
+    def is_compatible_with(self, other: object) -> builtins.bool:
         """Whether `as_dtype(other)` is this dtype."""
         return self is as_dtype(other)
 
-    def is_subtype_of(self, other: Any) -> builtins.bool:
+    def is_subtype_of(self, other: object) -> builtins.bool:
         """Whether `other` is this dtype: dtypes have no other subtypes."""
         return self == other
 
@@ -119,7 +119,7 @@ class DType:
         """This dtype if all of `types` are it, None otherwise."""
         return self if all(self == other for other in types) else None
 
-    def __eq__(self, other: Any) -> builtins.bool:
+    def __eq__(self, other: object) -> builtins.bool:
         if self is other:
             return True
         try:

@@ -28,12 +28,12 @@ class Composite:
         return type(self)(*parts)
 
 
-def is_composite(x: Any) -> bool:
+def is_composite(x: object) -> bool:
     """Whether `x` is a leaf that `expand_composites=True` flattens."""
     return isinstance(x, Composite) and not x._is_whole
 
 
-def is_nested(seq: Any) -> bool:
+def is_nested(seq: object) -> bool:
     """Whether `seq` is a nested structure rather than a leaf.
 
     >>> import gradtape as tf
@@ -53,7 +53,7 @@ def _has_parts(kind: Any) -> bool:
     )
 
 
-def is_values_view(structure: Any) -> bool:
+def is_values_view(structure: object) -> bool:
     """Whether `structure` is `dict.values()`."""
     return isinstance(structure, ValuesView)
 
@@ -79,11 +79,11 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError(f"nest only supports dicts with sortable keys, got {list(mapping)!r}") from None
 
 
-def _opens(structure: Any, expand_composites: bool) -> bool:
+def _opens(structure: object, expand_composites: bool) -> bool:
     return is_nested(structure) or (expand_composites and is_composite(structure))
 
 
-def _is_flat(structure: Any) -> bool:
+def _is_flat(structure: object) -> bool:
     """Whether `structure` is a flat list of leaves, by far the most frequent case."""
     if type(structure) is not list:
         return False
@@ -143,7 +143,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     return _pack(structure, iter(flat_sequence), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+def _pack(structure: object, leaves: Iterator[Any], expand: bool) -> Any:
     if not _opens(structure, expand):
         return next(leaves)
     return like(structure, [_pack(part, leaves, expand) for part in parts(structure)])
@@ -186,7 +186,9 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns], expand)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raises `ValueError` if the nesting differs, `TypeError` if the sequence types differ.
 
     >>> import gradtape as tf
@@ -203,7 +205,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
         ) from None
 
 
-def _described(structure: Any) -> str:
+def _described(structure: object) -> str:
     return f"type={type(structure).__name__} str={structure}"
 
 
@@ -212,12 +214,12 @@ class _Leaf:
         return "."
 
 
-def _outline(structure: Any) -> str:
+def _outline(structure: object) -> str:
     """Formats the structure with a dot for each leaf."""
     return str(map_structure(lambda _: _Leaf(), structure))
 
 
-def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
+def _assert_same(a: object, b: object, check_types: bool, expand: bool) -> None:
     if _opens(a, expand) != _opens(b, expand):
         sequence, other = (a, b) if _opens(a, expand) else (b, a)
         raise ValueError(
@@ -243,7 +245,7 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
         raise ValueError(f"The two structures don't have the same number of elements: {len(mine)} and {len(its)}")
 
 
-def _check_specs(a: Any, b: Any) -> None:
+def _check_specs(a: object, b: object) -> None:
     """Raises TypeError unless the specs of two composites have a common supertype."""
     mine, its = (getattr(x, "_type_spec", x) if isinstance(x, Composite) else None for x in (a, b))
     common = getattr(mine, "most_specific_common_supertype", None)
@@ -251,7 +253,7 @@ def _check_specs(a: Any, b: Any) -> None:
         raise TypeError(f"Incompatible CompositeTensor TypeSpecs: {mine} vs. {its}")
 
 
-def _same_type(a: Any, b: Any) -> bool:
+def _same_type(a: object, b: object) -> bool:
     if isinstance(a, Composite) and isinstance(b, Composite):  # a spec matches the values that it describes
         return getattr(a, "value_type", type(a)) is getattr(b, "value_type", type(b))
     if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):

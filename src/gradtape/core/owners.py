@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class Owner:
     """An object that a checkpoint traverses: a module, a layer or an optimizer.
@@ -15,12 +13,12 @@ class Owner:
     _owns_variables = True
     _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         super().__setattr__(name, value)
         if "_restorations" in self.__dict__:
             self._was_set(name, self.__dict__.get(name))
 
-    def _was_set(self, name: str, value: Any) -> None:
+    def _was_set(self, name: str, value: object) -> None:
         """Reports an attribute set under `name` to the pending restorations."""
         for restoration, number in tuple(self.__dict__.get("_restorations", ())):
             restoration.was_set(number, name, value)

@@ -27,7 +27,7 @@ class TensorShape:
 
     _dims: tuple[int | None, ...]
 
-    def __new__(cls, dims: Any) -> TensorShape:
+    def __new__(cls, dims: object) -> TensorShape:
         if isinstance(dims, TensorShape):
             return dims
         if dims is None:
@@ -75,7 +75,7 @@ class TensorShape:
         """Whether every size is known."""
         return None not in self._dims
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether one tensor could have both shapes."""
         other = TensorShape(other)
         if self.rank is None or other.rank is None:
@@ -84,12 +84,12 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self, other, strict=True)
         )
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raises `ValueError` unless the shapes are compatible."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: object) -> TensorShape:
         """Merges two compatible shapes: each size is known if either shape knows it."""
         other = TensorShape(other)
         if not self.is_compatible_with(other):
@@ -100,14 +100,14 @@ class TensorShape:
             return self
         return TensorShape([b if a is None else a for a, b in zip(self, other, strict=True)])
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: object) -> TensorShape:
         """Returns this shape followed by `other`."""
         other = TensorShape(other)
         if self.rank is None or other.rank is None:
             return UNKNOWN_RANK
         return TensorShape([*self, *other])
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: object) -> TensorShape:
         """The most specific shape that both are instances of."""
         other = TensorShape(other)
         if self.rank is None or other.rank is None or len(self) != len(other):
@@ -123,7 +123,7 @@ class TensorShape:
             common = common.most_specific_compatible_shape(other)
         return common
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every tensor of this shape has shape `other` too."""
         if not isinstance(other, TensorShape):
             return False
@@ -157,7 +157,7 @@ class TensorShape:
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: object) -> None:
         """Raises `ValueError` unless the ranks agree, or one is unknown."""
         other = TensorShape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
@@ -181,7 +181,7 @@ class TensorShape:
     def __bool__(self) -> bool:
         return True  # as in TensorFlow: True if the rank is known, even if it is 0
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, TensorShape):
             try:
                 if type(other) is tuple:
@@ -191,17 +191,17 @@ class TensorShape:
                 return NotImplemented
         return self.rank == other.rank and self._dims == other._dims
 
-    def __ne__(self, other: Any) -> bool:
+    def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
     def __hash__(self) -> int:
         return hash(self._dims)
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other: object) -> TensorShape:
         return TensorShape(other).concatenate(self)
 
     def __repr__(self) -> str:
@@ -237,7 +237,7 @@ class _UnknownRank(TensorShape):
     def __bool__(self) -> bool:
         return False
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if not isinstance(key, slice):
             return None
         start = key.start or 0

@@ -185,7 +185,7 @@ class Tensor:
         """Eager tensors do not track their consumers."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: object = None, session: object = None) -> Any:
         """There are no sessions: use `numpy`."""
         raise NotImplementedError(
             "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
@@ -195,7 +195,7 @@ class Tensor:
         """Same as `shape`."""
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: object) -> None:
         """Checks that the tensor's shape is compatible with `shape`; the shape of an eager tensor is always known."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
@@ -337,7 +337,7 @@ class Tensor:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (np.asarray(self.array), self.dtype)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         raise TypeError(
             f"'{type(self).__name__}' object does not support item assignment: tensors are immutable. Use "
             "tf.tensor_scatter_nd_update, or a tf.Variable and v[...].assign(value)"
@@ -350,7 +350,7 @@ class Tensor:
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self._shown(), repr)}>"
 
 
-def text_of(value: Any, show: Any) -> str:
+def text_of(value: object, show: Any) -> str:
     """Formats a NumPy value within a line of text: a scalar as Python prints it, a matrix on its own lines."""
     if show is repr and isinstance(value, np.generic):
         value = value.item()
@@ -368,7 +368,7 @@ class _Elsewhere:
         self._name = name
         self._function = function
 
-    def __get__(self, x: Any, owner: type) -> Any:
+    def __get__(self, x: object, owner: type) -> Any:
         if x is None:
             return self
         raise AttributeError(
@@ -391,14 +391,14 @@ class Reference:
 
     __slots__ = ("__weakref__", "_referent")
 
-    def __init__(self, referent: Any) -> None:
+    def __init__(self, referent: object) -> None:
         self._referent = referent
 
     def deref(self) -> Any:
         """Returns the referenced tensor or variable."""
         return self._referent
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reference):
             raise TypeError("Cannot compare wrapped object with unwrapped object")
         return self._referent is other._referent
@@ -413,7 +413,7 @@ class Reference:
         return f"<Reference wrapping {self._referent!r}>"
 
 
-def is_tensor_like(x: Any) -> bool:
+def is_tensor_like(x: object) -> bool:
     """Whether `x` is a tensor or converts to one by `_as_tensor`, as a variable does."""
     return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
 
