@@ -14,7 +14,8 @@ from random_programs.generator import generate
 import gradtape as tf
 from gradtape.core.budgets import SMALLEST_BYTES, parse_budget
 from gradtape.engine.memory import spilling
-from gradtape.engine.memory.store import SMALL_SHARE, Store
+from gradtape.engine.memory.policy import SMALL_SHARE
+from gradtape.engine.memory.store import Store
 from gradtape.engine.tape.log import Log
 
 

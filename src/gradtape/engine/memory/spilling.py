@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from os import mkdir, path, remove
+from os import PathLike, mkdir, path, remove
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
@@ -26,11 +26,16 @@ class SpilledFile:
         self.name = name
         self.places = places  # by number: offset, shape, strides, NumPy dtype, dtype
 
+    def discard(self) -> None:
+        """Deletes the file, which is no longer needed."""
+        with suppress(OSError):
+            remove(self.name)
+
 
 class SpillFolder:
     """A private subdirectory of the user's, removed when this object is collected or the process exits."""
 
-    def __init__(self, folder: Any) -> None:
+    def __init__(self, folder: str | PathLike[str]) -> None:
         from shutil import rmtree  # imported lazily: slow to import and only needed here
 
         self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
@@ -64,15 +69,10 @@ class SpillFolder:
         try:
             flat.tofile(name)
         except OSError:  # the disk is full, or the directory is gone: the values stay in memory
-            self.discard(SpilledFile(name, {}))
+            SpilledFile(name, {}).discard()
             return None
         self._measured(memory.nbytes, began)
         return SpilledFile(name, places)
-
-    def discard(self, file: SpilledFile) -> None:
-        """Deletes a file that is no longer needed."""
-        with suppress(OSError):
-            remove(file.name)
 
     def read(self, file: SpilledFile, i: int) -> Tensor:
         """Reads the value with this number from its file."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
-from ...engine.memory.store import Account
+from ...engine.memory.policy import Account
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import SingleInputRule
 from ...engine.run import dispatch

@@ -16,7 +16,7 @@ import numpy as np
 from ....core import dtypes
 from ....engine.registry.op import Op
 from ...ir.graph import Graph, Node, Value, subgraphs
-from ...passes.rewriting import Uses
+from ...passes.recomputation import profile
 from .buffers import overwritten
 from .lowering import Primitive, cost, view
 
@@ -106,34 +106,14 @@ def _nothing(shape: tuple[int, ...], dtype: dtypes.DType, strides: Strides) -> A
 def peak(graph: Graph, root: dict[Value, Value]) -> int:
     """The peak memory of a run in bytes, without its inputs and constants."""
     place = dict(root)
-    made = {v for node in graph.nodes for v in node.outputs}
     over = overwritten(graph)
     for i, node in enumerate(graph.nodes):
         for v in node.outputs:
-            of = place.get(v, v)
-            place[v] = place.get(of, of)
+            if v in place:
+                place[v] = place.get(place[v], place[v])
         if i in over:
             place[node.outputs[0]] = place.get(over[i], over[i])
-    last: dict[Value, int] = {}
-    for v, i in Uses(graph).last.items():
-        at = place.get(v, v)
-        last[at] = max(last.get(at, -1), i)
-    for v in graph.all_outputs:
-        last[place.get(v, v)] = len(graph.nodes)
-    held = most = 0
-    there: set[Value] = set()
-    for i, node in enumerate(graph.nodes):
-        for v in node.outputs:
-            at = place[v]
-            if at in made and at not in there:
-                there.add(at)
-                held += size(at)
-        most = max(most, held)
-        for v in {place.get(v, v) for v in (*node.inputs, *node.outputs)}:
-            if v in there and last[v] == i:
-                there.remove(v)
-                held -= size(v)
-    return most
+    return max(profile(graph, place, size), default=0)
 
 
 def largest(graph: Graph) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...ir.graph import Graph, Node
@@ -12,8 +12,8 @@ from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
 _PATIENCE = (0.5, 1.0)
-_LITTLE = 0.1  # relative slowdown up to which looser plans are not tried
-_MOST = 6.0  # maximal relative slowdown
+_LITTLE_SLOWDOWN = 0.1  # relative: up to it, looser plans are not tried
+_MAX_SLOWDOWN = 6.0  # relative
 _ATTEMPTS = 3  # at a plan whose peak exceeds its target
 
 
@@ -26,11 +26,19 @@ class Plan:
     seconds: float
 
 
-def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
+def _writes_in_place(node: Node) -> bool:
+    return isinstance(node.op, Primitive) and node.op.writes
+
+
+def plan_memory(
+    graph: Graph, budget: int | float, for_once: bool = False, overwrites: Callable[[Node], bool] = _writes_in_place,
+    max_slowdown: float = _MAX_SLOWDOWN,
+) -> Graph:  # fmt: skip
     """Rewrite the graph so that the peak memory of a run is at most `budget` plus its largest op.
 
     The budget is in bytes, or a fraction of the unplanned peak. Variables and arguments do not count, as they exist
     anyway; results and new variable values do. A program that runs once (`for_once`) is planned quickly and silently.
+    A node that `overwrites` may write its result over a dead argument.
     """
     layouts = Layouts(graph)
     plain = peak(graph, layouts.root)
@@ -39,7 +47,9 @@ def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Gr
         return graph
     allowed = limit + largest(graph)
     targets = (allowed,) if for_once else (limit, (limit + allowed) / 2, allowed)
-    found = _planned(graph, layouts, targets) or Plan(graph, plain, 0.0)
+    times = {id(node): seconds(node) for node in graph.nodes}
+    weights = Weights(layouts.root, size, lambda node: times[id(node)], overwrites)
+    found = _planned(graph, layouts, weights, targets, max_slowdown) or Plan(graph, plain, 0.0)
     if for_once:
         return found.graph
     again = len(found.graph.nodes) - len(graph.nodes)
@@ -47,22 +57,23 @@ def plan_memory(graph: Graph, budget: int | float, for_once: bool = False) -> Gr
     return found.graph
 
 
-def _planned(graph: Graph, layouts: Layouts, targets: Sequence[float]) -> Plan | None:
+def _planned(
+    graph: Graph, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float
+) -> Plan | None:
     """Return the fastest plan within the last target or, if none fits, the one with the lowest peak.
 
     A plan for one of the earlier, tighter targets is returned if it is fast enough.
     """
     allowed = targets[-1]
-    times = {id(node): seconds(node) for node in graph.nodes}
-    weights = Weights(layouts.root, size, lambda node: times[id(node)], _overwrites)
-    total = sum(times.values())
+    total = sum(map(weights.seconds, graph.nodes))
     best: Plan | None = None
     for target in targets:
         for patience in _PATIENCE:
             goal = target
             for _ in range(_ATTEMPTS):
                 fits = best is not None and best.peak <= allowed
-                found = recomputed(graph, weights, goal, patience, best.seconds if best and fits else _MOST * total)
+                longest = best.seconds if best and fits else max_slowdown * total
+                found = recomputed(graph, weights, goal, patience, longest)
                 if found is None:
                     break
                 planned = graph.substituted(found.nodes)
@@ -74,14 +85,10 @@ def _planned(graph: Graph, layouts: Layouts, targets: Sequence[float]) -> Plan |
                 goal -= plan.peak - target
                 if goal <= 0:
                     break
-        if best is not None and best.peak <= allowed and best.seconds <= _LITTLE * total:
+        if best is not None and best.peak <= allowed and best.seconds <= _LITTLE_SLOWDOWN * total:
             break
     return best
 
 
 def _rank(plan: Plan, allowed: float) -> tuple[float, float]:
     return max(plan.peak, allowed), plan.seconds
-
-
-def _overwrites(node: Node) -> bool:
-    return isinstance(node.op, Primitive) and node.op.writes

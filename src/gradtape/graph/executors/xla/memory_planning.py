@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol, TypeVar
 
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
-from ...passes.recomputation import Recomputed, Weights, profile, recomputed
+from ...passes.recomputation import Recomputed, Weights, recomputed
 from ..budgets import PlanOutcome
+from ..numpy import memory_planning
 from ..numpy.footprint import Layouts, largest, seconds, size
 from .stage_partitioning import in_stages
 
@@ -21,15 +22,25 @@ logger = logging.getLogger("gradtape")
 
 _ATTEMPTS = 3
 _PATIENCE = 0.5
-_LONGEST = 1.0  # maximal recomputed fraction of a run: tighter plans gain little and compile slowly
+_MAX_SLOWDOWN = 1.0  # relative: tighter plans gain little and compile slowly
 _LOOSER = 1.05  # growth of the goal after a plan that recomputes too much
 
 
-def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
+class MeasuredProgram(Protocol):
+    """A compiled graph, and the peak memory of a run if XLA reports it."""
+
+    peak: int | None
+
+
+AnyProgram = TypeVar("AnyProgram", bound=MeasuredProgram)
+
+
+def plan_memory(
+    graph: Graph, budget: int | float, plain: AnyProgram, build: Callable[[Graph], AnyProgram]
+) -> AnyProgram:
     """Return what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
 
-    The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph. Built
-    programs report the peak memory of a run as `peak`.
+    The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph.
     """
     if plain.peak is None:
         logger.warning(
@@ -42,49 +53,34 @@ def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[
         return plain
     whole = dead_code(common_subexpressions(graph))
     allowed = limit + largest(whole)
-    best, again, goal, last = plain, 0, float(limit), float(plain.peak)
+    best, peak, again, goal, last = plain, plain.peak, 0, float(limit), float(plain.peak)
     for _ in range(_ATTEMPTS):
         goal, found = _planned(whole, goal, last)
         if found is None:
             break
         built = build(in_stages(whole.substituted(found.nodes), whole.nodes))
-        if built.peak < best.peak:
-            best, again = built, len(found.nodes) - len(whole.nodes)
+        assert built.peak is not None
+        if built.peak < peak:
+            best, peak, again = built, built.peak, len(found.nodes) - len(whole.nodes)
         if built.peak <= allowed:
             break
         last = goal
         goal = max(goal - (built.peak - allowed), goal / 2)
-    PlanOutcome(best.peak, plain.peak, again, len(whole.nodes)).report(graph.name, limit, allowed)
+    PlanOutcome(peak, plain.peak, again, len(whole.nodes)).report(graph.name, limit, allowed)
     return best
 
 
 def planned(graph: Graph, budget: int | float) -> Graph:
-    """Plan a graph that will be split into two programs, by the cost model alone and without stages.
-
-    A fractional budget is relative to the estimated peak.
-    """
-    whole = dead_code(common_subexpressions(graph))
-    weights = _weights(whole)
-    plain = max(profile(whole, weights), default=0)
-    limit = budget * plain if isinstance(budget, float) else budget
-    if plain <= limit:
-        return whole
-    _, found = _planned(whole, limit, plain)
-    result = whole if found is None else whole.substituted(found.nodes)
-    again = len(result.nodes) - len(whole.nodes)
-    peak = max(profile(result, _weights(result)))
-    PlanOutcome(peak, plain, again, len(whole.nodes)).report(graph.name, limit, limit + largest(whole))
-    return result
-
-
-def _weights(graph: Graph) -> Weights:
-    return Weights(Layouts(graph).root, size, seconds, _overwrites)
+    """Plan a graph that will be split into two programs, by the cost model alone and without stages."""
+    return memory_planning.plan_memory(
+        dead_code(common_subexpressions(graph)), budget, overwrites=_overwrites, max_slowdown=_MAX_SLOWDOWN
+    )
 
 
 def _planned(graph: Graph, goal: float, most: float) -> tuple[float, Recomputed | None]:
     """Return the goal and the plan with the lowest memory between `goal` and `most` bytes that is not too slow."""
-    weights = _weights(graph)
-    longest = _LONGEST * sum(map(seconds, graph.nodes))
+    weights = Weights(Layouts(graph).root, size, seconds, _overwrites)
+    longest = _MAX_SLOWDOWN * sum(map(seconds, graph.nodes))
     while goal < most:
         found = recomputed(graph, weights, goal, _PATIENCE, longest)
         if found is not None:
