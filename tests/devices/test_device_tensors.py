@@ -147,6 +147,18 @@ def test_a_memory_budget_counts_what_is_on_the_device(gpu, monkeypatch):
         assert abs(account.wanted - whole) < 0.2 * whole
 
 
+def test_a_hessian_leaves_the_log_as_it_was(gpu):
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(tf.sin(v) * v)
+    log = tape._log
+    before = log.bookmark()
+    assert log.module is not None
+    tape.hessian(y, v)
+    assert log.bookmark() == before
+    assert log.module is not None  # a gradient is computed on bare arrays of the device, as before
+
+
 @pytest.mark.parametrize("where", ["/CPU:0", "/GPU:0"])
 @pytest.mark.parametrize("asked_in", ["/CPU:0", "/GPU:0", None])
 @pytest.mark.parametrize("scalar", [True, False])

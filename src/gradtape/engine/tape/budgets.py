@@ -27,7 +27,7 @@ from ..memory.store import ROOM_SHARE, Store
 from ..registry.devices import REAL
 from ..registry.op import Op, Unregistered
 from ..run.dispatch import entry
-from .log import Log, new_key
+from .log import Bookmark, Log, new_key
 
 Repeat = Callable[..., Sequence[Any]]  # reruns a call on the arrays of its inputs
 
@@ -160,7 +160,7 @@ class BudgetedLog(Log):
         self._pending = None
         self._store = Store(self._store.budget)
 
-    def truncate(self, bookmark: tuple[int, int]) -> None:
+    def truncate(self, bookmark: Bookmark) -> None:
         """Removes everything recorded since `bookmark` was taken."""
         self._register_pending()
         super().truncate(bookmark)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 from ...core.tensor import Tensor
@@ -18,7 +18,6 @@ from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import Recorder, entry, next_level
 
-Bookmark = tuple[int, int]  # an end of a log: the number of its records, and of its disconnections
 _living: dict[int, Any] = {}  # every existing recorder, by the id of its key
 
 
@@ -40,6 +39,17 @@ def positions_in(tracer: Any) -> Iterator[tuple[Any, int]]:
             yield _living.get(id(key), lambda: None)(), written
 
 
+class Bookmark(NamedTuple):
+    """An end of a log: its numbers of records and disconnections, and what it knows of the records up to there."""
+
+    records: int
+    disconnections: int
+    plain: bool
+    backward_may_raise: bool
+    module: Any
+    on_device: int
+
+
 class Log(Recorder):
     """The records of one tape as parallel lists, indexed by position.
 
@@ -55,7 +65,7 @@ class Log(Recorder):
     retain = False  # whether the log survives after the tape is used up, for later inspection
     plain = True  # every recorded tensor is a plain one, so a sweep over bare arrays is possible
     _module: Any = None  # the array library of the device that holds the records
-    _there = 0  # the number of records on that device
+    _on_device = 0  # the number of records on that device
     backward_may_raise = False  # a record runs user code in the backward pass, which may raise
     question: Any = None  # with `retain`: the last query, as (targets, their cotangents, sources)
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: metadata of a record in a traced log
@@ -201,12 +211,12 @@ class Log(Recorder):
                     self._module = x.module
             elif type(x) is not Tensor:
                 return
-        self._there += 1
+        self._on_device += 1
 
     @property
     def module(self) -> Any:
         """The array library of the device that holds all records, so that a sweep over its bare arrays is possible."""
-        return self._module if self._there == len(self.ops) - self.ops.count(None) else None
+        return self._module if self._on_device == len(self.ops) - self.ops.count(None) else None
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
@@ -251,11 +261,13 @@ class Log(Recorder):
 
     def bookmark(self) -> Bookmark:
         """Returns the current end of the log, for `truncate`."""
-        return len(self.ops), len(self.disconnections)
+        return Bookmark(
+            len(self.ops), len(self.disconnections), self.plain, self.backward_may_raise, self._module, self._on_device
+        )
 
     def truncate(self, bookmark: Bookmark) -> None:
         """Removes everything recorded since `bookmark` was taken."""
-        at, exits = bookmark
+        at, exits, self.plain, self.backward_may_raise, self._module, self._on_device = bookmark
         del self.ops[at:], self.parents[at:], self.saved[at:], self.disconnections[exits:]
         self.several = {position: outputs for position, outputs in self.several.items() if position < at}
         if self.notes:
