@@ -3,6 +3,8 @@
 import functools
 import gc
 import shutil
+import sys
+import threading
 import tracemalloc
 import weakref
 
@@ -226,6 +228,37 @@ def test_a_persistent_tape_answers_again_and_again(layer):
     found, tape = asked(memory_budget=0.15)
     assert same(found, expected)
     assert account_of(tape).held <= account_of(tape).wanted * 0.3
+
+
+def test_threads_that_ask_one_tape_at_the_same_time():
+    def recorded(**options):
+        with tf.GradientTape(persistent=True, **options) as tape:
+            loss = network(residual)
+        return tape, loss
+
+    tape, loss = recorded()
+    expected = tape.gradient(loss, WEIGHTS)
+    tape, loss = recorded(memory_budget=0.2)
+    found = []
+
+    def ask():
+        for _ in range(4):
+            found.append(tape.gradient(loss, WEIGHTS))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(found) == 16
+    assert all(same(gradients, expected) for gradients in found)
+    store = tape._log.store
+    assert store.account.held == store.bytes_of([i for i, value in enumerate(store.values) if value.tensor is not None])
 
 
 def test_jacobians_and_hessians():

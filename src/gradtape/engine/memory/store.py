@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from threading import RLock
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -84,6 +85,7 @@ class Store(BlockStore[StoredBlock]):
         self._by_memory: dict[int, StoredBlock] = {}  # by the `id` of the array that owns the memory, while it exists
         self.fixed_bytes = 0  # of the held blocks that cannot be evicted
         self._spill = spill
+        self._lock = RLock()  # threads may sweep a persistent tape at the same time
         self._clock = 0.0  # the total seconds of all ops
         self._now = 0.0  # the position of the recording, or the sweep, on that clock
 
@@ -268,6 +270,10 @@ class Store(BlockStore[StoredBlock]):
 
     def fetch(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         """Returns the values of these numbers, recomputing evicted ones; the limit is enforced meanwhile."""
+        with self._lock:
+            return self._fetch(numbers)
+
+    def _fetch(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         found: dict[int, Tensor] = {}
         values = self.values
         self._now = max([values[i].block.made_at for i in numbers], default=self._now)
