@@ -182,7 +182,6 @@ FRAME_READERS = {
     "gradtape.cli.private": "TensorFlow's private API has functions that do",
     "gradtape.cli.private.util.tf_decorator": "TensorFlow's private API has functions that do",
     "gradtape.core.tensor": "TensorFlow itself may convert our tensors",
-    "gradtape.engine.registry.op": "an op that is defined twice is told from a module that is imported again",
     "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to, and who reads a value",
 }
 

@@ -26,11 +26,12 @@ from .batching import aligned
 from .cotangents import pending_sum
 from .examples import aligned_rows
 from .formula import symbolic, traced, written_over
-from .op import Op, Sample, Saved, SingleInputRule, compile_rule, kernel_arguments, parameters, sample
+from .op import Op, Sample, SingleInputRule, kernel_arguments, sample
+from .rules import Residuals, compile_rule, parameters
 
-_new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
 _SMALL = f"type(g) is not ndarray or g.size < {LARGE}"  # whether a cotangent is too small for several cores
+_IS_COMPLEX = {"": "g.dtype.is_complex", "array": "g.dtype.kind == 'c'"}  # by the form of cotangents
 
 ONE = "g"
 NEG = "-g"
@@ -57,8 +58,8 @@ def _formula(partial: Any) -> Any:
     return partial.formula if isinstance(partial, Mask | ZeroWins) else partial
 
 
-def _product(i: int, partial: Any, saved: Saved, arrays: str, conjugate: bool) -> str:
-    """Source code of the product of the cotangent `g` and partial derivative `i`."""
+def _product(i: int, partial: Any, saved: Residuals, arrays: str, conjugate: bool) -> str:
+    """Source of the product of the cotangent `g` and partial derivative `i`, conjugated for complex values."""
     if partial is None or isinstance(partial, str):
         return str(partial)
     call = saved.call(f"p{i}", _formula(partial), arrays)
@@ -122,13 +123,13 @@ def elementwise(
     shapes: Any = ((3, 4), (4,), ())
     op = Op(
         name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
-        samples=samples or [sample(*shapes[: len(names)])],
+        samples=samples or [sample(*shapes[: len(names)])], rules=list(map(_formula, ordered)),
     )  # fmt: skip
     op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)
     op.rows = aligned_rows
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not attrs and len(matching) == len(names) <= 2
-    op.complex_rules = complex_rules = _differentiate_elementwise(op, ordered, fast_path)
+    _differentiate_elementwise(op, ordered, fast_path)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
@@ -141,8 +142,7 @@ def elementwise(
         except (TypeError, ValueError) as error:
             refused = error
         else:
-            is_complex = any(x.dtype.is_complex for x in inputs)
-            return run(complex_rules if is_complex and complex_rules is not None else op, inputs, attributes)
+            return run(op, inputs, attributes)
         return dispatch.left_to_other(op, values, refused, attributes)
 
     if not fast_path:
@@ -151,19 +151,17 @@ def elementwise(
         kinds = op.kinds & _PLAIN
         other = _not_plain(op, general, kinds, to)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op))
-    if complex_rules is not None:
-        complex_rules.call = op.call
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> Op | None:
-    """Sets the rules of `op`; returns its variant for complex values, whose partial derivatives are conjugated."""
+def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> None:
+    """Sets the rules of `op`."""
     if all(p is None for p in partials):
-        return None
+        return
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
-    saved = Saved(op.args, formulas)
+    saved = Residuals(op.args, formulas)
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
-    narrowing = {"narrowed": _narrowed, "both_narrowed": _both_narrowed}
+    names |= {"narrowed": _narrowed, "both_narrowed": _both_narrowed, "ndarray": ndarray}
     several = len(partials) > 1
 
     def keeper() -> Any:
@@ -179,37 +177,32 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
             op.second = _alone(op, 1, partials, saved, names, large)
             op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
 
-    def vjp(arrays: str, conjugate: bool) -> Any:
-        if arrays == "buffer":
-            return _vjp_device(saved, partials, names, conjugate)
+    def cotangents(arrays: str, conjugate: bool) -> str:
+        """Source of the cotangents of all arguments."""
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
         result = f"({', '.join(asked)},)"
         if len(partials) == 2:
-            result = f"{result} if s[-1] is None else both_narrowed(m, s[-1], {', '.join(asked)})"
-        elif several:
-            result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
-        if not arrays:
-            return compile_rule(f"lambda m, g, s, parents: {result}", **names, **narrowing)
-        source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents)"
-        return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
+            return f"{result} if s[-1] is None else both_narrowed(m, s[-1], {', '.join(asked)})"
+        return f"{result} if s[-1] is None else narrowed(m, s[-1], {result})" if several else result
 
-    def vjp_first(arrays: str) -> Any:
-        """The rule of a unary op: delegates to its `SingleInputRule`, which saves a single value without a tuple."""
+    def vjp(arrays: str) -> Any:
+        if arrays == "buffer":
+            return _vjp_device(saved, partials, names)
+        result = cotangents(arrays, False)
+        if op.kinds & dtypes.COMPLEX:
+            conjugated = cotangents(arrays, True)
+            if conjugated != result:
+                result = f"({conjugated}) if {_IS_COMPLEX[arrays]} else ({result})"
+        if arrays:
+            result = f"({result}) if {_SMALL} else large({_IS_COMPLEX[arrays]})(m, g, s, parents)"
+        return compile_rule("m, g, s, parents", result, large=large, **names)
 
-        def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: Any) -> tuple[Any]:
-            first: Any = op.first
-            rule = first.vjp_raw if arrays == "array" else first.vjp
-            return (rule(m, g, s[0] if len(s) == 1 else s),)
-
-        return vjp
-
-    short = fast_path and not several
-    op.defer_vjp(lambda arrays: vjp_first(arrays) if short and arrays != "buffer" else vjp(arrays, False))
+    op.defer_vjp(vjp)
 
     def jvp_of() -> Any:
         tangents = [
-            None if p is None else compile_rule(f"lambda m, g, s: {_product(i, p, saved, '', False)}", **names)
+            None if p is None else compile_rule("m, g, s", _product(i, p, saved, "", False), **names)
             for i, p in enumerate(partials)
         ]
 
@@ -224,22 +217,13 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
         return jvp
 
     op.defer("jvp", jvp_of)
-    if not op.kinds & dtypes.COMPLEX:
-        return None
-    complex_rules = _new(Op)
-    vars(complex_rules).update(vars(op))
-    complex_rules.numpy = op.numpy
-    complex_rules.defer("keep", keeper)
-    complex_rules.defer_vjp(lambda arrays: vjp(arrays, True))
-    complex_rules.batch = _batch_elementwise(complex_rules)
-    return complex_rules
 
 
-def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+def _vjp_large(saved: Residuals, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
     """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
-    rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
+    rules = [compile_rule("m, g, s", product, **names) for product in products]
 
     def product(i: int, s: Sequence[Any]) -> Any:
         """Product `i` as a function of `g` and the saved arrays."""
@@ -274,11 +258,14 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
     return vjp
 
 
-def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+def _vjp_device(saved: Residuals, partials: list[Any], names: dict[str, Any]) -> Any:
     """Returns `vjp_device`: each product is one kernel launch if it is a formula."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    products = [_product(i, partial, saved, "buffer", conjugate) for i, partial in enumerate(partials)]
-    rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
+    rules = {
+        (i, conjugate): compile_rule("m, g, s", _product(i, partial, saved, "buffer", conjugate), **names)
+        for i, partial in enumerate(partials)
+        for conjugate in (False, True)
+    }
     fused: dict[Any, Any] = {}
 
     def fuse(m: Any, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
@@ -288,7 +275,7 @@ def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
             filled = list(s)
             for k, array in zip(tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(buffer=array)
-            return rules[i](symbolic, g, filled)
+            return rules[i, g.dtype.kind == "c"](symbolic, g, filled)
 
         formula = traced(product, given) if len(tensors) == len(saved.names) else None
         return None if formula is None or not formula.steps else m.fuse(formula)
@@ -305,7 +292,8 @@ def _vjp_device(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
             if key not in fused:
                 fused[key] = fuse(m, i, s, given)
             kernel = fused[key]
-            cotangents.append(rules[i](m, g, s) if kernel is None else kernel(*arrays))
+            rule = rules[i, g.dtype.kind == "c"]
+            cotangents.append(rule(m, g, s) if kernel is None else kernel(*arrays))
         broadcast = len(partials) > 1 and s[-1] is not None
         return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
@@ -340,21 +328,23 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
     a, b = args
     fields = "".join(f"{name}, " for name in kept)
     same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
-    return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
+    return compile_rule(f"{a}, {b}, y", f"({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
 
 
-def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> SingleInputRule:
+def _alone(
+    op: Op, i: int, partials: list[Any], saved: Residuals, names: dict[str, Any], large: Callable[[bool], Any]
+) -> SingleInputRule:
     """Returns the rule of the op in argument `i` alone, if that is not broadcast; the op itself handles other cases."""
     formula = _formula(partials[i])
-    kept = Saved(op.args, [formula] if callable(formula) else [], bare=True)
+    kept = Residuals(op.args, [formula] if callable(formula) else [], bare=True)
     alone = SingleInputRule(op, i)
 
     def keep() -> Any:
         value = kept.names[0] if kept.bare else f"({', '.join(kept.names)})"
         if len(op.args) == 1:
-            return compile_rule(f"lambda {op.args[0]}, y: {value}")
+            return compile_rule(f"{op.args[0]}, y", value)
         same = f"type(y.array) is not ndarray or y.array.shape == {op.args[i]}.array.shape"
-        return compile_rule(f"lambda {', '.join(op.args)}, y: {value} if {same} else NotImplemented", ndarray=ndarray)
+        return compile_rule(f"{', '.join(op.args)}, y", f"{value} if {same} else NotImplemented", ndarray=ndarray)
 
     def spread(value: Any) -> tuple[Any, ...]:
         found = dict(zip(kept.names, (value,) if kept.bare else value, strict=True))
@@ -365,10 +355,9 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
 
     def vjp(arrays: str) -> Any:
         product = _product(i, partials[i], kept, arrays, False)
-        if not arrays:
-            return compile_rule(f"lambda m, g, s: {product}", **names)
-        source = f"lambda m, g, s: {product} if {_SMALL} else large(m, g, s)"
-        return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
+        if arrays:
+            product = f"{product} if {_SMALL} else large(m, g, s)"
+        return compile_rule("m, g, s", product, large=vjp_large, **names)
 
     alone.spread = spread
     alone.defer("keep", keep)

@@ -28,7 +28,8 @@ from .arguments import matched
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, Saved, SingleInputRule, compile_rule, kernel_arguments, parameters, wire
+from .op import Op, Sample, SingleInputRule, kernel_arguments, wire
+from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
     "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
@@ -60,7 +61,10 @@ def linear(
     `rows` says how the op treats rows that belong to examples: see `examples.py`.
     """
     args, _ = kernel_arguments(kernel)
-    op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
+    op = Op(
+        name, kernel, family="linear", args=args, samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data,
+        domain=domain,
+    )  # fmt: skip
     op.never_aliases = never_aliases
     if transpose is not None:
         constants = len(args) - 1
@@ -98,7 +102,7 @@ def _with_constants(transpose: Any, constants: int) -> Any:
     """Extends a rule for the first argument to all arguments."""
     names = ", ".join(parameters(transpose))
     call = ", ".join(f"{n}={n}" for n in parameters(transpose))
-    return compile_rule(f"lambda {names}: (transpose({call}), {'None, ' * constants})", transpose=transpose)
+    return compile_rule(names, f"(transpose({call}), {'None, ' * constants})", transpose=transpose)
 
 
 def bilinear(
@@ -115,19 +119,19 @@ def bilinear(
 ) -> Op:
     """`y = B(a, b)` with the transposes `da(m, g, b, <names>)` and `db(m, g, a, <names>)`; conjugation is automatic."""
     args, _ = kernel_arguments(kernel)
-    op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
+    op = Op(name, kernel, family="bilinear", args=args, samples=samples, rules=(da, db), kinds=on)
     op.never_aliases = never_aliases
-    saved = Saved(args, [da, db])
-    op.defer("keep", saved.keeper)
-    op.kept = saved.names
-    op.defer("keep_both", partial(saved.fast_keeper, (da, db)))
+    residuals = Residuals(args, [da, db])
+    op.defer("keep", residuals.keeper)
+    op.kept = residuals.names
+    op.defer("keep_both", partial(residuals.keeper_of_plain, (da, db)))
 
     names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
     def cotangent(f: Any, arrays: str) -> str:
         texts = []
         for n in parameters(f):
-            value = saved.lookup(n, arrays)
+            value = residuals.lookup(n, arrays)
             # Most values are real float32, for which the call of `conj` is skipped.
             conjugated = f"x if (x := {value}).dtype is single else conj(m, x)"
             texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
@@ -135,15 +139,15 @@ def bilinear(
 
     def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", **names)
+        return compile_rule("m, g, s, parents", f"({first}, {second})", **names)
 
     def alone(f: Any, arrays: str) -> Any:
-        return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", **names)
+        return compile_rule("m, g, s", cotangent(f, arrays), **names)
 
     op.defer_vjp(both)
     op.first, op.second = SingleInputRule(op, 0), SingleInputRule(op, 1)
     for one, f in ((op.first, da), (op.second, db)):
-        one.defer("keep", partial(saved.fast_keeper, (f,)))
+        one.defer("keep", partial(residuals.keeper_of_plain, (f,)))
         one.defer_vjp(partial(alone, f))
 
     def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
@@ -191,7 +195,10 @@ def reduction(
 
     The weight receives `y` with the reduced axes kept as size 1.
     """
-    op = Op(name, kernel, family="reduction", args=("x",), samples=samples, kinds=on, kinks=kinks, domain=domain)
+    op = Op(
+        name, kernel, family="reduction", args=("x",), samples=samples, rules=(weight,), kinds=on, kinks=kinks,
+        domain=domain,
+    )  # fmt: skip
     needed = parameters(weight)
 
     def weights(m: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
@@ -241,8 +248,8 @@ def opaque(
     """
     args, _ = kernel_arguments(kernel)
     op = Op(
-        name, kernel, family="opaque", args=args, samples=samples, kinds=on, kinks=kinks, moves_data=moves_data,
-        random=random, shaped_by_values=shaped_by_values, domain=domain,
+        name, kernel, family="opaque", args=args, samples=samples, rules=(vjp, jvp), kinds=on, kinks=kinks,
+        moves_data=moves_data, random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
     op.never_aliases = never_aliases
     if vjp is not None:

@@ -1,15 +1,14 @@
 """`Op`: one record per op with its kernel, its differentiation rules and its test samples; the families fill it in.
 
 Rules are written against a namespace `m`, so that one source serves bare arrays (`m = raw`) and recorded tensors
-(`m = ops`). The parameter names of a rule declare which values are saved for it (its residuals): see `wire`.
+(`m = ops`). The parameter names of a rule declare which values are saved for it (its residuals): see `Residuals`.
 """
 
 from __future__ import annotations
 
-import sys
 import types
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +19,13 @@ from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
-from ..run.source_lines import RULES
 from .cotangents import bare
 from .examples import Rows
+from .rules import Residuals, compile_rule, keep_nothing, parameters
 
-_PROBE: Any = object()  # identifies a formula that returns its argument, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args (CO_VARARGS)
 
 registry: dict[str, Op] = {}
-_defined_in: dict[str, dict[str, Any]] = {}  # by op name: the namespace of the module that defined it
 
 
 class Sample(NamedTuple):
@@ -97,6 +94,7 @@ class Op(LazyRules):
         family: str,
         args: tuple[str, ...],
         samples: Sequence[Sample],
+        rules: Sequence[object] = (),
         domain: tuple[float, float] = (-2.0, 2.0),
         kinds: int = dtypes.ANY,
         moves_data: bool = False,
@@ -104,11 +102,8 @@ class Op(LazyRules):
         random: bool = False,
         shaped_by_values: bool = False,
     ) -> None:
-        module = _module_being_run()
-        before = _defined_in.get(name)
-        # A module whose import was interrupted is imported again and redefines its ops in a new namespace.
-        again = before is not None and before is not module and before["__name__"] == module["__name__"]
-        if name in registry and not again:
+        definition = (kernel, *rules)
+        if name in registry and not _is_imported_again(registry[name].definition, definition):
             raise ValueError(f"op {name!r} is defined twice")
         if not samples:
             raise ValueError(f"op {name!r} has no samples: its tests derive from them")
@@ -116,6 +111,7 @@ class Op(LazyRules):
         self.title = "".join(word.capitalize() for word in name.split("_"))
         self.family = family
         self.kernel = kernel
+        self.definition = definition
         self.args = args
         self.variadic = args[-1].startswith("*")
         self.samples = tuple(samples)
@@ -134,11 +130,11 @@ class Op(LazyRules):
         self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
-        self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.keep: Callable[..., tuple[Any, ...]] = keep_nothing
         self.kept: tuple[str, ...] = ()  # the names of the values that `keep` saves
         # Rules of the fast path for one or two arguments: what is saved when both are on the tape, and when only one
         # is.
-        self.keep_both: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.keep_both: Callable[..., tuple[Any, ...]] = keep_nothing
         self.first: SingleInputRule | None = None
         self.second: SingleInputRule | None = None
         self.jvp: Callable[..., Any] | None = None
@@ -146,9 +142,7 @@ class Op(LazyRules):
         self.rows: Rows | None = None  # how the op treats rows that belong to examples
         self.call: Callable[..., Any] = self.run
         self.reflected = ""  # the method by which a right operand may handle the op, such as `__radd__`
-        self.complex_rules: Op | None = None  # the same op with rules for complex values
         registry[name] = self
-        _defined_in[name] = module
         setattr(raw, name, self.numpy)
 
     def run(self, *inputs: Any, **attrs: Any) -> Any:
@@ -228,12 +222,16 @@ class Unregistered:
         return f"<{self.family} {self.name}>"
 
 
-def _module_being_run() -> dict[str, Any]:
-    """Returns the namespace of the innermost module whose top level is running; in a thread, of its outermost frame."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_globals
+def _is_imported_again(before: Sequence[object], after: Sequence[object]) -> bool:
+    """Whether an op's kernel and rules are defined again by the same module, whose first import was interrupted.
+
+    Functions of a module that is imported again have new globals; a record without functions is the same data.
+    """
+    for old, new in zip(before, after, strict=False):
+        if isinstance(old, types.FunctionType) and isinstance(new, types.FunctionType):
+            if old.__module__ == new.__module__ and old.__globals__ is not new.__globals__:
+                return True
+    return before == after
 
 
 class SingleInputRule(LazyRules):
@@ -249,16 +247,12 @@ class SingleInputRule(LazyRules):
     def __init__(self, op: Op, index: int) -> None:
         self.op = op
         self.index = index
-        self.keep: Callable[..., Any] = _keep_nothing
+        self.keep: Callable[..., Any] = keep_nothing
         self.spread: Callable[[Any], tuple[Any, ...]] = tuple
 
     def placed(self, parent: int) -> tuple[int, ...]:
         """Returns the op's tape positions when this argument's is `parent` and the others are not on the tape."""
         return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
-
-
-def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-    return ()
 
 
 def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
@@ -268,12 +262,6 @@ def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
     elif not isinstance(kernel, types.BuiltinFunctionType):
         kernel = partial(kernel, xp)
     return kernel
-
-
-def parameters(f: Any) -> tuple[str, ...]:
-    """Returns a function's parameter names from its code object: `inspect.signature` would slow down the import."""
-    code: types.CodeType = f.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
@@ -297,112 +285,19 @@ def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
 
 
-class Saved:
-    """The residuals that a set of formulas names, and the source code that saves and looks up each.
-
-    A formula may name an input (`x`), the output (`y`, or `ys` if there are several), `x_shape`, `x_dtype`, or an
-    attribute; `m`, `g`, `t` and `need` are passed in and not saved.
-    """
-
-    def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
-        self.args = args
-        given = {"m", "g", "t", "need"}
-        self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
-        self.bare = bare and len(self.names) == 1  # whether a single value is saved without a tuple
-
-    def keeper(self) -> Callable[..., tuple[Any, ...]]:
-        """Compiles `keep(inputs, output, attributes)`, which selects the values that the formulas name."""
-        if not self.names:
-            return _keep_nothing
-        fields = "".join(f"{self._source(name)}, " for name in self.names)
-        return compile_rule(f"lambda xs, y, attrs: ({fields})")
-
-    def fast_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
-        """Compiles `keep(a, b, y)` for plain tensors without attributes; it selects only what these formulas name."""
-        wanted = {n for f in formulas for n in parameters(f)}
-        fields = []
-        for name in self.names:
-            source = self._source(name) if name in wanted else "None"
-            for i, arg in enumerate(self.args):
-                source = source.replace(f"xs[{i}]", arg)
-            fields.append("None" if source.startswith("attrs") else source.replace(".dims", ".array.shape"))
-        return compile_rule(f"lambda {', '.join(self.args)}, y: ({', '.join(fields)},)")
-
-    def is_tensor(self, name: str) -> bool:
-        return name in self.args or name == "y"
-
-    def _source(self, name: str) -> str:
-        """Source code of a value, given inputs `xs`, output `y` and attributes `attrs`."""
-        args = self.args
-        owner, _, what = name.rpartition("_")
-        if name in ("y", "ys"):
-            return "y"
-        if name in args:
-            return f"xs[{args.index(name)}]"
-        if f"*{name}" in args:
-            return f"tuple(xs[{args.index(f'*{name}')}:])"
-        if owner == "y" and what == "shape":
-            return "y.dims"
-        if owner in args and what in ("shape", "dtype"):
-            return f"xs[{args.index(owner)}].{'dims' if what == 'shape' else what}"
-        if f"*{owner}" in args and what == "shapes":
-            return f"[x.dims for x in xs[{args.index(f'*{owner}')}:]]"
-        return f"attrs.get({name!r})"
-
-    def lookup(self, name: str, arrays: str, saved: str = "s") -> str:
-        """Source code of `name` in the saved values, as a tensor or as the array in its attribute `arrays`."""
-        if name in ("m", "g", "t", "need"):
-            return name
-        slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
-        if arrays and self.is_tensor(name):
-            return f"{slot}.{arrays}"
-        if arrays and (f"*{name}" in self.args or name == "ys"):
-            return f"tuple(x.{arrays} for x in {slot})"
-        return slot
-
-    def call(self, function: str, f: Callable[..., Any], arrays: str) -> str:
-        """Source code that calls formula `f`, bound to the name `function`, on the saved values."""
-        if _returns_its_argument(f):
-            return self.lookup(parameters(f)[0], arrays)
-        names, positional = parameters(f), f.__code__.co_argcount
-        given = [self.lookup(n, arrays) for n in names[:positional]]
-        named = [f"{n}={self.lookup(n, arrays)}" for n in names[positional:]]
-        return f"{function}({', '.join(given + named)})"
-
-
-def _returns_its_argument(f: Callable[..., Any]) -> bool:
-    if len(parameters(f)) != 1:
-        return False
-    try:
-        return f(_PROBE) is _PROBE
-    except Exception:  # the formula computes with its argument, and the probe is not a number
-        return False
-
-
 def wire(op: Op, rule: Callable[..., Any]) -> None:
     """Sets the op's `vjp` from `rule(m, g, need, <names>)`, which returns a cotangent for each input."""
-    saved = Saved(op.args, [rule])
-    op.defer("keep", saved.keeper)
-    op.kept = saved.names
-    result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
+    residuals = Residuals(op.args, [rule])
+    op.defer("keep", residuals.keeper)
+    op.kept = residuals.names
+    several = len(op.args) > 1 or op.variadic
     asks = "need" in parameters(rule)
 
     def vjp(arrays: str) -> Callable[..., Any]:
-        body = result.replace("rule_result", saved.call("rule", rule, arrays))
+        call = residuals.call("rule", rule, arrays)
+        body = call if several else f"({call},)"
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
-        return compile_rule(f"lambda m, g, s, parents: {body}", rule=rule)
+        return compile_rule("m, g, s, parents", body, rule=rule)
 
     op.defer_vjp(vjp)
-
-
-def compile_rule(source: str, **names: Any) -> Callable[..., Any]:
-    """Compiles a function from generated source; runs once, when a rule is first used."""
-    # With this module name, NumPy warnings count as gradtape's own and the API's filter suppresses them.
-    return eval(_compiled(source), {"__name__": __name__, **names})
-
-
-@cache
-def _compiled(source: str) -> Any:
-    """Caches compiled code, since the rules of many ops have the same source."""
-    return compile(source, RULES, "eval")

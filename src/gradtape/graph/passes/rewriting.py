@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ...engine.registry.op import Op, parameters
+from ...engine.registry.op import Op
+from ...engine.registry.rules import parameters
 from ..ir.graph import Graph, Node, Value
 
 Answer = Value | Sequence[Value] | Node | Sequence[Node] | None

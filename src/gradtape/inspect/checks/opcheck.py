@@ -107,7 +107,7 @@ class _Setting:
         self.parents = tuple(0 if t is not None else -1 for t in self.tangents)
 
     def _run(self) -> tuple[Any, Any]:
-        """Returns the op as it is recorded (for complex values perhaps its `complex_rules`), and its outputs."""
+        """Returns the op as it is recorded, and its outputs."""
         tape = Tape(persistent=True)
         with tape:
             fresh = _tensors(self.arrays)

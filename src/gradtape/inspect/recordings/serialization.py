@@ -206,11 +206,11 @@ class Decoder:
     def _checked(
         self, op: Any, inputs: Sequence[Spec], attrs: dict[str, Any], outputs: Sequence[Spec], where: str
     ) -> Any:
-        """Returns the op, or its complex variant, after checking inputs and attributes against its registry entry."""
+        """Returns the op after checking inputs and attributes against its registry entry."""
         if type(op) is Op:
             check_op(self._document, op, inputs, attrs, where)
             check_sizes(self._document, attrs, [*inputs, *outputs], where)
-            return with_rules_for(op, [dtype for _, dtype in inputs])
+            return op
         check_names(self._document, op, attrs, where)
         self._check_graph_op(op, inputs, attrs, where)
         return op
@@ -334,9 +334,3 @@ class Decoder:
             op = self._checked(op, given, decoded, made, f"node {i}, {op.name}, of a graph, its {name},")
             nodes.append(Node(op, at(inputs), decoded, at(outputs), several, known))
         return Graph(name, at(words["inputs"]), tuple(nodes), at(words["outputs"]))
-
-
-def with_rules_for(op: Any, given: Sequence[DType]) -> Any:
-    """Returns the op with its rules for these dtypes: the complex rules conjugate."""
-    complex_rules = getattr(op, "complex_rules", None)
-    return op if complex_rules is None or not any(dtype.is_complex for dtype in given) else complex_rules
