@@ -18,6 +18,7 @@ from ...core import errors, nest
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.namespace import ops
+from ..run.protocols import OpLike, OpNamespace
 
 logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
@@ -34,7 +35,7 @@ class Proxy(Tensor):
         self.dtype = value.dtype
         self.tracer = None
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the inner values; recorders entered before this level record what runs."""
         kind, level = type(self), self.level
         flags = list(map(self._is_alike, inputs))
@@ -50,10 +51,10 @@ class Proxy(Tensor):
             dispatch.RecorderGroup(inner).record(op, inputs, outputs, attrs)
         return outputs
 
-    def _is_alike(self, x: Any) -> bool:
-        return type(x) is type(self) and x.level == self.level
+    def _is_alike(self, x: Tensor) -> bool:
+        return isinstance(x, Proxy) and type(x) is type(self) and x.level == self.level
 
-    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+    def _run(self, op: OpLike, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the inner values; `flags` says which inputs belong to this level."""
         raise NotImplementedError
 
@@ -103,7 +104,7 @@ class BatchedTensor(Proxy):
 
     __str__ = __repr__
 
-    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+    def _run(self, op: OpLike, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
         """Runs `op` for the whole batch of this level."""
         result = NotImplemented if op.batch is None else op.batch(ops, self.size, values, flags, attrs)
         return loop(op, self.size, values, flags, attrs) if result is NotImplemented else result
@@ -113,7 +114,7 @@ class NeedsValue(TypeError):
     """The code reads the value of a batched tensor."""
 
 
-def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
+def loop(op: OpLike, size: int, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
     """Runs an op without a batching rule once per batch member and stacks the results."""
     if op.name not in _looped:
         _looped.add(op.name)
@@ -138,12 +139,12 @@ def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], at
     return ops.stack(*results, axis=0)
 
 
-def spread(m: Any, x: Tensor, flag: bool, size: int) -> Tensor:
+def spread(m: OpNamespace, x: Tensor, flag: bool, size: int) -> Tensor:
     """Returns `x` with a leading batch axis, broadcast if it has none."""
     return x if flag else m.broadcast_to(x, shape=(size, *x.dims))
 
 
-def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
+def aligned(m: OpNamespace, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
     """Aligns the inputs of a broadcasting op: inserts axes of size 1 after the batch axis where ranks differ."""
     rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
     found = []
@@ -155,13 +156,13 @@ def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Ten
     return found
 
 
-def fold(op: Any) -> Callable[..., Any]:
+def fold(op: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a batching rule for an op whose first input has a leading axis of independent examples.
 
     The rule folds the batch into that axis; it applies when no other input is batched.
     """
 
-    def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    def batch(m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
         if any(flags[1:]):
             return NotImplemented
         x = inputs[0]
@@ -176,14 +177,14 @@ def fold(op: Any) -> Callable[..., Any]:
     return batch
 
 
-def batched_identity(target: Any, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
+def batched_identity(target: Tensor, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
     """Returns rows `start` to `stop` of `factor` times the identity, shaped like `target`: a Jacobian's cotangents."""
     rows = np.zeros((stop - start, math.prod(target.dims)), target.dtype.numpy)
     rows[np.arange(stop - start), np.arange(start, stop)] = factor
     return BatchedTensor(Tensor(rows.reshape(stop - start, *target.dims), target.dtype), dispatch.next_level())
 
 
-def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
+def vectorize(fn: Callable[[Any], Any], elems: object) -> Any:
     """Applies `fn` to all elements along the first axis of `elems`, a nest of tensors, at once.
 
     A first axis of size 1 is broadcast. Raises `NeedsValue` where `fn` reads the value of an element.
@@ -195,7 +196,7 @@ def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
     size = common_size(flat)
     entered = [x[0] if x.dims[0] == 1 < size else enter(x, level) for x in flat]
 
-    def states(draw: Callable[[], Any], take: Any) -> Tensor:
+    def states(draw: Callable[[], Any], take: object) -> Tensor:
         drawn = [ops.constant(draw()) for _ in range(size)]
         return enter(ops.stack(*drawn, axis=0) if drawn else Tensor(np.zeros((0, 3), np.uint64)), level)
 
@@ -232,6 +233,6 @@ def leave(y: Tensor, level: int, size: int) -> Tensor:
     return ops.broadcast_to(y, shape=(size, *y.dims))
 
 
-def exchanged(m: Any, x: Tensor) -> Tensor:
+def exchanged(m: OpNamespace, x: Tensor) -> Tensor:
     """Swaps the first two axes of `x`."""
     return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

@@ -12,8 +12,11 @@ import numpy as np
 
 from ...backends.numpy.blocks import add, product
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
+from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
 from ..run.namespace import raw
+from ..run.protocols import Operand, OpNamespace
 
 
 class PendingProduct:
@@ -23,7 +26,7 @@ class PendingProduct:
     of all `g`.
     """
 
-    def __init__(self, left: Any, right: Any) -> None:
+    def __init__(self, left: Operand | None, right: Operand) -> None:
         self._lefts = [left]
         self._rights = [right]
         self._rows = right.shape[0]
@@ -57,32 +60,33 @@ def _stacked(arrays: list[Any]) -> Any:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+Cotangent = Operand | IndexedSlices | PendingProduct
 UNFINISHED = frozenset({IndexedSlices, PendingProduct})
 
 
-def _may_wait(m: Any, g: Any) -> bool:
+def _may_wait(m: OpNamespace, g: Operand) -> bool:
     """Whether deferring a cotangent is possible and pays: a plain matrix of few rows of real numbers."""
-    return m is raw and g.ndim == 2 and g.shape[0] * 4 <= MOST_PENDING_ROWS and g.dtype.char in "fd"
+    return m is raw and len(g.shape) == 2 and g.shape[0] * 4 <= MOST_PENDING_ROWS and g.dtype.char in "fd"
 
 
-def pending_product(m: Any, a: Any, g: Any) -> PendingProduct | None:
+def pending_product(m: OpNamespace, a: Operand, g: Operand) -> PendingProduct | None:
     """Returns the cotangent of `b` in `a @ b` as a deferred product, or None where that does not pay."""
     return PendingProduct(a, g) if _may_wait(m, g) else None
 
 
-def pending_sum(m: Any, g: Any, shape: tuple[int, ...]) -> PendingProduct | None:
+def pending_sum(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> PendingProduct | None:
     """Returns the sum of the rows of `g`, if they have this shape, as a deferred sum; else None."""
     return PendingProduct(None, g) if _may_wait(m, g) and g.shape[1:] == shape else None
 
 
-def finished(m: Any, g: Any) -> Any:
+def finished(m: OpNamespace, g: Cotangent) -> Any:
     """Converts a cotangent to a plain array or tensor."""
     if type(g) is PendingProduct:
         return g.value()
     return densify(m, g) if type(g) is IndexedSlices else g
 
 
-def densify(m: Any, slices: IndexedSlices) -> Any:
+def densify(m: OpNamespace, slices: IndexedSlices) -> Any:
     """Converts slices to a dense cotangent, summing duplicates."""
     return m.scatter_add(slices.values, slices.indices, shape=_dense_shape(slices))
 
@@ -91,20 +95,20 @@ def _dense_shape(slices: IndexedSlices) -> tuple[int, ...]:
     return tuple([int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape)])
 
 
-def bare(cotangent: Any) -> Any:
+def bare(cotangent: Tensor | IndexedSlices | None) -> Any:
     """Converts a cotangent of tensors, or None, to one of arrays."""
-    if type(cotangent) is IndexedSlices:
+    if isinstance(cotangent, IndexedSlices):
         return IndexedSlices(cotangent.values.array, cotangent.indices.array, _dense_shape(cotangent))
     return None if cotangent is None else cotangent.array
 
 
-def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def zeros(m: OpNamespace, shape: tuple[int, ...], dtype: DType) -> Any:
     """A cotangent of zeros."""
     array = np.zeros(shape, dtype.numpy)
     return array if m is raw else m.constant(array)
 
 
-def combined(m: Any, first: Any, second: Any) -> Any:
+def combined(m: OpNamespace, first: Cotangent, second: Cotangent) -> Any:
     """Adds two cotangents, at least one of them structured; the sum stays structured if both have the same type.
 
     The reverse sweep reaches later uses first, so `second` goes in front: slices are in the order of the uses.

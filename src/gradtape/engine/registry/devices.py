@@ -27,8 +27,9 @@ from ...core.tensor import Tensor, when_placed, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
+from ..run.protocols import Operand, OpLike
 from .formula import neutral, traced
-from .op import Op, bind, registry
+from .op import Unregistered, bind, registry
 from .row_formula import traced_rows
 
 logger = logging.getLogger("gradtape")
@@ -72,7 +73,7 @@ class DeviceTensor(Tensor):
 
     backing_device = device
 
-    def interpret(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Runs `op` on this tensor's device and notifies the recorders."""
         module = self.module
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
@@ -95,7 +96,7 @@ class DeviceTensor(Tensor):
         dispatch.notify(op, inputs, outputs, attrs)
         return outputs
 
-    def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
+    def elementwise(self, op: OpLike, inputs: tuple[Any, ...], dtype: DType) -> Any:
         """The fast path of `interpret` for an op of one or two arguments without attributes, with a result of `dtype`.
 
         The other argument, if any, is on the same device or a scalar.
@@ -144,7 +145,7 @@ class DeviceTensor(Tensor):
 REAL = frozenset({Tensor, DeviceTensor})  # the tensor classes that only hold a value
 
 
-def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
+def on_device(module: ArrayModule, buffer: Operand, dtype: DType) -> DeviceTensor:
     """Wraps a device array as a tensor."""
     y = _new(DeviceTensor)
     y.buffer = buffer
@@ -215,7 +216,7 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
     return y
 
 
-def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
+def _together(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Copies the host inputs to the device, except strings and other values that only Python can handle.
 
     Scalars of elementwise ops stay, since their kernels accept them.
@@ -231,7 +232,7 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
     return found
 
 
-def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
+def _failed(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
@@ -242,7 +243,7 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
 
 
-def _result(module: ArrayModule, op: Any, value: Any, like: DType) -> Tensor:
+def _result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:
     """Wraps a kernel's result; an array that the kernel left on the host stays there."""
     array_type: Any = module.array_type
     if type(value) is not array_type:
@@ -258,27 +259,27 @@ def rounded(array: Any, dtype: DType) -> Any:
     return array.astype(dtype.numpy) if array.dtype.kind == "f" else array
 
 
-def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
+def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
     """Returns and caches an op's kernel for device arrays; formulas of several steps are fused into one launch."""
-    if not isinstance(op, Op):
-        there = op.device_kernel(module)
-        if there is None:  # user code
+    if isinstance(op, Unregistered):
+        own_kernel = op.device_kernel(module)
+        if own_kernel is None:  # user code
             return _on_host(module, op)
-        module.kernels[op] = there
-        return there
+        module.kernels[op] = own_kernel
+        return own_kernel
     try:
-        there = bind(op.kernel, module.xp)
+        device_kernel = bind(op.kernel, module.xp)
     except AttributeError as error:
         return _by_way_of_host(module, op, error)
     if op.family == "elementwise":
-        there = _in_one_launch(module, op, there)
+        device_kernel = _in_one_launch(module, op, device_kernel)
     elif op.family in _ALONG_ROWS and isinstance(op.kernel, FunctionType):
-        there = _rows_in_one_launch(module, op, there)
-    module.kernels[op] = there
-    return there
+        device_kernel = _rows_in_one_launch(module, op, device_kernel)
+    module.kernels[op] = device_kernel
+    return device_kernel
 
 
-def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
+def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps an elementwise kernel with one fused kernel per combination of dtypes, where it is a formula."""
     formula = bind(op.kernel, neutral)
     fused: dict[Any, Callable[..., Any]] = {}
@@ -290,13 +291,13 @@ def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Ca
         if run is None:
             steps = traced(partial(formula, **attrs), given)
             run = None if steps is None or not steps.steps else module.fuse(steps)
-            run = fused[key] = partial(there, **attrs) if run is None else run
+            run = fused[key] = partial(device_kernel, **attrs) if run is None else run
         return run(*arrays)
 
     return kernel
 
 
-def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
+def _rows_in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps a kernel along the last axis with one fused kernel per combination of shapes, where it is a row formula.
 
     An op whose traces fail `_TRIED` times is left to the library.
@@ -310,14 +311,14 @@ def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) 
             key = (*[(x.shape, x.dtype) for x in arrays], *attrs.items())
             run = fused.get(key)
         except (AttributeError, TypeError):  # an unhashable argument, such as a list
-            return there(*arrays, **attrs)
+            return device_kernel(*arrays, **attrs)
         if run is None:
             rows = traced_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
             run = None if rows is None else module.fuse_rows(rows)
             hopes -= run is None
             if not hopes:
-                module.kernels[op] = there
-            run = fused[key] = partial(there, **attrs) if run is None else run
+                module.kernels[op] = device_kernel
+            run = fused[key] = partial(device_kernel, **attrs) if run is None else run
             if len(fused) > _KEPT:
                 fused.clear()
         return run(*arrays)
@@ -325,7 +326,7 @@ def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) 
     return kernel
 
 
-def combined(module: ArrayModule, ufunc: np.ufunc, array: Any, other: Any, out: Any) -> Any:
+def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operand, out: Operand | None) -> Any:
     """Computes `ufunc(array, other)` for device arrays of one dtype and shape, into `out` unless that is None."""
     key = (ufunc, array.dtype)
     run = module.kernels.get(key)
@@ -336,10 +337,10 @@ def combined(module: ArrayModule, ufunc: np.ufunc, array: Any, other: Any, out: 
     return run(array, other, out=out)
 
 
-def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
+def _on_host(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
     """Wraps the NumPy kernel for device arrays, which are copied to the host and back."""
 
-    def returned(y: Any) -> Any:
+    def returned(y: Operand) -> Any:
         return y if asarray(y).dtype.kind == "O" else module.from_host(asarray(y))
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
@@ -349,7 +350,7 @@ def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
     return kernel
 
 
-def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable[..., Any]:
+def _by_way_of_host(module: ArrayModule, op: OpLike, reason: Exception) -> Callable[..., Any]:
     """Same as `_on_host`, for an op or dtype that the device library does not support; warns once per op."""
     on_host = _on_host(module, op)
 

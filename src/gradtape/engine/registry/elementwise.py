@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from ...backends.numpy import blocks
@@ -21,12 +22,13 @@ from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import raw
+from ..run.protocols import Operand, OpNamespace
 from .arguments import matched
 from .batching import aligned
 from .cotangents import pending_sum
 from .examples import aligned_rows
 from .formula import symbolic, traced, written_over
-from .op import Op, Sample, SingleInputRule, kernel_arguments, sample
+from .op import Kernel, Op, Sample, SingleInputRule, kernel_arguments, sample
 from .rules import Residuals, compile_rule, parameters
 
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
@@ -54,11 +56,14 @@ class ZeroWins:
         self.formula = formula
 
 
-def _formula(partial: Any) -> Any:
+Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivative: see `elementwise`
+
+
+def _formula(partial: Partial) -> Any:
     return partial.formula if isinstance(partial, Mask | ZeroWins) else partial
 
 
-def _product(i: int, partial: Any, saved: Residuals, arrays: str, conjugate: bool) -> str:
+def _product(i: int, partial: Partial, saved: Residuals, arrays: str, conjugate: bool) -> str:
     """Source of the product of the cotangent `g` and partial derivative `i`, conjugated for complex values."""
     if partial is None or isinstance(partial, str):
         return str(partial)
@@ -72,7 +77,7 @@ def _product(i: int, partial: Any, saved: Residuals, arrays: str, conjugate: boo
     return f"m.multiply_no_nan({call}, g)" if isinstance(partial, ZeroWins) else f"g * {call}"
 
 
-def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
+def unbroadcast(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
     """Sums a cotangent over the axes along which an argument of `shape` was broadcast."""
     given = tuple(g.shape)
     if given == shape:
@@ -93,7 +98,7 @@ def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
 
 def elementwise(
     name: str,
-    kernel: Any,
+    kernel: Kernel,
     *,
     args: str | None = None,
     on: int = dtypes.FLOATING,
@@ -113,10 +118,13 @@ def elementwise(
     must agree in dtype (default: all), `to` the result's dtype. `otherwise` is called first for values that are not
     plain tensors of these kinds; it may return NotImplemented.
     """
-    if args is None:
-        names, attrs = kernel_arguments(kernel)
+    attrs: tuple[str, ...] = ()
+    if args is not None:
+        names = tuple(args.split())
+    elif isinstance(kernel, str):
+        raise TypeError(f"{name}: needs `args`, the names of the arguments of {kernel!r}")
     else:
-        names, attrs = tuple(args.split()), ()
+        names, attrs = kernel_arguments(kernel)
     if set(partials) != {f"d{a}" for a in names}:
         raise TypeError(f"{name}: needs the partials {[f'd{a}' for a in names]}, got {sorted(partials)}")
     ordered = [partials[f"d{a}"] for a in names]
@@ -154,7 +162,7 @@ def elementwise(
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> None:
+def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: bool) -> None:
     """Sets the rules of `op`."""
     if all(p is None for p in partials):
         return
@@ -206,7 +214,9 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
             for i, p in enumerate(partials)
         ]
 
-        def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        def jvp(
+            m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
+        ) -> Any:
             s = op.keep(inputs, y, attrs)
             terms = [f(m, t, s) for f, t in zip(tangents, ts, strict=True) if f is not None and t is not None]
             if not terms:
@@ -219,7 +229,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], fast_path: bool) -> 
     op.defer("jvp", jvp_of)
 
 
-def _vjp_large(saved: Residuals, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool) -> Any:
     """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
@@ -228,7 +238,7 @@ def _vjp_large(saved: Residuals, partials: list[Any], names: dict[str, Any], con
     def product(i: int, s: Sequence[Any]) -> Any:
         """Product `i` as a function of `g` and the saved arrays."""
 
-        def run(g: Any, *arrays: Any) -> Any:
+        def run(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
             for k, array in zip(tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(array=array)
@@ -237,12 +247,12 @@ def _vjp_large(saved: Residuals, partials: list[Any], names: dict[str, Any], con
         return run
 
     @functools.cache
-    def in_place(i: int, dtype: Any) -> Any:
+    def in_place(i: int, dtype: np.dtype[Any]) -> Any:
         if len(tensors) < len(saved.names):
             return None
         return written_over(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
-    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
         cotangents: list[Any] = []
@@ -258,7 +268,7 @@ def _vjp_large(saved: Residuals, partials: list[Any], names: dict[str, Any], con
     return vjp
 
 
-def _vjp_device(saved: Residuals, partials: list[Any], names: dict[str, Any]) -> Any:
+def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
     """Returns `vjp_device`: each product is one kernel launch if it is a formula."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     rules = {
@@ -268,10 +278,10 @@ def _vjp_device(saved: Residuals, partials: list[Any], names: dict[str, Any]) ->
     }
     fused: dict[Any, Any] = {}
 
-    def fuse(m: Any, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
+    def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
         """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
 
-        def product(g: Any, *arrays: Any) -> Any:
+        def product(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
             for k, array in zip(tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(buffer=array)
@@ -280,7 +290,7 @@ def _vjp_device(saved: Residuals, partials: list[Any], names: dict[str, Any]) ->
         formula = traced(product, given) if len(tensors) == len(saved.names) else None
         return None if formula is None or not formula.steps else m.fuse(formula)
 
-    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         cotangents: list[Any] = []
         for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
             if parent < 0 or partial is None or partial == ONE:
@@ -300,15 +310,19 @@ def _vjp_device(saved: Residuals, partials: list[Any], names: dict[str, Any]) ->
     return vjp
 
 
-def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
+def _narrowed(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sums the cotangents of broadcast arguments to the arguments' shapes."""
-    return tuple([
-        g if g is None or g.shape == shape else _summed(m, g, shape)
-        for g, shape in zip(cotangents, shapes, strict=True)
-    ])
+    return tuple(
+        [
+            g if g is None or g.shape == shape else _summed(m, g, shape)
+            for g, shape in zip(cotangents, shapes, strict=True)
+        ]
+    )
 
 
-def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
+def _both_narrowed(
+    m: OpNamespace, shapes: Sequence[tuple[int, ...]], ga: Operand | None, gb: Operand | None
+) -> tuple[Any, Any]:
     """Same as `_narrowed` for two arguments, the common case."""
     a, b = shapes
     if ga is not None and ga.shape != a:
@@ -318,7 +332,7 @@ def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
     return ga, gb
 
 
-def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
+def _summed(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
     pending = pending_sum(m, g, shape)
     return unbroadcast(m, g, shape) if pending is None else pending
 
@@ -332,7 +346,7 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
 
 
 def _alone(
-    op: Op, i: int, partials: list[Any], saved: Residuals, names: dict[str, Any], large: Callable[[bool], Any]
+    op: Op, i: int, partials: Sequence[Partial], saved: Residuals, names: dict[str, Any], large: Callable[[bool], Any]
 ) -> SingleInputRule:
     """Returns the rule of the op in argument `i` alone, if that is not broadcast; the op itself handles other cases."""
     formula = _formula(partials[i])
@@ -350,7 +364,7 @@ def _alone(
         found = dict(zip(kept.names, (value,) if kept.bare else value, strict=True))
         return (*map(found.get, saved.names), *[None] * (len(op.args) - 1))
 
-    def vjp_large(m: Any, g: Any, value: Any) -> Any:
+    def vjp_large(m: OpNamespace, g: Operand, value: Any) -> Any:
         return large(False)(m, g, spread(value), alone.placed(0))[i]
 
     def vjp(arrays: str) -> Any:
@@ -370,7 +384,7 @@ def _large(op: Op) -> Callable[..., Any]:
     kernel = op.numpy
 
     @functools.cache
-    def writer(dtype: Any) -> Any:
+    def writer(dtype: np.dtype[Any]) -> Any:
         formula = traced(kernel, [dtype]) if len(op.args) == 1 else None
         return written_over(formula) or blocks.into(kernel)
 

@@ -21,9 +21,11 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.dtypes import DType
+from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import ops
+from ..run.protocols import Operand, OpNamespace
 from .arguments import matched
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
@@ -42,7 +44,7 @@ _ON_ARRAYS = dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX  # kinds o
 
 def linear(
     name: str,
-    kernel: Any,
+    kernel: Callable[..., Any],
     *,
     transpose: Callable[..., Any] | None,
     shift: Callable[..., dict[str, Any]] | None = None,
@@ -73,7 +75,9 @@ def linear(
         else:
             wire(op, _with_constants(transpose, constants))
 
-    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+    def jvp(
+        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
+    ) -> Any:
         if op.variadic:
             return op(*[m.zeros_like(x) if t is None else t for x, t in zip(inputs, ts, strict=True)], **attrs)
         return None if ts[0] is None else op(ts[0], *inputs[1:], **attrs)
@@ -81,7 +85,9 @@ def linear(
     op.jvp = jvp if transpose is not None else None
     if shift is not None:
 
-        def batch_by_shift(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        def batch_by_shift(
+            m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]
+        ) -> Any:
             if any(flags[1:]) and not op.variadic:
                 return NotImplemented
             whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
@@ -98,7 +104,7 @@ def linear(
     return op.publish()
 
 
-def _with_constants(transpose: Any, constants: int) -> Any:
+def _with_constants(transpose: Callable[..., Any], constants: int) -> Any:
     """Extends a rule for the first argument to all arguments."""
     names = ", ".join(parameters(transpose))
     call = ", ".join(f"{n}={n}" for n in parameters(transpose))
@@ -107,7 +113,7 @@ def _with_constants(transpose: Any, constants: int) -> Any:
 
 def bilinear(
     name: str,
-    kernel: Any,
+    kernel: Callable[..., Any],
     *,
     da: Callable[..., Any],
     db: Callable[..., Any],
@@ -128,7 +134,7 @@ def bilinear(
 
     names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
-    def cotangent(f: Any, arrays: str) -> str:
+    def cotangent(f: Callable[..., Any], arrays: str) -> str:
         texts = []
         for n in parameters(f):
             value = residuals.lookup(n, arrays)
@@ -141,7 +147,7 @@ def bilinear(
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
         return compile_rule("m, g, s, parents", f"({first}, {second})", **names)
 
-    def alone(f: Any, arrays: str) -> Any:
+    def alone(f: Callable[..., Any], arrays: str) -> Any:
         return compile_rule("m, g, s", cotangent(f, arrays), **names)
 
     op.defer_vjp(both)
@@ -150,7 +156,9 @@ def bilinear(
         one.defer("keep", partial(residuals.keeper_of_plain, (f,)))
         one.defer_vjp(partial(alone, f))
 
-    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+    def jvp(
+        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
+    ) -> Any:
         (a, b), (ta, tb) = inputs, ts
         terms = [op(*pair, **attrs) for pair, t in (((ta, b), ta), ((a, tb), tb)) if t is not None]
         return sum(terms[1:], terms[0]) if terms else None
@@ -169,7 +177,7 @@ def bilinear(
     return op.publish()
 
 
-def conjugate(m: Any, x: Any) -> Any:
+def conjugate(m: OpNamespace, x: Operand) -> Any:
     dtype = x.dtype
     return m.conj(x) if (dtype.is_complex if type(dtype) is DType else dtype.kind == "c") else x
 
@@ -183,7 +191,7 @@ def shift_axes(attrs: dict[str, Any], size: int) -> dict[str, Any]:
 
 def reduction(
     name: str,
-    kernel: Any,
+    kernel: Callable[..., Any],
     *,
     weight: Callable[..., Any],
     samples: Sequence[Sample],
@@ -201,16 +209,18 @@ def reduction(
     )  # fmt: skip
     needed = parameters(weight)
 
-    def weights(m: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    def weights(m: OpNamespace, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
         kept = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
         values = {"m": m, "x": x, "y": m.reshape(y, shape=kept), "axis": axis}
         return kept, weight(**{n: values[n] for n in needed})
 
-    def vjp(m: Any, g: Any, x: Any, y: Any, axis: Any) -> Any:
+    def vjp(m: OpNamespace, g: Operand, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
         kept, w = weights(m, x, y, axis)
         return m.reshape(g, shape=kept) * conjugate(m, w)
 
-    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+    def jvp(
+        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
+    ) -> Any:
         if ts[0] is None:
             return None
         _, w = weights(m, inputs[0], y, attrs["axis"])
@@ -224,7 +234,7 @@ def reduction(
 
 def opaque(
     name: str,
-    kernel: Any,
+    kernel: Callable[..., Any],
     *,
     vjp: Callable[..., Any] | None,
     jvp: Callable[..., Any] | None = None,
@@ -263,7 +273,7 @@ def opaque(
 
 def constant(
     name: str,
-    kernel: Any,
+    kernel: Callable[..., Any],
     *,
     samples: Sequence[Sample],
     batch: Callable[..., Any] | None = None,
@@ -290,7 +300,7 @@ def constant(
 def no_rule(reason: str) -> Callable[..., Any]:
     """Returns a vjp that raises LookupError with the reason, for an op without a gradient in TensorFlow."""
 
-    def vjp(m: Any, g: Any) -> Any:
+    def vjp(m: OpNamespace, g: Operand) -> Any:
         raise LookupError(f"gradient registry has no entry for: {reason}")
 
     vjp.missing = True  # type: ignore[attr-defined]

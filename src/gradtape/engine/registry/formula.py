@@ -104,17 +104,17 @@ class FormulaSymbol(NDArrayOperatorsMixin):
     size = FEW
     __hash__ = object.__hash__  # by identity, since `==` is recorded as a step
 
-    def __init__(self, steps: list[FormulaStep], example: Any) -> None:
+    def __init__(self, steps: list[FormulaStep], example: np.ndarray[Any, Any]) -> None:
         self._steps = steps
         self._example = example
         self.dtype = example.dtype
 
     @classmethod
-    def of(cls, dtype: Any) -> FormulaSymbol:
+    def of(cls, dtype: np.dtype[Any]) -> FormulaSymbol:
         """Creates a symbol for an array of a dtype."""
         return cls([], np.ones(1, dtype))
 
-    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
+    def _step(self, function: Callable[..., Any], given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
         """Records the call of a NumPy function on symbols and numbers and returns its result's symbol."""
         example = function(*[x._example if isinstance(x, FormulaSymbol) else x for x in given], **attrs)
         common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
@@ -123,7 +123,7 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         self._steps.append(FormulaStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
 
-    def _made(self, example: Any) -> FormulaSymbol:
+    def _made(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
         """Creates the symbol of a step's result."""
         return FormulaSymbol(self._steps, example)
 
@@ -132,15 +132,17 @@ class FormulaSymbol(NDArrayOperatorsMixin):
             raise NotAFormula  # `ndarray.__pow__` has special cases for small exponents
         return self._step(ufunc, inputs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         if function is not np.where or len(args) != 3 or kwargs:
             raise NotAFormula
         return self._step(np.where, args)
 
-    def view(self, dtype: Any) -> FormulaSymbol:
+    def view(self, dtype: np.dtype[Any]) -> FormulaSymbol:
         return self._step(np.ndarray.view, (self,), dtype=np.dtype(dtype))
 
-    def astype(self, dtype: Any, copy: bool = True) -> FormulaSymbol:
+    def astype(self, dtype: np.dtype[Any], copy: bool = True) -> FormulaSymbol:
         if self.dtype == dtype:
             return self
         if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
@@ -151,7 +153,7 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         raise NotAFormula
 
 
-def _input(x: Any, dtype: Any) -> Any:
+def _input(x: object, dtype: np.dtype[Any]) -> Any:
     if isinstance(x, FormulaSymbol):
         return x
     if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:

@@ -13,18 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backends.arrays import ArrayModule
 from ...backends.numpy.accelerated import with_accelerated
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
+from ..run.protocols import OpNamespace, Outputs
 from .cotangents import bare
 from .examples import Rows
 from .rules import Residuals, compile_rule, keep_nothing, parameters
 
 _VARIADIC = 4  # the flag of a code object that takes *args (CO_VARARGS)
 
+Kernel = str | Callable[..., Any]  # the name of an array function, an operator, or `f(xp, *arrays, **attributes)`
 registry: dict[str, Op] = {}
 
 
@@ -89,7 +92,7 @@ class Op(LazyRules):
     def __init__(
         self,
         name: str,
-        kernel: Any,
+        kernel: Kernel,
         *,
         family: str,
         args: tuple[str, ...],
@@ -110,8 +113,8 @@ class Op(LazyRules):
         self.name = name
         self.title = "".join(word.capitalize() for word in name.split("_"))
         self.family = family
-        self.kernel = kernel
-        self.definition = definition
+        self.kernel: Any = kernel
+        self.definition: tuple[object, ...] = definition
         self.args = args
         self.variadic = args[-1].startswith("*")
         self.samples = tuple(samples)
@@ -197,7 +200,7 @@ class Unregistered:
         """Maps the attribute names to whether each is required."""
         return named_parameters(self.numpy)
 
-    def device_kernel(self, module: Any) -> Callable[..., Any] | None:
+    def device_kernel(self, module: ArrayModule) -> Callable[..., Any] | None:
         """Returns the kernel for device arrays; None if the op runs on the host."""
         return None
 
@@ -209,11 +212,11 @@ class Unregistered:
         """Runs the NumPy kernel on concrete arrays; `xp` is ignored."""
         return self.numpy(*arrays, **attrs)
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Selects the residuals that `vjp` needs besides the op's own state."""
         return ()
 
-    def vjp_raw(self, m: Any, g: Any, saved: Any, parents: Any) -> Any:
+    def vjp_raw(self, m: OpNamespace, g: Any, saved: tuple[Any, ...], parents: Sequence[int]) -> Any:
         """Runs `vjp` on bare arrays and returns bare arrays."""
         gs = tuple([None if x is None else Tensor(x) for x in g]) if type(g) is tuple else Tensor(g)
         return tuple(map(bare, self.vjp(ops, gs, saved, parents)))
@@ -255,13 +258,11 @@ class SingleInputRule(LazyRules):
         return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
 
 
-def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
+def bind(kernel: Kernel, xp: Any) -> Callable[..., Any]:
     """Binds a kernel to an array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
     if isinstance(kernel, str):
-        kernel = getattr(xp, kernel)
-    elif not isinstance(kernel, types.BuiltinFunctionType):
-        kernel = partial(kernel, xp)
-    return kernel
+        return getattr(xp, kernel)
+    return kernel if isinstance(kernel, types.BuiltinFunctionType) else partial(kernel, xp)
 
 
 def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
@@ -277,7 +278,7 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
     return {name: name not in (function.__kwdefaults__ or ()) for name in names}
 
 
-def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def kernel_arguments(kernel: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
     code = kernel.__code__
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount

@@ -79,7 +79,9 @@ class _Rows(Neutral):
 class _RowSymbol(FormulaSymbol):
     """A symbol with a shape. `kept` tells whether one of kind `ROW` keeps a last axis of size 1."""
 
-    def __init__(self, xp: _Rows, example: Any, shape: tuple[int, ...], kind: str | None, kept: bool = True) -> None:
+    def __init__(
+        self, xp: _Rows, example: np.ndarray[Any, Any], shape: tuple[int, ...], kind: str | None, kept: bool = True
+    ) -> None:
         super().__init__(xp._steps, example)
         self._xp, self.shape, self.kind, self.kept = xp, shape, kind, kept
 
@@ -94,7 +96,15 @@ class _RowSymbol(FormulaSymbol):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def _new(self, example: Any, function: Any, given: Sequence[Any], shape: Any, kind: Any, kept: bool = True) -> Any:
+    def _new(
+        self,
+        example: np.ndarray[Any, Any],
+        function: str,
+        given: Sequence[Any],
+        shape: Sequence[int],
+        kind: str,
+        kept: bool = True,
+    ) -> Any:
         y = _RowSymbol(self._xp, example, tuple(shape), kind, kept)
         self._steps.append(FormulaStep(function, tuple(given), {}, y))
         return y
@@ -106,7 +116,7 @@ class _RowSymbol(FormulaSymbol):
         elif (self.kind, self.kept) != (kind, kept):
             raise NotAFormula
 
-    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
+    def _step(self, function: Callable[..., Any], given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
         symbols = [x for x in given if isinstance(x, _RowSymbol)]
         dropped = any(x.kind == ROW and not x.kept for x in symbols)
         for x in symbols:
@@ -120,20 +130,24 @@ class _RowSymbol(FormulaSymbol):
         y.kind, y.kept = kinds.pop() if len(kinds) == 1 else EACH, not dropped
         return y
 
-    def _made(self, example: Any) -> FormulaSymbol:
+    def _made(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
         return _RowSymbol(self._xp, example, (), None)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         if function is np.take_along_axis:
             return self._taken(*args, **kwargs)
         return super().__array_function__(function, types, args, kwargs)
 
-    def _taken(self, x: Any, indices: Any, axis: int) -> Any:
+    def _taken(self, x: _RowSymbol, indices: _RowSymbol, axis: int) -> Any:
         if axis not in (-1, x.ndim - 1) or indices.kind != ROW or not indices.kept or indices.shape[-1] != 1:
             raise NotAFormula
         return self._new(x._example, "take", (x, indices), indices.shape, ROW)
 
-    def _reduced(self, name: str, axis: Any, keepdims: bool = False, dtype: Any = None) -> Any:
+    def _reduced(
+        self, name: str, axis: int | tuple[int, ...], keepdims: bool = False, dtype: np.dtype[Any] | None = None
+    ) -> Any:
         axes = (axis,) if isinstance(axis, int) else tuple(axis)
         if axes not in ((-1,), (self.ndim - 1,)) or self.dtype.kind != "f" or (dtype or self.dtype) != self.dtype:
             raise NotAFormula
@@ -145,16 +159,16 @@ class _RowSymbol(FormulaSymbol):
             self._example, name, (self,), (*self.shape[:-1], 1) if keepdims else self.shape[:-1], ROW, keepdims
         )
 
-    def sum(self, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
+    def sum(self, axis: int | tuple[int, ...], dtype: np.dtype[Any] | None = None, keepdims: bool = False) -> Any:
         return self._reduced("sum", axis, keepdims, dtype)
 
-    def prod(self, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
+    def prod(self, axis: int | tuple[int, ...], dtype: np.dtype[Any] | None = None, keepdims: bool = False) -> Any:
         return self._reduced("prod", axis, keepdims, dtype)
 
-    def max(self, axis: Any, keepdims: bool = False) -> Any:
+    def max(self, axis: int | tuple[int, ...], keepdims: bool = False) -> Any:
         return self._reduced("max", axis, keepdims)
 
-    def min(self, axis: Any, keepdims: bool = False) -> Any:
+    def min(self, axis: int | tuple[int, ...], keepdims: bool = False) -> Any:
         return self._reduced("min", axis, keepdims)
 
     def _seen_as(self, shape: tuple[int, ...], kind: str, kept: bool) -> Any:
@@ -168,7 +182,7 @@ class _RowSymbol(FormulaSymbol):
             raise NotAFormula
         return self._seen_as(tuple(shape), self.kind, True)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if key == slice(None):
             return self
         if key == (..., None) and (self.kind is None or not self.kept):

@@ -22,7 +22,7 @@ def keep_nothing(*values: object) -> tuple[Any, ...]:
     return ()
 
 
-def parameters(f: Any) -> tuple[str, ...]:
+def parameters(f: Callable[..., Any]) -> tuple[str, ...]:
     """Returns a function's parameter names from its code object: `inspect.signature` would slow down the import."""
     code: types.CodeType = f.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -19,6 +19,7 @@ from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like, number
 from .namespace import ops
+from .protocols import VariableLike
 
 # The kinds (of NumPy) of Python numbers that each kind of dtype accepts.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
@@ -30,13 +31,13 @@ readable: set[type] = set()  # types with `_as_tensor`, which is called without 
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
 
 
-def register(base_type: Any, conversion: Callable[..., Any], priority: int = 100) -> None:
+def register(base_type: type | tuple[type, ...], conversion: Callable[..., Any], priority: int = 100) -> None:
     """Registers `conversion(value, dtype)` for values of `base_type`; a lower priority is tried first."""
     _registered.append((priority, base_type, conversion))
     _registered.sort(key=lambda entry: entry[0])
 
 
-def is_registered(value: Any) -> bool:
+def is_registered(value: object) -> bool:
     """Whether a conversion is registered for the type of `value`."""
     return any(isinstance(value, base) for _, base, _ in _registered)
 
@@ -71,7 +72,7 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
     return _other(value, dtype)
 
 
-def with_default(value: Any, default: DType, kinds: int) -> Tensor:
+def with_default(value: object, default: DType, kinds: int) -> Tensor:
     """Converts a value to a tensor for an op that accepts `kinds` of dtypes and has a default among them.
 
     NumPy arrays are converted to the default; other values keep their dtype if the op accepts it.
@@ -82,7 +83,7 @@ def with_default(value: Any, default: DType, kinds: int) -> Tensor:
     return x if x.dtype.kind & kinds or is_tensor_like(value) else to_tensor(value, hint=default)
 
 
-def own_read(variable: Any) -> Tensor:
+def own_read(variable: VariableLike) -> Tensor:
     """Reads a variable as a distinct tensor object, which a function may return to the user, who may watch it."""
     read: Tensor = variable._as_tensor()
     return read.own_read()
@@ -104,7 +105,7 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
+def to_constant(value: object, dtype: DType | None = None) -> Tensor:
     """Converts `value` to a tensor; unlike `to_tensor`, rejects a list that contains tensors."""
     if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
@@ -131,14 +132,14 @@ def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
     return tensors
 
 
-def to_array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+def to_array(value: object, dtype: np.dtype[Any] | type | None = None) -> np.ndarray[Any, Any]:
     """Returns a value that must be statically known, such as an axis or a shape, as an array."""
     if type(value) is not np.ndarray and not isinstance(value, int | float):
         value = to_tensor(value).array
     return np.asarray(value, dtype=dtype)
 
 
-def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
+def to_shape(value: object, title: str = "Fill") -> tuple[int, ...]:
     """Converts a shape given as a list, a TensorShape, a tensor or a number to a tuple."""
     if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
         shape = tuple(value)
@@ -157,7 +158,7 @@ def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
     return shape
 
 
-def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
+def integers(value: object, title: str, attribute: str = "Tidx") -> Any:
     """Converts an op's static argument (axes, sizes, paddings) to an integer array; NumPy arrays may be of floats."""
     if type(value) is int:
         return np.int64(value)
@@ -173,7 +174,7 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
     return array.astype(np.int64)
 
 
-def integer(value: Any, name: str) -> int:
+def integer(value: object, name: str) -> int:
     """Converts an op's static argument `name` (an axis, a count) to an int."""
     if type(value) is int:
         return value
@@ -213,7 +214,7 @@ def _integer_dtype(low: int, high: int) -> DType:
     raise _out_of_range(high)
 
 
-def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
+def _from_numpy(value: np.ndarray[Any, Any] | np.generic, dtype: DType | None) -> Tensor:
     try:
         own = dtypes.of_numpy(value.dtype)
     except TypeError:
@@ -232,14 +233,14 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
     return constant(np.array(value, dtype=target.numpy, order="C"), target)
 
 
-def _with_sizes(value: Any) -> Any:
+def _with_sizes(value: object) -> Any:
     """Replaces the `Dimension` objects in a list by their values."""
     if isinstance(value, list | tuple):
         return [_with_sizes(part) for part in value]
     return value.value if isinstance(value, Dimension) else value
 
 
-def _as_strings(value: Any) -> Any:
+def _as_strings(value: np.ndarray[Any, Any] | np.generic) -> Any:
     flat = [item.encode() if isinstance(item, str) else item for item in np.asarray(value).ravel().tolist()]
     for item in flat:
         if not isinstance(item, bytes):
@@ -296,14 +297,14 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
     return constant(array.astype(dtype.numpy, copy=False), dtype)
 
 
-def _as_bytes(value: Any) -> Any:
+def _as_bytes(value: object) -> Any:
     """Encodes all strings of a nest as bytes."""
     if isinstance(value, list | tuple):
         return [_as_bytes(item) for item in value]
     return value.encode() if isinstance(value, str) else value
 
 
-def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
+def _dtype_of_numbers(value: Sequence[Any], array: np.ndarray[Any, Any]) -> DType:
     """Returns the dtype of a list of numbers: floats are float32 unless the first is a NumPy float of another width."""
     first = next(_leaves(value))
     kind = array.dtype.kind
@@ -319,7 +320,7 @@ def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
     return _DEFAULTS[{"b": bool, "f": float, "c": complex}[kind]]
 
 
-def _collect(value: Any, kinds: set[type]) -> None:
+def _collect(value: Iterable[Any], kinds: set[type]) -> None:
     """Adds the types of the leaves of a nest to `kinds`."""
     found = set(map(type, value))
     if found <= _KINDS.keys():
@@ -339,7 +340,7 @@ def _collect(value: Any, kinds: set[type]) -> None:
                 _collect(item, kinds)
 
 
-def _leaves(value: Any) -> Any:
+def _leaves(value: object) -> Any:
     if isinstance(value, np.ndarray):
         yield from value.flat
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -353,7 +354,7 @@ def _is_tensor(kind: type) -> bool:
     return issubclass(kind, Tensor) or any(issubclass(kind, base) for _, base, _ in _registered)
 
 
-def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
+def _pack(value: object, dtype: DType | None, weak: DType | None) -> Tensor:
     """Stacks a nest of tensors and numbers into one tensor by recorded ops; numbers take the dtype of the tensors."""
     if isinstance(value, list | tuple):
         return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
@@ -419,22 +420,22 @@ register(Dimension, lambda size, dtype: to_tensor(size.value, dtype))
 register(IndexedSlices, _of_slices)
 
 
-def _unsupported(value: Any) -> Exception:
+def _unsupported(value: object) -> Exception:
     return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
-def _inconvertible(value: Any, dtype: DType) -> Exception:
+def _inconvertible(value: object, dtype: DType) -> Exception:
     return TypeError(
         f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. Use tf.cast, or write the numbers as "
         f"values of {dtype.name}"
     )
 
 
-def _mixed(value: Any) -> Exception:
+def _mixed(value: object) -> Exception:
     return ValueError(
         f"Can't convert Python sequence with mixed types to Tensor: {value!r}. The first value says what all are"
     )
 
 
-def _out_of_range(value: Any) -> Exception:
+def _out_of_range(value: object) -> Exception:
     return ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor: {value!r} is too large")

@@ -66,6 +66,16 @@ class OpNamespace(Protocol):
     def __getattr__(self, name: str) -> Any: ...
 
 
+class Operand(Protocol):
+    """A tensor, or an array of any library, as rules compute with it."""
+
+    @property
+    def shape(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+
+
 class VariableLike(Protocol):
     """A variable as recorders and traces use it."""
 
