@@ -11,7 +11,8 @@ from typing import Any
 
 from ..core.errors import OpError
 
-NOT_THE_USERS = (os.path.dirname(os.path.dirname(__file__)), os.path.join("site-packages", "malt"))
+# Parts of file names of library code; generated code has names such as "<gradtape rule>".
+NOT_THE_USERS = (os.path.dirname(os.path.dirname(__file__)), os.path.join("site-packages", "malt"), "<gradtape ")
 GENERATED = "__autograph_generated_file"
 
 

@@ -80,8 +80,9 @@ def non_max_suppression_with_scores(
     boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
     soft_nms_sigma: Any = 0.0, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`non_max_suppression` with scores; `soft_nms_sigma` lowers the scores of overlapping boxes instead of dropping
-    them.
+    """Selects boxes like `non_max_suppression` and returns their scores.
+
+    With `soft_nms_sigma`, it lowers the scores of overlapping boxes instead of dropping them.
 
     >>> import gradtape as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]

@@ -41,8 +41,9 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Returns eigenvalues in increasing order and eigenvectors (columns) of Hermitian matrices, from the lower
-    triangle.
+    """Returns the eigenvalues, in increasing order, and the eigenvectors (columns) of Hermitian matrices.
+
+    It reads the lower triangle only.
 
     >>> import gradtape as tf
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
