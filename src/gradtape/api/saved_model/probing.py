@@ -180,7 +180,8 @@ def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], lis
     Values are ones; an invertible matrix or a permutation; different values in each graph, if values are read; random
     values, if shapes depend on them.
     """
-    different, grouped = [], []  # all sizes different, or some the same
+    different: list[list[list[int]]] = []
+    grouped: list[list[list[int]]] = []  # some sizes are the same
     for sizes in _sizes(function._given):
         (different if len(set(sizes[0])) == len(sizes[0]) else grouped).append(sizes)
     for sizes in different:
@@ -294,7 +295,7 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
             break
         sizes = waiting.pop(0)
         try:
-            shapes = _branch_shapes(_traced(function, given, sizes, "ones", 0).graph)
+            shapes: Sequence[tuple[int, ...]] = _branch_shapes(_traced(function, given, sizes, "ones", 0).graph)
             fits = True
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
             shapes = _rejected_shapes(error, sizes, known, numbers)
@@ -397,10 +398,10 @@ def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]], numbers: tuple
                         exact.append((factor, other // multiple))
                     else:
                         guesses += [(factor, n) for n in _factors(other, sizes, numbers) or [other]]
-        for one, other in ((first, second), (second, first)):
-            count, wanted = math.prod(one), math.prod(other)
-            if len(one) == 1 < len(other) and count not in sizes:  # a reshape of a flat tensor: rows are likely rows
-                exact[:0] = [(other[0], n) for n in _factors(count, sizes, numbers) if other[0] in numbers]
+        for one, target in ((first, second), (second, first)):
+            count, wanted = math.prod(one), math.prod(target)
+            if len(one) == 1 < len(target) and count not in sizes:  # a reshape of a flat tensor: rows are likely rows
+                exact[:0] = [(target[0], n) for n in _factors(count, sizes, numbers) if target[0] in numbers]
             counts += [(n, wanted * n // count) for n in _factors(count, sizes, numbers) if not wanted * n % count]
     return [
         [other if n == factor else n for n in sizes]

@@ -115,6 +115,8 @@ def _map_text(w: Writer, s: Step, *xs: Ref, function: Any) -> Ref:
 @translates("cut_text")
 def _cut_text(w: Writer, s: Step, x: Ref, *others: Ref, function: Any) -> list[Ref]:
     """The parts of strings, and where those of each begin and end."""
+    op: str | None
+    attrs: dict[str, Any]
     op, attrs = getattr(function, "spelling", (None, {}))
     if op is None:
         raise Unsaved("it has a function that cuts strings for which TensorFlow has no op")
