@@ -256,7 +256,7 @@ def kept_and_largest(step: Step, device: bool) -> tuple[int, int]:
     weights = {id(v._as_tensor().buffer) for v in variables}
     largest = 0
     seen = set()
-    for maker in dict.fromkeys(value.maker for value in store.values if value.maker is not None):
+    for maker in dict.fromkeys(value.producer for value in store.values if value.producer is not None):
         op, attrs = maker.op, maker.attrs
         found = store.fetch(maker.inputs)
         inputs = [found[i] for i in maker.inputs]

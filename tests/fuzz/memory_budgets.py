@@ -374,7 +374,7 @@ def complaints(store: Store) -> list[str]:
         found.append(f"the store holds {sum(owners.values())} bytes and says {account.held}")
     budget = store.budget
     allowed = max(budget if isinstance(budget, int) else budget * account.wanted, store.least_limit)
-    makers = {id(value.maker): value.maker for value in store.values if value.maker is not None}
+    makers = {id(value.producer): value.producer for value in store.values if value.producer is not None}
     largest = max([store.bytes_of((*maker.inputs, *maker.outputs)) for maker in makers.values()], default=0)
     if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that computes it
         found.append(

@@ -7,7 +7,7 @@ only when no others are left, many blocks are evicted some at a time, and costs 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
@@ -60,13 +60,19 @@ class BlockStore(ABC, Generic[AnyBlock]):
         account.held += size
         account.peak = max(account.peak, account.held)
 
-    def evict_cheapest(self, blocks: Iterable[AnyBlock], goal: float, limit: float) -> None:
-        """Evicts the cheapest of the blocks until at most `goal` bytes are held; `limit` is the store's own."""
+    def evict_cheapest(
+        self, blocks: Iterable[AnyBlock], in_use: Collection[AnyBlock], goal: float, limit: float
+    ) -> None:
+        """Evicts the cheapest blocks that are not in use until at most `goal` bytes are held.
+
+        The `limit` is that of the store, by which a block is small.
+        """
         large: list[AnyBlock] = []
         small: list[AnyBlock] = []
+        least = SMALL_SHARE * limit
         for block in blocks:
-            if block.bytes:
-                (small if block.bytes < SMALL_SHARE * limit else large).append(block)
+            if block.bytes and block not in in_use:
+                (small if block.bytes < least else large).append(block)
         for group in (large, small):
             if group and self.account.held > goal:
                 self._evict_from(group, goal - _SLACK_SHARE * limit if len(group) > _MANY_BLOCKS else goal)
@@ -92,4 +98,7 @@ class BlockStore(ABC, Generic[AnyBlock]):
         if self._choices - block.priced >= price_holds:
             block.price = self.costs.restore_seconds(block)
             block.priced = self._choices
-        return block.price / (block.bytes * max(self.staleness(block), _MIN_STALENESS) ** self._patience)
+        staleness = self.staleness(block)
+        if staleness < _MIN_STALENESS:
+            staleness = _MIN_STALENESS
+        return block.price / (block.bytes * staleness**self._patience)

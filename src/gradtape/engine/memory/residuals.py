@@ -100,9 +100,9 @@ class SavedList(list[Any]):
         """Replaces the evictable values in a rule's residuals with references; `numbers` are by the tensors' ids."""
         saved = super().__getitem__(at)
         found: list[int] = []
-        (form,) = self._with_references((saved,), numbers, found)
+        form = self._with_references(saved if type(saved) is tuple else (saved,), numbers, found)
         if found:
-            super().__setitem__(at, SavedRef(form, tuple(found)))
+            super().__setitem__(at, SavedRef(form if type(saved) is tuple else form[0], tuple(found)))
 
     def _with_references(self, parts: tuple[Any, ...], numbers: dict[int, int], found: list[int]) -> tuple[Any, ...]:
         result: list[Any] = []
@@ -111,7 +111,7 @@ class SavedList(list[Any]):
                 part = self._with_references(part, numbers, found)
             elif (number := numbers.get(id(part))) is not None and isinstance(part, Tensor):
                 self.store.need(number, part)
-                if not self.store.stays(number, part):
+                if not self.store.is_permanent(number, part):
                     found.append(number)
                     part = ValueRef(number)
             result.append(part)

@@ -45,18 +45,18 @@ class StoredBlock(MemoryBlock):
 class StoredValue:
     """A tensor that an op has produced or read: held, or to be found or recomputed."""
 
-    __slots__ = ("block", "maker", "module", "needed", "seen", "tensor", "tracers")
+    __slots__ = ("block", "module", "needed", "producer", "seen", "tensor", "tracers")
 
-    def __init__(self, x: Tensor, block: StoredBlock, maker: Producer | None) -> None:
+    def __init__(self, x: Tensor, block: StoredBlock, producer: Producer | None) -> None:
         self.seen = ref(x)  # the tensor, if other code holds it
         self.tensor: Tensor | None = None  # while the store holds it
         self.tracers: Any = None  # the tracers to restore when it is recomputed
         self.block = block
-        self.maker = maker
+        self.producer = producer
         self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the array library of its device
         self.needed = 0
 
-    def at_hand(self) -> Tensor | None:
+    def available(self) -> Tensor | None:
         """The tensor, if the store or other code holds it."""
         return self.seen() if self.tensor is None else self.tensor
 
@@ -124,27 +124,27 @@ class Store(BlockStore[StoredBlock]):
         producer.at = len(self._producers)
         self._producers.append(producer)
 
-    def add(self, x: Tensor, maker: Producer | None, sources: Iterable[int], cost: float) -> int:
+    def add(self, x: Tensor, producer: Producer | None, sources: Iterable[int], cost: float) -> int:
         """Adds a value that was produced or given, to the block of its memory; returns its number."""
         values = self.values
         memory = memory_of(x.buffer)
         block = self._by_memory.get(id(memory))
         if block is None or block.memory() is not memory:
             origin = {b: None for b in [values[i].block for i in sources] if not b.fixed}
-            block = StoredBlock(int(memory.nbytes), cost, origin, maker is None)
+            block = StoredBlock(int(memory.nbytes), cost, origin, producer is None)
             self._clock += cost
             self._now = block.made_at = self._clock
-            self._lies_in(block, memory)
+            self._set_memory(block, memory)
         else:
             block.seconds += cost
-            if maker is None and not block.fixed:
+            if producer is None and not block.fixed:
                 self._fix(block)
         number = len(values)
         block.members.append(number)
-        values.append(StoredValue(x, block, maker))
+        values.append(StoredValue(x, block, producer))
         return number
 
-    def _lies_in(self, block: StoredBlock, memory: Any) -> None:
+    def _set_memory(self, block: StoredBlock, memory: Any) -> None:
         """Registers the array that now owns a block's memory. NumPy scalars have no views."""
         if type(memory) is np.ndarray or not isinstance(memory, np.generic):
             block.memory = ref(memory)
@@ -169,7 +169,7 @@ class Store(BlockStore[StoredBlock]):
         if value.tensor is None:
             self._hold(value, x)
 
-    def stays(self, number: int, x: Tensor) -> bool:
+    def is_permanent(self, number: int, x: Tensor) -> bool:
         """Whether a value, which is `x`, is never evicted; the store may hold another tensor of it."""
         value = self.values[number]
         return value.block.fixed and (self._spill is None or value.tensor is not x or not value.block.bytes)
@@ -181,7 +181,7 @@ class Store(BlockStore[StoredBlock]):
             value.block.bytes = 0
         self._hold(value, x)
 
-    def counts(self, number: int, size: int) -> None:
+    def count_bytes(self, number: int, size: int) -> None:
         """Counts a variable's old value, which only this tape keeps alive from now on."""
         block = self.values[number].block
         block.bytes += size
@@ -197,7 +197,7 @@ class Store(BlockStore[StoredBlock]):
         block.needed -= 1
         if not block.fixed:
             if not block.needed:
-                self._let_go(block)
+                self._release(block)
                 if block.file is not None:
                     block.file.discard()
                     block.file = None
@@ -209,12 +209,12 @@ class Store(BlockStore[StoredBlock]):
         memory = memory_of(x.buffer)
         elsewhere = block.memory is not None and block.memory() is not memory
         if block.held and elsewhere and not block.fixed:
-            block = self._part(value, block, memory)
+            block = self._split_off(value, block, memory)
         value.tensor = x
         if block.held:
             return
         if elsewhere:
-            self._lies_in(block, memory)
+            self._set_memory(block, memory)
         block.held = True
         if not block.fixed or self._spill is not None:
             self._held[block] = None
@@ -222,7 +222,7 @@ class Store(BlockStore[StoredBlock]):
             self.fixed_bytes += block.bytes
         self.add_bytes(block.bytes)
 
-    def _part(self, value: StoredValue, block: StoredBlock, memory: Any) -> StoredBlock:
+    def _split_off(self, value: StoredValue, block: StoredBlock, memory: Any) -> StoredBlock:
         """Splits a recomputed value off its block, because the others are still in the original memory."""
         own = StoredBlock(int(memory.nbytes), block.seconds, block.sources, False)
         own.made_at, own.needed = block.made_at, value.needed
@@ -230,7 +230,7 @@ class Store(BlockStore[StoredBlock]):
         block.members = [i for i in block.members if self.values[i] is not value]
         block.needed -= value.needed
         value.block = own
-        self._lies_in(own, memory)
+        self._set_memory(own, memory)
         return own
 
     # Eviction.
@@ -239,7 +239,7 @@ class Store(BlockStore[StoredBlock]):
         """Evicts blocks until `held` is within the limit less `reserved` bytes, except the blocks `in_use`."""
         limit = self.limit
         if self.account.held > limit - reserved:
-            self.evict_cheapest([block for block in self._held if block not in in_use], limit - reserved, limit)
+            self.evict_cheapest(self._held, in_use, limit - reserved, limit)
 
     def staleness(self, block: StoredBlock) -> float:
         """The distance back on the tape. What the sweep has passed is not needed until another sweep."""
@@ -250,15 +250,16 @@ class Store(BlockStore[StoredBlock]):
         """Releases the values of a block, or writes them to disk if that is cheaper than recomputing them."""
         self.account.evictions += 1
         if self._spill is not None and block.file is None and self.costs.is_spilled_sooner(block):
-            block.file = self._spill.write({i: x for i in block.members if (x := self.values[i].at_hand()) is not None})
+            members = {i: self.values[i].available() for i in block.members}
+            block.file = self._spill.write({i: x for i, x in members.items() if x is not None})
             self.account.written += block.bytes if block.file is not None else 0
         if block.fixed and block.file is None:
             del self._held[block]  # it cannot be written, so it stays
             self.fixed_bytes += block.bytes
         else:
-            self._let_go(block)
+            self._release(block)
 
-    def _let_go(self, block: StoredBlock) -> None:
+    def _release(self, block: StoredBlock) -> None:
         if block.held:
             for i in block.members:
                 self.values[i].release()
@@ -308,7 +309,7 @@ class Store(BlockStore[StoredBlock]):
             result = []
             for i in inputs:
                 if i not in found:
-                    x = self.values[i].at_hand()
+                    x = self.values[i].available()
                     if x is not None:
                         found[i] = x
                     elif not self._is_on_disk(i):
@@ -326,7 +327,7 @@ class Store(BlockStore[StoredBlock]):
             self._restored(i, found)
 
     def _producer_at(self, number: int) -> int:
-        producer = self.values[number].maker
+        producer = self.values[number].producer
         assert producer is not None  # values without a producer are held permanently
         return producer.at
 
@@ -341,7 +342,7 @@ class Store(BlockStore[StoredBlock]):
             value = self.values[i]
             if value.tensor is None:
                 if not value.block.held:
-                    self._lies_in(value.block, memory_of(y.buffer))
+                    self._set_memory(value.block, memory_of(y.buffer))
                 self._restore(value, y)
                 if uses[i]:
                     found[i] = y
@@ -364,7 +365,7 @@ class Store(BlockStore[StoredBlock]):
         x = found.get(i)
         if x is None:
             value = self.values[i]
-            x = value.at_hand()
+            x = value.available()
             if x is None:
                 assert self._spill is not None and value.block.file is not None
                 x = self._spill.read(value.block.file, i)

@@ -138,13 +138,13 @@ class BudgetedLog(Log):
         if self._pending is not None:
             self._pending.append(state)
         else:
-            self._marked(state, self._number(state))
+            self._set_tracer(state, self._number(state))
 
     def assigned(self, variable: object, value: Tensor) -> None:
         """Counts a variable's old value, which is now kept alive by this tape alone."""
         store = self.store
         for number, size in self._read.pop(self.variable_index.get(id(variable), -1), ()):
-            store.counts(number, size)
+            store.count_bytes(number, size)
         super().assigned(variable, value)
 
     def held(self) -> Iterator[tuple[int, Any, list[Any]]]:
@@ -171,7 +171,7 @@ class BudgetedLog(Log):
     ) -> None:  # fmt: skip
         """Registers how values were produced and, if the op was recorded at `at`, the residuals of its rule."""
         seconds = perf_counter() - self._since
-        results = outputs if type(outputs) is tuple else (outputs,)
+        results = outputs if isinstance(outputs, tuple) else (outputs,)
         execution = Execution(op, tuple(inputs), results, attrs, at if len(self.ops) > at else None, seconds)
         if self._pending is not None and self._fits(execution):
             self._pending.append(execution)
@@ -201,7 +201,7 @@ class BudgetedLog(Log):
         while pending:
             entry = pending.pop()
             if isinstance(entry, Tensor):
-                self._marked(entry, self._number(entry))
+                self._set_tracer(entry, self._number(entry))
             else:
                 self._register(entry)
 
@@ -209,16 +209,16 @@ class BudgetedLog(Log):
         op, inputs, outputs, attrs, at, seconds = execution
         store = self._store
         numbers = {id(x): self._number(x) for x in inputs if type(x) in REAL}
-        if all([id(x) in numbers for x in inputs]) and all([type(y) in REAL for y in outputs]):
+        if not [x for x in (*inputs, *outputs) if type(x) not in REAL]:
             producer = None
             if op.family == "call":
                 self._register_call(execution, numbers)
-            elif type(op) is Op and not _moves(op, inputs, outputs):
+            elif type(op) is Op and not _is_transfer(op, inputs, outputs):
                 producer = Producer(op, tuple([numbers[id(x)] for x in inputs]), attrs)
                 store.add_producer(producer)
             for y in outputs:
                 if id(y) not in numbers:
-                    numbers[id(y)] = self._made(y, producer, seconds)
+                    numbers[id(y)] = self._add_output(y, producer, seconds)
             if producer is not None:
                 producer.outputs = tuple([numbers[id(y)] for y in outputs])
         if at is not None and op.family != "call":
@@ -251,7 +251,7 @@ class BudgetedLog(Log):
                 made.append(store.add(y, producer, (*sources, *made), execution.seconds))
             for y, number in zip(execution.outputs, made, strict=False):
                 numbers[id(y)] = number
-                self._marked(y, number)
+                self._set_tracer(y, number)
             needed = tuple(made[len(execution.outputs) :])
             for x, number in zip(kept, needed, strict=True):
                 store.need(number, x)
@@ -266,28 +266,28 @@ class BudgetedLog(Log):
 
         call.lend(lend)
 
-    def _made(self, y: Tensor, producer: Producer | None, seconds: float) -> int:
+    def _add_output(self, y: Tensor, producer: Producer | None, seconds: float) -> int:
         """Registers an op's output; returns its number."""
         alias = None
-        if producer is None and (original := self._copied(y)) is not None:
+        if producer is None and (original := self._find_original(y)) is not None:
             producer = alias = AliasProducer(None, (original,), _NO_ATTRS)
             self._store.add_producer(alias)
         number = self._store.add(y, producer, () if producer is None else producer.inputs, seconds)
         if alias is not None:
             alias.outputs = (number,)
-        self._marked(y, number)
+        self._set_tracer(y, number)
         return number
 
-    def _copied(self, y: Tensor) -> int | None:
+    def _find_original(self, y: Tensor) -> int | None:
         """The number of a recent value with the same array, as for the result of a custom-gradient function."""
         values = self._store.values
         for i in range(len(values) - 1, max(-1, len(values) - _LATELY), -1):
-            x = values[i].at_hand()
+            x = values[i].available()
             if x is not None and x.buffer is y.buffer:
                 return i
         return None
 
-    def _marked(self, y: Tensor, number: int) -> None:
+    def _set_tracer(self, y: Tensor, number: int) -> None:
         y.tracer = self._store.values[number].tracers = (self._numbers, number, y.tracers)
 
     def _number(self, x: Tensor) -> int:
@@ -299,13 +299,13 @@ class BudgetedLog(Log):
         if number is not None:
             value = store.values[number]
             if value.module is (None if type(x) is Tensor else getattr(x, "module", None)):
-                if value.maker is None:
+                if value.producer is None:
                     store.pin(number, x)
                 return number
             # Otherwise it is a copy on another device, which has the tracers too.
         number = self._given.get(id(x.buffer))
         if number is not None:
-            known = store.values[number].at_hand()
+            known = store.values[number].available()
             if known is not None and known.buffer is x.buffer:  # not one that was spilled, whose address was reused
                 return number
         number = self._given[id(x.buffer)] = store.add(x, None, (), 0.0)
@@ -319,7 +319,7 @@ class BudgetedLog(Log):
         return number
 
 
-def _moves(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
+def _is_transfer(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
     """Whether a record of `identity` is a copy to another device."""
     return op.name == "identity" and getattr(inputs[0], "module", None) is not getattr(outputs[0], "module", None)
 

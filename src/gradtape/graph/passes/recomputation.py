@@ -73,7 +73,7 @@ def profile(graph: Graph, root: dict[Value, Value], size: Callable[[Value], int]
 class _PlannedBlock(MemoryBlock):
     """The memory of one value of a graph and of its views."""
 
-    __slots__ = ("at", "below", "given", "kept", "members", "next_need", "output", "passed", "unneeded", "uses")
+    __slots__ = ("at", "below", "from_effect", "kept", "members", "next_need", "output", "passed", "unneeded", "uses")
     sources: tuple[_PlannedBlock, ...]
 
     def __init__(self, size: int, seconds: float, at: int) -> None:
@@ -86,7 +86,7 @@ class _PlannedBlock(MemoryBlock):
         self.below: dict[_PlannedBlock, None] = {}  # the blocks computed from it, later
         self.kept = False  # released only when no longer needed
         self.output = False  # never released
-        self.given = False  # by an effect, which runs once
+        self.from_effect = False  # whether an effect, which runs once, produced it
         self.unneeded = False  # and found to be so
 
 
@@ -101,17 +101,17 @@ class _Simulation(BlockStore[_PlannedBlock]):
         self._maker: dict[Value, int] = {v: i for i, node in enumerate(graph.nodes) for v in node.outputs}
         self._seconds = [weights.seconds(node) for node in graph.nodes]
         self._clock = [0.0, *accumulate(self._seconds)]  # when each node starts if nothing is recomputed
-        self._block = self._laid_out(graph)
+        self._block = self._build_blocks(graph)
         self._at = 0  # the node that runs next
         self._never = len(graph.nodes)  # the next use of a block that has none
         self._evictable: dict[_PlannedBlock, None] = {}  # held blocks that may be evicted while still needed
-        self._there: dict[Value, Value] = {}  # the values held, each with its most recent definition
+        self._current: dict[Value, Value] = {}  # the values held, each with its most recent definition
         self._result: list[Node] = []
 
-    def _laid_out(self, graph: Graph) -> dict[Value, _PlannedBlock]:
+    def _build_blocks(self, graph: Graph) -> dict[Value, _PlannedBlock]:
         """Return the block of each value that a node produces."""
         roots: dict[Value, _PlannedBlock] = {}
-        climbs = self._climbs(graph)
+        ascends = self._find_ascents(graph)
         found: dict[Value, _PlannedBlock] = {}
         outputs = set(graph.all_outputs)
         for i, node in enumerate(graph.nodes):
@@ -124,11 +124,11 @@ class _Simulation(BlockStore[_PlannedBlock]):
                 if root not in roots:
                     size = self._weights.bytes(root) if root in self._maker else 0
                     roots[root] = _PlannedBlock(size, self._seconds[i], i)
-                    roots[root].kept = not climbs[i]
+                    roots[root].kept = not ascends[i]
                 block = found[v] = roots[root]
                 block.members.append(v)
                 block.output |= v in outputs
-                block.given |= effect
+                block.from_effect |= effect
                 block.kept |= block.output or effect
                 block.sources = tuple(dict.fromkeys([*block.sources, *[b for b in around if b is not block]]))
                 for other in around:
@@ -143,7 +143,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
                 block.uses = sorted({*block.uses, *[i for i in other.uses if i > block.at]})
         return found
 
-    def _climbs(self, graph: Graph) -> list[bool]:
+    def _find_ascents(self, graph: Graph) -> list[bool]:
         """For each node, whether memory use rises after it to a peak above the limit.
 
         Blocks created on the descent from a peak, mostly gradients, need nearly everything to be recomputed: they are
@@ -174,7 +174,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         return Recomputed(self._result, self.account.seconds)
 
     def _missing(self, i: int) -> list[Value]:
-        return [v for v in self._nodes[i].inputs if v in self._maker and v not in self._there]
+        return [v for v in self._nodes[i].inputs if v in self._maker and v not in self._current]
 
     def _blocks(self, values: Iterable[Value]) -> list[_PlannedBlock]:
         return [self._block[v] for v in values if v in self._block]
@@ -193,7 +193,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         wanted = {v for i in (at, *order) for v in self._nodes[i].inputs}
         for k, i in enumerate(order):
             again = self._nodes[i]
-            outputs = [v for v in again.outputs if v not in self._there]
+            outputs = [v for v in again.outputs if v not in self._current]
             if hasattr(again.op, "for_some"):  # it can omit outputs that are not needed
                 outputs = [v for v in outputs if v in wanted or self._is_needed(self._block[v])] or outputs[:1]
             later.difference_update(done.get(k, ()))
@@ -212,8 +212,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
             self.account.held -= over.bytes  # the result takes over its memory
         goal = self._limit - sum(block.bytes for block in new)
         if self.account.held > goal:
-            candidates = [block for block in self._evictable if block not in used and block not in later]
-            self.evict_cheapest(candidates, goal, self._limit)
+            self.evict_cheapest(self._evictable, used.union(later), goal, self._limit)
         for block in new:
             block.held = True
             if not block.kept:
@@ -240,14 +239,14 @@ class _Simulation(BlockStore[_PlannedBlock]):
 
     def _write(self, node: Node, outputs: Sequence[Value], again: bool) -> None:
         """Append a node to the schedule; a repeated node defines new values."""
-        given = tuple([self._there[v] if v in self._maker else v for v in node.inputs])
+        inputs = tuple([self._current[v] if v in self._maker else v for v in node.inputs])
         made = dict(zip(node.outputs, node.outputs, strict=True))
         if again:
             if hasattr(node.op, "for_some") and len(outputs) < len(node.outputs):
                 node = node._replace(op=node.op.for_some([v in outputs for v in node.outputs]), outputs=tuple(outputs))
             made = {v: Value(v.shape, v.dtype) for v in node.outputs}
-        self._result.append(node._replace(inputs=given, outputs=tuple(made.values())))
-        self._there.update((v, made[v]) for v in outputs)
+        self._result.append(node._replace(inputs=inputs, outputs=tuple(made.values())))
+        self._current.update((v, made[v]) for v in outputs)
 
     def _overwritten(self, i: int, later: Collection[_PlannedBlock]) -> _PlannedBlock | None:
         """Return the block that the node writes its result over, if the node is the only one that still needs it."""
@@ -259,7 +258,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
             block = self._block.get(v)
             if block is None or v.shape != y.shape or v.dtype is not y.dtype or block in later:
                 continue
-            if block.output or block.given:
+            if block.output or block.from_effect:
                 continue
             if block.held and block.bytes and not self._is_needed_beside(block, i):
                 return block
@@ -271,7 +270,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         self._evictable.pop(block, None)
         self.account.held -= block.bytes
         for v in block.members:
-            self._there.pop(v, None)
+            self._current.pop(v, None)
 
     def staleness(self, block: _PlannedBlock) -> float:
         """The seconds until a block is needed, infinite if it never is again.
