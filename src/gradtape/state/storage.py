@@ -141,7 +141,8 @@ class HostStorage:
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the value."""
-        return self.latest().shape
+        array = self.array
+        return (self.latest() if array is None else array).shape
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
         """Return the value with tracers for the active recorder."""
