@@ -18,7 +18,6 @@ from ....backends.tuning import LARGE
 from ....core import dtypes
 from ....engine.run import modes
 from ...ir.graph import Graph, Node, Value
-from ...passes.rewriting import Uses
 from .buffers import overwritten
 from .lowering import Primitive, cast, view
 
@@ -43,14 +42,10 @@ class ProgramWriter:
         self.lines: list[str] = []
         self.lined: list[Node] = []
         self._called: dict[Any, str] = {}
-        kept = {*graph.all_outputs, *graph.all_inputs} if self._targets else set(graph.all_outputs)
+        kept = set(graph.all_inputs) if self._targets else ()
         overwrites = overwritten(graph)
-        dying: dict[int, list[Value]] = {}
-        for value, i in Uses(graph).last.items():
-            if value.constant is None and value not in kept:
-                dying.setdefault(i, []).append(value)
-        for i, node in enumerate(graph.nodes):
-            self._add(node, dying.get(i, ()), overwrites.get(i))
+        for i, (node, unneeded) in enumerate(zip(graph.nodes, graph.unneeded, strict=True)):
+            self._add(node, [v for v in unneeded if v not in kept], overwrites.get(i))
 
     def name(self, value: Value, as_array: bool = False) -> str:
         """Return the name of a value; `as_array` makes a scalar constant an array, which ufuncs process faster."""
