@@ -304,6 +304,31 @@ def test_densities_of_half_precision():
         ), rtol=5e-3)
 
 
+@pytest.mark.parametrize("mode", ["eager", "xla"])
+def test_the_beta_density_has_twelve_digits(mode):
+    """SciPy's `betaln` has nine at the first of these points, and XLA's `lgamma` eleven at the others."""
+    points = [(0.06631025425594729, 962047.0527419737, 1e-7), (100.0, 1.0, 0.5), (3.5, 100.0, 0.0009765625)]
+    a, b, x = (tf.constant(column, tf.float64) for column in zip(*points, strict=True))
+
+    def density(a, b, x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.math.betainc(a, b, x)
+        return tape.gradient(y, x)
+
+    if mode == "xla":
+        density = tf.function(density, jit_compile=True)
+    exact = [533919.49227335377, 1.5777218104420236e-28, 0.085011765134850398]
+    np.testing.assert_allclose(density(a, b, x), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["eager", "xla"])
+def test_spence_of_the_largest_numbers(mode):
+    for dtype, x in (("float32", 3.4028234663852886e38), ("float64", 1.7976931348623157e308)):
+        spence = tf.math.special.spence if mode == "eager" else tf.function(tf.math.special.spence, jit_compile=True)
+        np.testing.assert_allclose(spence(tf.constant([x], dtype)), [-np.log(x) ** 2 / 2 - np.pi**2 / 6], rtol=1e-6)
+
+
 @pytest.mark.parametrize("mode", ["eager", "function", "xla"])
 def test_large_inputs_of_activations_have_slope_one(mode):
     for dtype, points in (("float16", [2048.0, 2050.0, 65504.0]), ("float32", [2.0**24, 2.0**24 + 2, 1e30])):
