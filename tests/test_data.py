@@ -253,6 +253,25 @@ def test_tensor_arrays_as_elements():
         list(numbers(2).map(array).batch(2))
 
 
+def test_the_batch_after_an_error_of_a_sparse_batch_begins_with_the_next_element():
+    data = tf.data.Dataset.range(1, 6).map(tf.range).sparse_batch(2, [3])  # the last two elements are too long
+    iterator, found = iter(data), []
+    for _ in range(5):
+        try:
+            found.append(tf.sparse.to_dense(next(iterator)).numpy().tolist())
+        except tf.errors.DataLossError:
+            found.append("error")
+        except StopIteration:
+            found.append("end")
+    assert found == [[[0, 0, 0], [0, 1, 0]], "error", "error", "end", "end"]
+
+
+def test_a_function_of_no_ragged_elements_keeps_uniform_sizes():
+    data = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]])).batch(2, drop_remainder=True)
+    empty = data.window(2, drop_remainder=True).flat_map(lambda window: window.batch(4))
+    assert empty.map(lambda x: x).element_spec == tf.RaggedTensorSpec([None, 2, None], tf.int32, 2)
+
+
 def test_sparse_batches():
     data = numbers(3).map(lambda n: tf.range(n) + 1)
     first, second = data.sparse_batch(2, [5])

@@ -107,12 +107,8 @@ def padded_batches(
 
 def sparse_batches(elements: Iterator[Any], size: int, row_shape: TensorShape) -> Iterator[SparseTensor]:
     """Batches elements as sparse tensors with all entries explicit; an undefined size becomes the batch's maximum."""
-    return map(lambda group: _sparse_batch(group, row_shape), groups(elements, size, drop_remainder=False))
 
-
-def _sparse_batch(group: list[Any], row_shape: TensorShape) -> SparseTensor:
-    first = group[0]
-    for tensor in group:
+    def checked(tensor: Any) -> Tensor:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"`sparse_batch` takes datasets of single tensors, got an element {tensor!r}")
         if len(tensor.dims) != row_shape.rank:
@@ -123,6 +119,14 @@ def _sparse_batch(group: list[Any], row_shape: TensorShape) -> SparseTensor:
             raise errors.DataLossError(
                 f"Input element had shape ({list(tensor.dims)}) that is larger than the row shape ({row_shape})."
             )
+        return tensor
+
+    # An element is checked when it is read: in TensorFlow too, the batch that follows an error begins after it.
+    return map(lambda group: _sparse_batch(group, row_shape), groups(map(checked, elements), size, False))
+
+
+def _sparse_batch(group: list[Tensor], row_shape: TensorShape) -> SparseTensor:
+    first = group[0]
     largest = [max(sizes) for sizes in zip(*[tensor.dims for tensor in group], strict=True)]
     dims = [n if most is None else most for n, most in zip(largest, row_shape, strict=True)]
     places = [np.argwhere(np.ones(tensor.dims, bool)) for tensor in group]

@@ -38,11 +38,15 @@ def _placeholder(spec: Any, n: int, dataset_class: Any) -> Any:
         sizes = _sizes(spec.shape, n)
         counts = [math.prod(sizes[: level + 1]) for level in range(spec.ragged_rank + 1)]
         values = _filled([counts[-1], *sizes[spec.ragged_rank + 1 :]], spec.dtype, n)
-        lengths = [
-            wrap(np.full(count, size).astype(spec.row_splits_dtype.numpy), spec.row_splits_dtype)
-            for count, size in zip(counts[:-1], sizes[1:], strict=False)
-        ]
-        return RaggedTensor.from_nested_row_lengths(values, lengths) if lengths else values
+        for level in reversed(range(spec.ragged_rank)):
+            size = sizes[level + 1]
+            if spec.shape[level + 1] is None:
+                lengths = np.full(counts[level], size).astype(spec.row_splits_dtype.numpy)
+                values = RaggedTensor.from_row_lengths(values, wrap(lengths, spec.row_splits_dtype))
+            else:
+                rows = wrap(np.asarray(counts[level], spec.row_splits_dtype.numpy)[()], spec.row_splits_dtype)
+                values = RaggedTensor.from_uniform_row_length(values, size, nrows=rows)
+        return values
     if isinstance(spec, SparseTensorSpec):
         sizes = _sizes(spec.shape, n)
         indices = wrap(np.zeros((0, len(sizes)), np.int64), dtypes.int64)
