@@ -32,9 +32,7 @@ def _function(which, *arguments):
 
 @contextmanager
 def failing_at(number):
-    """Context manager: allocation `number` of NumPy raises `MemoryError`; yields a list with an entry per
-    allocation.
-    """
+    """Context manager: allocation `number` of NumPy raises `MemoryError`; yields a list, one entry per allocation."""
     usual_capsule = _function("get")()
     usual = _Handler.from_address(_python.PyCapsule_GetPointer(usual_capsule, _NAME))
     seen = []

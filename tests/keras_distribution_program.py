@@ -1,7 +1,6 @@
-"""Checks of keras.distribution on four virtual CPUs: a program of its own, as JAX has to be told before it starts.
+"""Checks of keras.distribution on four virtual CPUs: a separate program, because JAX must be configured at startup.
 
-It runs the functions called `check_*` and prints, as JSON, what each of them raised. `test_keras_distribution.py` runs
-it.
+It runs the functions named `check_*` and prints, as JSON, the exception of each. `test_keras_distribution.py` runs it.
 """
 
 import io
@@ -24,7 +23,7 @@ from gradtape.state.sharded_storage import ShardedStorage  # noqa: E402
 from keras_gradtape.src.distribution import lay_out  # noqa: E402
 
 layers, distribution = keras.layers, keras.distribution
-X = np.random.default_rng(0).normal(size=(44, 6)).astype("float32")  # of batches of 16, the last one has 12 rows
+X = np.random.default_rng(0).normal(size=(44, 6)).astype("float32")  # with batches of 16, the last one has 12 rows
 Y = X[:, :4].argmax(1)
 
 
@@ -63,7 +62,7 @@ def same(found, expected):
 
 
 def momentum_of(model):
-    """What Adam keeps of the first kernel."""
+    """Returns Adam's momentum of the first kernel."""
     return next(v for v in model.optimizer.variables if v.path.endswith("kernel_momentum"))
 
 
@@ -71,7 +70,7 @@ _alone = []
 
 
 def alone():
-    """What the network does on one device."""
+    """Returns the results of the network on one device."""
     if not _alone:
         _alone.append(trained(network()))
     return _alone[0]
@@ -94,7 +93,7 @@ def check_data_parallel():
 
 
 def _inputs_of(model):
-    """The shardings that the program of a training step takes its inputs in, for a batch of 16."""
+    """Returns the input shardings of a training step's program, for a batch of 16."""
     cells = [cell.cell_contents for cell in model.train_function.__closure__]
     (function,) = [step._function for step in cells if hasattr(step, "_function")]
     (program,) = [
@@ -309,7 +308,7 @@ def check_what_is_computed_on_the_host_in_the_middle():
 
 
 def check_variables_outside_of_keras():
-    """What eager code does with a sharded variable, and that its layout stays."""
+    """Eager code on a sharded variable works, and preserves its layout."""
     with model_parallel().scope():
         layer = layers.Dense(4)
         layer.build((None, 6))

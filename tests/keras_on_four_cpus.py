@@ -1,6 +1,6 @@
-"""Keras in the scope of strategies of two and four replicas, on four logical CPUs: fifty steps of three models.
+"""Keras in the scope of strategies with two and four replicas, on four logical CPUs: fifty steps of three models.
 
-`test_distribute_replicas.py` runs this in a process of its own. Run as a script under TensorFlow, it prints the numbers
+`test_distribute_replicas.py` runs this in a separate process. Run as a script under TensorFlow, it prints the numbers
 of `UNSYNCHRONISED`.
 """
 
@@ -34,7 +34,7 @@ def network(kind):
 
 
 def trained(count, kind, epochs=10, eagerly=False, adam=False):
-    """The loss of each epoch, what `evaluate` and `predict` give, and the weights."""
+    """Returns the loss of each epoch, the results of `evaluate` and `predict`, and the weights."""
     rng = np.random.RandomState(0)
     shape = {"dense": (40, 6), "embedding": (40, 4)}.get(kind, (40, 6, 6, 1))
     x = rng.randint(0, 30, shape) if kind == "embedding" else rng.randn(*shape).astype("f")
@@ -58,7 +58,7 @@ def trained(count, kind, epochs=10, eagerly=False, adam=False):
 
 
 def of_unsynchronised(numbers):
-    """A few of the numbers of two replicas whose batch norms know nothing of each other."""
+    """Returns a few of the numbers of two replicas with unsynchronized batch norms."""
     losses, _, evaluated, outputs, kernel, *_, mean, variance, _, _ = numbers
     return [losses[0], losses[-1], evaluated[0], outputs[0, 0], outputs[-1, -1], kernel.sum(), *mean, *variance]
 
@@ -87,11 +87,11 @@ def test_fifty_steps_are_those_of_one_device(alone, count, kind):
 
 
 def test_adam_and_a_bias_before_a_batch_norm():
-    """Adam divides gradients by their size: of a bias that has none, it makes steps of the size of any other's."""
+    """Adam divides gradients by their magnitude, so a bias without a gradient gets steps of full size."""
     for one, other in zip(*[trained(n, "synchronised", adam=True)[0] for n in (4, 1)], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6)
     four, alone = [trained(n, "biased", adam=True)[0] for n in (4, 1)]
-    biased = (5, 8)  # the bias, and the mean that batch norm takes away again with it
+    biased = (5, 8)  # the bias, and the mean from which batch norm subtracts it again
     for i, (one, other) in enumerate(zip(four, alone, strict=True)):
         if i not in biased:
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6, err_msg=str(i))

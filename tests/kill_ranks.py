@@ -1,9 +1,9 @@
-"""Kills a rank of a training at random moments, and looks how the others end and what a restart makes of it.
+"""Kills a rank of a training run at random moments, and checks how the others end and what a restart does.
 
     python tests/kill_ranks.py KILLS [RANKS]
 
-Each time a training of some steps is launched with one restart, a rank is killed (kill -9) at a random moment, and the
-weights at the end are compared with those of a training that nobody disturbed.
+Each round launches a training run with one restart, kills a rank (kill -9) at a random moment, and compares the final
+weights with those of an undisturbed run.
 """
 
 import os
@@ -46,7 +46,7 @@ if hvd.rank() == 0:
 
 
 def trained(folder: str, ranks: int, kill_after: float | None) -> dict[str, object]:
-    """A training, in which a rank is killed so many seconds after all have started; what was seen of it."""
+    """Runs a training in which a rank is killed some seconds after all have started; returns observations."""
     script = Path(folder) / "train.py"
     script.write_text(TRAINING)
     command = [sys.executable, "-m", "gradtape", "launch", "-n", str(ranks), "--restarts", "1", "--timeout", "60"]

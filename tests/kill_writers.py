@@ -1,8 +1,8 @@
-"""Kills processes that write checkpoints, at random moments, and looks at what is left each time.
+"""Kills processes that write checkpoints at random moments, and checks what remains.
 
     python tests/kill_writers.py FOLDER KILLS
 
-Run by test_checkpoint.py in a process of its own, which imports gradtape once and forks the writers.
+test_checkpoint.py runs this in a separate process, which imports gradtape once and forks the writers.
 """
 
 import os
@@ -23,7 +23,7 @@ def objects():
 
 
 def writing(folder):
-    """Writes a checkpoint after the other, each time that the next one is asked for."""
+    """Writes checkpoints one by one, whenever the next one is requested."""
     mine = objects()
     manager = tf.train.CheckpointManager(tf.train.Checkpoint(**mine), folder, max_to_keep=2)
     manager.restore_or_initialize()
@@ -34,7 +34,7 @@ def writing(folder):
 
 
 def newest_step(folder):
-    """The step of the newest checkpoint, which must be whole, or 0 if there is none yet."""
+    """Returns the step of the newest checkpoint, which must be complete, or 0 if there is none yet."""
     path = tf.train.latest_checkpoint(folder)
     if path is None:
         assert not os.path.exists(os.path.join(folder, "checkpoint"))

@@ -1,4 +1,4 @@
-"""Programs of several processes, for tests: started by `gradtape launch`, or by hand."""
+"""Multi-process programs for tests: started by `gradtape launch`, or by hand."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 
 
 def launched(*arguments, timeout=120, **environment):
-    """`gradtape launch`, as it ended."""
+    """Runs `gradtape launch` and returns its result."""
     command = [sys.executable, "-m", "gradtape", "launch", *map(str, arguments)]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**clean, **environment})
@@ -20,7 +20,7 @@ def script(folder, text):
 
 
 def worker(path, rank, port, timeout):
-    """A worker of two, started by hand, as `TF_CONFIG` says."""
+    """Starts one of two workers by hand, configured by `TF_CONFIG`."""
     config = {"cluster": {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1"]}, "task": {"type": "worker", "index": rank}}
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
     said = {"TF_CONFIG": json.dumps(config), "GRADTAPE_TIMEOUT": str(timeout), "GRADTAPE_SECRET": "of a test"}

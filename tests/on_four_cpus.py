@@ -1,6 +1,6 @@
-"""Strategies of two and four replicas, on four logical CPUs: `test_distribute_replicas.py` runs this in a process.
+"""Strategies of two and four replicas on four logical CPUs, run by `test_distribute_replicas.py` in a separate process.
 
-Numbers and messages are TensorFlow's, on as many logical CPUs.
+Numbers and messages are TensorFlow's, on the same number of logical CPUs.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def strategy_of(count):
 
 @pytest.fixture(params=["in step", "one program"])
 def as_run(request):
-    """How `strategy.run` is called: eagerly, replica after replica, or in a function, as one program."""
+    """How `strategy.run` is called: eagerly, replica by replica, or in a function, as one program."""
 
     def run(strategy, fn, args=()):
         if request.param == "in step":
@@ -377,7 +377,7 @@ def test_datasets_their_iterators_and_specs():
 
 
 def train(strategy, how, batch=12):
-    """Losses and weights of fifty steps of a small network, written for replicas."""
+    """Returns losses and weights of fifty steps of a small network, written for replicas."""
     rng = np.random.RandomState(0)
     x, y = rng.randn(60, 5).astype("f"), rng.randn(60, 1).astype("f")
     with strategy.scope():
@@ -496,7 +496,7 @@ def test_a_memory_budget_of_a_program_for_all_replicas_is_said_not_to_hold(caplo
 
 @pytest.mark.parametrize("kind, stored", [("MEAN", 4.0), ("SUM", 8.0), ("ONLY_FIRST_REPLICA", 2.0)])
 def test_a_variable_synchronized_on_read_is_saved_as_one(tmp_path, kind, stored):
-    """Its value is what the replicas have together; a function that assigns it assigns that."""
+    """Its value is the aggregate of the replicas; a function that assigns it assigns the aggregate."""
     strategy = strategy_of(2)
     with strategy.scope():
         module = tf.Module()
@@ -521,6 +521,6 @@ def test_a_variable_synchronized_on_read_is_saved_as_one(tmp_path, kind, stored)
     assert float(loaded.update(tf.constant(3.0))) == 2.0 * (stored + 3.0) and float(loaded.v) == stored + 3.0
     assert float(loaded.reset()) == 1.0
     parts = [float(part) for part in strategy.experimental_local_results(module.v)]
-    assert parts == [2.0, 6.0]  # saving has not changed them
-    module.reset()  # nor how the function runs here
+    assert parts == [2.0, 6.0]  # saving does not change them
+    module.reset()  # nor how the function runs
     assert float(module.v.read_value()) == 1.0

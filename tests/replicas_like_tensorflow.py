@@ -1,6 +1,6 @@
-"""What TensorFlow's own tests of `tf.distribute` ask, asked here with two replicas. The numbers are TensorFlow's.
+"""Cases of TensorFlow's own tests of `tf.distribute`, with two replicas. The numbers are TensorFlow's.
 
-Run by `test_distribute_replicas.py`, in a process of its own.
+`test_distribute_replicas.py` runs this in a separate process.
 """
 
 import copy

@@ -1,8 +1,8 @@
 """Objects to save, with calls of their functions, built from the names of gradtape or TensorFlow: it imports neither.
 
-`tools/record_saved_models.py` saves each of them under TensorFlow and records what the calls give. The tests build them
-here too: what is loaded, whoever has saved it, must give the same. Most are the cases of TensorFlow's own tests of
-loading and of its guides.
+`tools/record_saved_models.py` saves each of them under TensorFlow and records the results of the calls. The tests build
+them with gradtape too: a loaded object must give the same results, whichever library saved it. Most are cases of
+TensorFlow's own tests of loading and of its guides.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ CASES: dict[str, Build] = {}
 
 
 class Case(NamedTuple):
-    """An object, and what is done with it once it is loaded."""
+    """An object, and the calls on the loaded object."""
 
     root: Any
-    calls: dict[str, Callable[[Any], Any]]  # each is given the object that was loaded
+    calls: dict[str, Callable[[Any], Any]]  # each gets the loaded object
     saving: dict[str, Any]  # further arguments of `tf.saved_model.save`
-    fails_in_tensorflow: tuple[str, ...] = ()  # the calls that raise where TensorFlow loads its own SavedModel
+    fails_in_tensorflow: tuple[str, ...] = ()  # the calls that raise when TensorFlow loads its own SavedModel
 
 
 def case(build: Build) -> Build:
-    """Adds a case. Its function is given the names and a folder for files."""
+    """Adds a case. Its function gets the namespace and a folder for files."""
     CASES[build.__name__] = build
     return build
 
 
 def results(tf: Any, loaded: Any, calls: dict[str, Callable[[Any], Any]]) -> dict[str, Any]:
-    """What each call gives: the flat values as lists; the name of the exception if it raises one."""
+    """Returns the result of each call: the flat values as lists, or the name of its exception."""
     found: dict[str, Any] = {}
     for name, call in calls.items():
         try:
@@ -53,7 +53,7 @@ def _plain(tf: Any, value: Any) -> Any:
 
 
 def gradients(tf: Any, function: Callable[..., Any], *xs: Any, of: Callable[[], Any] = lambda: []) -> Any:
-    """The gradients of the first result of a function by its arguments and by the variables `of()`."""
+    """Returns the gradients of the first result of a function for its arguments and the variables `of()`."""
     with tf.GradientTape() as tape:
         tape.watch([x for x in xs if x.dtype.is_floating or x.dtype.is_complex])
         y = tf.nest.flatten(function(*xs))[0]
@@ -362,7 +362,7 @@ def custom_gradients(tf: Any, folder: str) -> Case:
 
 @case
 def custom_gradients_in_branches(tf: Any, folder: str) -> Case:
-    """TensorFlow cannot differentiate what it loads, unless the custom gradient is in a function that is called."""
+    """TensorFlow cannot differentiate what it loads, unless the custom gradient is in a called function."""
     root = tf.Module()
     scaled, s = _scaled(tf), tf.TensorSpec([None], tf.float32)
     inner = tf.function(scaled)

@@ -1,4 +1,4 @@
-"""What the tests of `tf.data` share."""
+"""Helpers of the tests of `tf.data`."""
 
 import gradtape as tf
 
@@ -6,11 +6,11 @@ Dataset = tf.data.Dataset
 
 
 def values(dataset):
-    """The elements of a pass, as Python's numbers and lists."""
+    """Returns the elements of a pass as Python numbers and lists."""
     return [tf.nest.map_structure(lambda x: x.tolist() if hasattr(x, "tolist") else x, e)
             for e in dataset.as_numpy_iterator()]  # fmt: skip
 
 
 def numbers(n=5):
-    """A dataset of the first numbers."""
+    """Returns a dataset of the first numbers."""
     return Dataset.range(n)

@@ -1,4 +1,4 @@
-"""Graphs made by hand, for tests of passes and executors."""
+"""Hand-built graphs for tests of passes and executors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Namespace.load_all()
 
 
 class Effect:
-    """An op that tells `told` what it was given."""
+    """An op that reports its inputs to `told`."""
 
     name = title = "tell"
     family = "opaque"
@@ -33,7 +33,7 @@ class Effect:
 
 
 class Builder:
-    """Makes a graph node by node, running each op to know what it gives."""
+    """Builds a graph node by node, running each op to know its value."""
 
     def __init__(self) -> None:
         self.inputs: list[Value] = []
@@ -46,7 +46,7 @@ class Builder:
         return value
 
     def op(self, op: Any, *inputs: Any, line: Line | None = None, **attrs: Any) -> Any:
-        """The value of `op(*inputs)`, or a tuple of them; inputs that are no values are constants."""
+        """Returns the value of `op(*inputs)`, or a tuple; inputs that are not values become constants."""
         op = registry[op] if isinstance(op, str) else op
         values = tuple(x if isinstance(x, Value) else constant(x) for x in inputs)
         with np.errstate(all="ignore"):
@@ -63,7 +63,7 @@ class Builder:
         return Graph("example", tuple(self.inputs), tuple(self.nodes), outputs).verify()
 
     def agrees(self, graph: Graph) -> None:
-        """Checks that a graph, optimised or not, gives what the ops gave one by one, and leaves its inputs alone."""
+        """Checks that a graph, optimized or not, gives the values of its separate ops, and keeps its inputs."""
         given = [np.array(self.example[v]) for v in self.inputs]
         for array in given:
             array.flags.writeable = False
@@ -78,7 +78,7 @@ class Builder:
             assert np.shape(y) == np.shape(known)
 
     def expecting(self, *outputs: Value) -> Graph:
-        """The graph that gives these, which `agrees` compares others with."""
+        """Returns the graph with these outputs, the reference of `agrees`."""
         self._expected = outputs
         return self.graph(*outputs)
 
@@ -97,5 +97,5 @@ def constant(x: Any) -> Value:
 
 
 def names(graph: Graph) -> list[str]:
-    """The ops of a graph, in order."""
+    """Returns the ops of a graph, in order."""
     return [node.op.name for node in graph.nodes]

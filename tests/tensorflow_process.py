@@ -1,6 +1,6 @@
-"""Programs under TensorFlow, in a process of its own that stays alive; this file needs nothing of gradtape.
+"""Runs programs under TensorFlow in a separate process that stays alive; this file does not import gradtape.
 
-The process runs this very file, by the interpreter that has TensorFlow.
+The process runs this file with the interpreter that has TensorFlow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _START_SECONDS = 300
 
 
 class TensorFlow:
-    """An interpreter that has TensorFlow. It is started for the first program, and again when one has ended it.
+    """An interpreter that has TensorFlow. It is started for the first program, and restarted if one ends it.
 
     Args:
       python: the path of the interpreter.
@@ -28,7 +28,7 @@ class TensorFlow:
         self._process: Any = None
 
     def result(self, source: str) -> Any:
-        """What the program assigns to `result`; None if it ended the process or took too long."""
+        """Returns the value that the program assigns to `result`; None if it ended the process or took too long."""
         if self._process is None:
             quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "AUTOGRAPH_VERBOSITY": "0"}
             quiet.pop("PYTHONPATH", None)
@@ -55,7 +55,7 @@ class TensorFlow:
 
 def _serve() -> None:
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a program prints is no answer
+    os.dup2(2, 1)  # output that a program prints is not a result
     import numpy as np
     import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Creation and shape: laws that hold for every shape, and the gradients of what only moves values."""
+"""Creation and shape: laws that hold for every shape, and the gradients of ops that only move values."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def _numbers(shape):
 
 
 def _weighted_gradient(f, array):
-    """The gradient of Σ w·f(x), with weights that tell the elements apart."""
+    """Returns the gradient of Σ w·f(x), with weights that distinguish the elements."""
     x = tf.constant(array)
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -1,4 +1,4 @@
-"""AutoGraph: control flow on tensors, in converted code that runs eagerly and in code that is traced."""
+"""AutoGraph: control flow on tensors, in converted code that runs eagerly and in traced code."""
 
 import functools
 import importlib.util
@@ -29,7 +29,7 @@ ANSWERS = json.loads((FOLDER / "autograph.json").read_text())["answers"]
 @pytest.mark.parametrize("name", programs.PROGRAMS)
 def test_converted_code_runs_eagerly(name):
     value = programs.run(tf, programs.PROGRAMS[name], autograph.convert)
-    given = tf.function(lambda: value, autograph=False)()  # numbers come out of a function as tensors
+    given = tf.function(lambda: value, autograph=False)()  # a function returns numbers as tensors
     compare(recorder.described(given), ANSWERS[name]["value"])
 
 
@@ -318,7 +318,7 @@ def test_without_the_converter(monkeypatch):
 
 
 class Rows:
-    """As much of a dataset as a loop needs."""
+    """The part of a dataset's interface that a loop needs."""
 
     element_spec = tf.TensorSpec([], tf.float32)
 
@@ -376,7 +376,7 @@ def test_a_function_is_converted_when_what_it_calls_needs_it():
         return relu(x) + 1.0
 
     assert [float(f(tf.constant(v))) for v in (2.0, -2.0)] == [3.0, 1.0]
-    assert len(runs) == 2  # once as it is written, up to the condition, and once converted
+    assert len(runs) == 2  # once unconverted, up to the condition, and once converted
 
 
 def test_a_loop_over_a_constant_range_is_one_node():
@@ -470,7 +470,7 @@ def _returns_in_try(x):
 
 
 def _strings_of_the_tree(x):
-    """Imports under other names, `nonlocal`, formats, named expressions: names that are no nodes of the tree."""
+    """Imports under other names, `nonlocal`, formats, named expressions: names that are not nodes of the tree."""
     import math as m
     from math import e
     from math import pi as p

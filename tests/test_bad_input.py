@@ -1,4 +1,4 @@
-"""What does not fit is refused with TensorFlow's exception, says what was given, and changes nothing."""
+"""Invalid input raises TensorFlow's exception, which states what was given, and changes nothing."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ InvalidArgument = tf.errors.InvalidArgumentError
 
 @pytest.fixture
 def tape():
-    """An active tape that has recorded something; afterwards it must still be able to differentiate it."""
+    """An active tape that has recorded ops; it must still be able to differentiate them afterward."""
     x = tf.constant([1.0, 2.0])
     tape = tf.GradientTape()
     with tape:

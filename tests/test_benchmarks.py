@@ -1,4 +1,4 @@
-"""The benchmark's works compute what they say: their first losses are those that PyTorch computed for the record."""
+"""The benchmark programs are correct: their first losses are those recorded from PyTorch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOSSES: dict[str, list[float]] = json.loads((BENCHMARKS / "losses.json").read_te
 
 @pytest.fixture
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes the benchmark's modules importable, as its programs have them."""
+    """Makes the benchmark's modules importable."""
     monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
 
 

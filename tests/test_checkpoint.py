@@ -1,4 +1,4 @@
-"""Checkpoints: what is stored under which name, what is restored where, and what a crash leaves."""
+"""Checkpoints: keys of stored values, restoring, and what a crash leaves."""
 
 import copy
 import errno
@@ -195,7 +195,7 @@ def test_a_save_that_fails_leaves_everything_as_it_was(tmp_path, monkeypatch):
 
 
 def failing(function, at, error):
-    """`function`, which raises `error` in its call number `at`; and a list that has an entry for each call."""
+    """Returns `function`, which raises `error` in call number `at`, and a list with an entry per call."""
     calls = []
 
     def wrapped(*args, **kwargs):
@@ -232,7 +232,7 @@ def test_whatever_fails_the_checkpoint_before_is_whole(tmp_path, monkeypatch, ow
     while True:
         at += 1
         function, calls = failing(getattr(owner, name), at, error)
-        if owner is io.FileIO:  # a class between that of the drafts and Python's
+        if owner is io.FileIO:  # a class between that of the temporary files and Python's
             disk = type("Disk", (io.FileIO,), {name: function})
             monkeypatch.setattr(archive, "_Draft", type("Draft", (archive._Draft, disk), {}))
         else:
@@ -245,7 +245,7 @@ def test_whatever_fails_the_checkpoint_before_is_whole(tmp_path, monkeypatch, ow
             break
         finally:
             monkeypatch.undo()
-        in_place = name == "fsync" and at > 1  # it was the folder's: the new file has its name already
+        in_place = name == "fsync" and at > 1  # it was the folder's: the new file already has its name
         assert sorted(tmp_path.iterdir()) == sorted(before)
         if not in_place:
             assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -280,7 +280,7 @@ def test_every_damaged_bit_and_every_missing_end_is_noticed(tmp_path):
             noticed += 1
             expected = [0.0, 0.0]
         else:
-            expected = [1.0, 2.0]  # it was a date, say, that nobody reads
+            expected = [1.0, 2.0]  # it was, for example, a date that is never read
         assert v.numpy().tolist() == expected
     assert noticed > 6 * len(whole)
 
@@ -305,7 +305,7 @@ def test_reading_values(tmp_path):
     assert reader.has_tensor("v" + VALUE) and not reader.has_tensor("q")
     with pytest.raises(tf.errors.NotFoundError, match="Key q not found"):
         reader.get_tensor("q")
-    with np.load(path + ".npz") as arrays:  # any NumPy reads it
+    with np.load(path + ".npz") as arrays:  # plain NumPy can read it
         assert arrays["v" + VALUE].tolist() == [1, 2]
 
 
@@ -382,7 +382,7 @@ def test_no_tape_sees_a_restoration(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forked")
 def test_killed_writers_leave_a_whole_checkpoint(tmp_path):
-    """GRADTAPE_KILLS=50 kills as often as that."""
+    """GRADTAPE_KILLS=50 sets the number of kills."""
     kills = int(os.environ.get("GRADTAPE_KILLS", "10"))
     script = Path(__file__).parent / "kill_writers.py"
     done = subprocess.run([sys.executable, script, tmp_path, str(kills)], capture_output=True, text=True)
@@ -468,5 +468,5 @@ def test_what_comes_into_lists_and_dicts_later_is_restored(tmp_path):
     assert [float(v) for v in module.variables] == [4.0, 5.0, 1.0, 2.0, 3.0, 6.0]
     status.assert_consumed()
     assert isinstance(module.layers, list) and type(copy.deepcopy(module.layers)) is list
-    module.layers.append(tf.Variable(7.0))  # nothing waits for it any more
+    module.layers.append(tf.Variable(7.0))  # nothing waits for it
     assert float(module.layers[2]) == 7.0

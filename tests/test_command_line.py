@@ -1,4 +1,4 @@
-"""`gradtape run`, `check` and `doctor`, as a shell sees them."""
+"""`gradtape run`, `check` and `doctor` from a shell's point of view."""
 
 import importlib.util
 import json
@@ -319,7 +319,7 @@ def test_names_of_keras_are_looked_up_in_keras(script):
         L.Dense, L.NoSuchLayer, K.epsilon, keras.Model.fit, keras.no_such_part.thing
         """
     )
-    done = gradtape("check", "--json", file)  # in a process of its own: one has one Keras
+    done = gradtape("check", "--json", file)  # in a separate process, because a process has one Keras
     report = json.loads(done.stdout)
     assert set(names(report, "missing")) == {"tf.keras.layers.NoSuchLayer", "tf.keras.no_such_part.thing"}
     supported = {"tf.keras.layers.Dense", "keras.layers.Dense", "tf.keras.backend.epsilon", "tf.keras.Model.fit"}
@@ -361,7 +361,7 @@ def test_the_table_of_differences_speaks_of_names_that_exist(name):
 
 
 def test_the_table_and_the_pages_of_differences_agree():
-    """What the table knows is on a page, and what the page's list of other answers names is in the table."""
+    """The names in the table are on a page, and the names in the page's list of other answers are in the table."""
     docs = Path(__file__).parent.parent / "docs"
     page = (docs / "differences.md").read_text()
     for name in DIFFERENCES:
@@ -451,7 +451,7 @@ def test_a_work_that_there_is_not(capfd):
 
 
 def without(*modules):
-    """Code after which these modules cannot be found, nor imported."""
+    """Returns code after which these modules can be neither found nor imported."""
     return f"""
 import importlib.abc, importlib.util, sys
 class Hidden(importlib.abc.MetaPathFinder):
@@ -492,7 +492,7 @@ except AttributeError as error:
 
 
 def test_looking_for_keras_does_not_use_up_the_watch():
-    """The file that Python loads at its start lets a program choose the backend after it has looked for Keras."""
+    """The startup file lets a program choose the backend even after it has looked for Keras."""
     watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"
     code = f"""
 import importlib.util, os, sys

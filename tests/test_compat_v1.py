@@ -1,4 +1,4 @@
-"""`tf.compat.v1` and `tf.compat.v2`: what the recorded answers do not say."""
+"""`tf.compat.v1` and `tf.compat.v2`: behavior beyond the recorded results."""
 
 import inspect
 
@@ -13,7 +13,7 @@ v1 = tf.compat.v1
 
 
 def test_the_second_version_is_the_root():
-    v2 = tf.compat.v2  # the module `tensorflow`, where a test before has put gradtape in its place
+    v2 = tf.compat.v2  # the module `tensorflow`, if an earlier test replaced it by gradtape
     assert v2.Variable is tf.Variable
     assert v2.nn is tf.nn
 

@@ -1,4 +1,4 @@
-"""A tape that comes again and again is swept by straight-line code: nobody must be able to tell."""
+"""A recurring tape is swept by straight-line code, which must be indistinguishable."""
 
 import gc
 import tracemalloc
@@ -22,7 +22,7 @@ rng = np.random.default_rng(0)
 
 @pytest.fixture(autouse=True)
 def straight(monkeypatch):
-    """Lets a tape's third coming be straight-line code, and counts how many sweeps were."""
+    """Compiles a tape's sweep at its third occurrence, and counts the compiled sweeps."""
     monkeypatch.setattr(compiled_sweeps, "_TIMES", 2)
     monkeypatch.setattr(compiled_sweeps, "_times", {})
     monkeypatch.setattr(compiled_sweeps, "_made", {})
@@ -43,7 +43,7 @@ def arrays(gradients):
 
 
 def assert_repeats(compute, straight, times=1):
-    """Asserts that `compute`, which takes `times` gradients, gives the same when they are straight-line code."""
+    """Asserts that `compute`, which takes `times` gradients, gives the same results with compiled sweeps."""
     first = arrays(compute())
     compute()
     assert not straight

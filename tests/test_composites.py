@@ -1,4 +1,4 @@
-"""Composite tensors of the user's own: citizens of nests, functions, branches, loops, datasets, tapes and modules."""
+"""User-defined composite tensors in nested structures, functions, branches, loops, datasets, tapes and modules."""
 
 import pickle
 
@@ -11,7 +11,7 @@ from gradtape.state.type_spec import BatchableTypeSpec, register_type_spec_from_
 
 
 class Masked(CompositeTensor):
-    """Values, and which of them count; `unit` is part of the type."""
+    """Values and a mask; `unit` is part of the type."""
 
     def __init__(self, values, mask, unit="m"):
         self.values, self.mask, self.unit = values, mask, unit

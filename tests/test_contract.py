@@ -1,4 +1,4 @@
-"""The contract with TensorFlow, its names at its places with its parameters and defaults."""
+"""The contract with TensorFlow: names, namespaces, parameters and defaults."""
 
 import enum
 import fnmatch
@@ -20,7 +20,7 @@ from gradtape.api.namespace import resolve
 ROOT = Path(__file__).parent.parent
 TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text())["names"]
 
-# Names whose parameters are not TensorFlow's, and why.
+# Names whose parameters differ from TensorFlow's, and why.
 OTHER_PARAMETERS = {
     "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
     "Tensor": "made by ops in TensorFlow, from an array here",
@@ -45,7 +45,7 @@ OTHER_PARAMETERS = {
     **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
 }
 
-# What unittest had until Python 3.11, under which TensorFlow's names were recorded.
+# Members that unittest had until Python 3.11, under which TensorFlow's names were recorded.
 DROPPED_BY_PYTHON = set(
     """
     assertAlmostEquals assertDictContainsSubset assertEquals assertNotAlmostEquals assertNotEquals
@@ -54,7 +54,7 @@ DROPPED_BY_PYTHON = set(
     """.split()
 )
 
-# Members of TensorFlow's classes that gradtape leaves out, and why.
+# Members of TensorFlow's classes that gradtape omits, and why.
 PROTOBUF = "there are no protocol buffers"
 TRACING = "part of TensorFlow's own tracing protocol"
 OF_STRATEGIES = dict.fromkeys(["configure", "update_config_proto"], "deprecated: of sessions")
@@ -149,7 +149,7 @@ LEFT_OUT = {
 
 PRESENT = sorted(set(TABLE) & set(NAMES))
 CALLABLE = [name for name in PRESENT if TABLE[name]["parameters"] is not None]
-# Classes of TensorFlow's whose instances are plain datasets here.
+# TensorFlow classes whose instances are plain datasets in gradtape.
 MADE_BY_FUNCTIONS = {
     "data.FixedLengthRecordDataset",
     "data.TFRecordDataset",
@@ -169,7 +169,7 @@ FUNCTIONS = [name for name in PRESENT if TABLE[name]["kind"] == "function"]
 
 DATA = ROOT / "tests" / "data"
 PUBLIC = set((DATA / "tensorflow_public_names.txt").read_text().split())
-# Names of TensorFlow's that are not there, or patterns of them, below what they are about.
+# TensorFlow names, or patterns of names, that are missing, by subject.
 ABSENT = [line for line in (DATA / "absent_names.txt").read_text().splitlines() if not line.startswith("#")]
 ABSENT = [pattern for line in ABSENT for pattern in line.split()]
 
@@ -209,12 +209,12 @@ def test_the_front_door_opens(name):
 
 
 def addressless(default):
-    """A default as both libraries show it: a function without its address."""
+    """Returns a default as both libraries show it: a function without its address."""
     return re.sub(r" at 0x\w+>", ">", default)
 
 
 def is_enum(name):
-    """An enumeration's parameters are Python's, and differ between its versions."""
+    """An enumeration's parameters are Python's, and differ between versions."""
     value = resolve(name)
     return isinstance(value, type) and issubclass(value, enum.Enum)
 
@@ -250,7 +250,7 @@ def test_functions_are_documented_with_an_example(name):
     assert ">>>" in text, "no example"
 
 
-@pytest.mark.parametrize("name", sorted({*CLASSES} - {"compat.v1.SummaryMetadata"}))  # which is tensorboardX's
+@pytest.mark.parametrize("name", sorted({*CLASSES} - {"compat.v1.SummaryMetadata"}))  # tensorboardX's
 def test_classes_are_documented(name):
     assert resolve(name).__doc__
 

@@ -1,4 +1,4 @@
-"""Contractions: Jacobians in one product, orders of contraction, what an ellipsis may stand for."""
+"""Contractions: Jacobians in one product, orders of contraction, ellipses."""
 
 import numpy as np
 import pytest

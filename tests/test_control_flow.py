@@ -1,4 +1,4 @@
-"""Choices, loops, maps and folds under tapes: what runs is what is recorded."""
+"""Conditionals, loops, maps and folds under tapes: executed ops are recorded."""
 
 import sys
 

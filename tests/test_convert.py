@@ -1,4 +1,4 @@
-"""Values into tensors."""
+"""Conversion of values to tensors."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_errors_say_what_was_given():
 
 
 class Squares:
-    """A sequence by its methods, without saying so."""
+    """A sequence by its methods, without declaring it."""
 
     def __len__(self):
         return 3
@@ -172,7 +172,7 @@ def test_what_shows_its_memory_is_an_array():
 
 
 def test_sizes_in_a_list_with_float_tensors_are_cast():
-    """As TensorFlow does, which prefers int32 there; floats of Python's and whole float tensors it refuses."""
+    """As in TensorFlow, which prefers int32 there; it rejects Python floats and whole float tensors."""
     two = tf.constant(2.7)
     assert tf.tile([[1.0, 2.0]], [two, 1]).shape == (2, 2)
     assert tf.reshape(tf.range(4), [two, 2]).shape == (2, 2)

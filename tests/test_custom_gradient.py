@@ -1,4 +1,4 @@
-"""Gradients of one's own: what they apply to, what is checked, and every way to differentiate through them."""
+"""Custom gradients: what they apply to, validation, and every way to differentiate through them."""
 
 import gc
 import weakref
@@ -20,7 +20,7 @@ def gradient(f, *xs):
 
 @tf.custom_gradient
 def hundred(x):
-    """x², whose gradient is said to be 100."""
+    """x² with a declared gradient of 100."""
     return x * x, lambda dy: 100.0 * dy
 
 

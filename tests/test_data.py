@@ -300,7 +300,7 @@ def test_ragged_batches_of_an_empty_dataset():
     "rows", [tf.sparse.from_dense([[0, 1], [2, 0], [0, 0]]), tf.ragged.constant([[1, 2], [], [3]])]
 )
 def test_batches_of_batches_have_one_size(rows):
-    """As of dense tensors; what a function returns is a single value, whatever it was made of."""
+    """As for dense tensors; the result of a function is a single value, whatever it consists of."""
     batches = Dataset.from_tensor_slices(rows).batch(2)
     for data in (batches, batches.cache(), batches.filter(lambda x: True), batches.take_while(lambda x: True),
                  batches.concatenate(batches.map(lambda x: x)), batches.window(2).flat_map(lambda w: w)):  # fmt: skip
@@ -330,7 +330,7 @@ def test_unbatching_counts_the_rows_that_are_known():
 
 
 def test_specs_tell_what_is_wrong_with_what_functions_make():
-    """TensorFlow, which traces the functions, refuses these when they are made."""
+    """TensorFlow, which traces the functions, rejects these when they are created."""
     uneven = Dataset.from_tensor_slices((np.zeros((0, 1, 2)), np.zeros((0, 2)))).map(lambda x, y: (x, y)).unbatch()
     with pytest.raises(ValueError, match=r"\[1, 2\]"):
         repr(uneven)

@@ -1,4 +1,4 @@
-"""`tf.data`: bad input, errors of the user's functions, and the elements after an error."""
+"""`tf.data`: invalid input, errors of user functions, and the elements after an error."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def reciprocals():
 
 
 def test_elements_after_an_error():
-    """TensorFlow's iterators go on after an error, whatever is between it and the program."""
+    """TensorFlow's iterators continue after an error, whatever transformations follow."""
     assert values(reciprocals().ignore_errors()) == [-1.0, 1.0, 0.5]
     assert int(reciprocals().ignore_errors().cardinality()) == -2
     changed = {
@@ -128,7 +128,7 @@ def test_elements_after_an_error():
 
 
 def failing(n=7, at=(1, 4)):
-    """The first numbers, some of which fail."""
+    """Returns the first numbers, some of which fail."""
 
     def check(x):
         tf.debugging.Assert(tf.reduce_all(x != tf.constant(at, tf.int64)), [x])
@@ -138,7 +138,7 @@ def failing(n=7, at=(1, 4)):
 
 
 def outcomes(dataset):
-    """The elements, and "!" for each error."""
+    """Returns the elements, and "!" for each error."""
     found, iterator = [], dataset.as_numpy_iterator()
     while True:
         try:

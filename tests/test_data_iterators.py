@@ -1,4 +1,4 @@
-"""`tf.data`: iterators, their threads and generators, and datasets inside of functions."""
+"""`tf.data`: iterators, their threads and generators, and datasets inside functions."""
 
 import gc
 import threading
@@ -133,7 +133,7 @@ def test_many_small_elements_are_quick():
     data = Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a * 2.0, b + 1)).shuffle(1000, seed=0).batch(32)
     began = time.process_time()
     seen = np.concatenate([b.numpy() for _, b in data])
-    assert time.process_time() - began < 3  # a quarter of a second on a quiet machine
+    assert time.process_time() - began < 3  # a quarter of a second on an idle machine
     assert sorted(seen) == list(range(1, 10_001))
 
 

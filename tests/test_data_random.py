@@ -104,7 +104,7 @@ def test_shuffle_is_a_function_of_the_seeds():
     assert passes(1) == passes(1) != passes(2)
     first, second = passes(1)
     assert first != second and sorted(first) == sorted(second) == list(range(30))
-    assert all(x < at + 10 for at, x in enumerate(first))  # no element comes before the buffer has reached it
+    assert all(x < at + 10 for at, x in enumerate(first))  # no element is produced before the buffer has reached it
     one, other = passes(1, reshuffle_each_iteration=False)
     assert one == other
     tf.random.set_seed(7)
@@ -134,7 +134,7 @@ def test_what_has_no_weight_is_not_waited_for():
 
 
 def counting(epochs):
-    """A dataset whose passes have the numbers of elements given, and none after those."""
+    """A dataset whose passes have the given numbers of elements, and none after those."""
     left = iter(epochs)
     return Dataset.from_generator(lambda: iter(range(next(left, 0))), output_signature=tf.TensorSpec([], tf.int32))
 

@@ -127,4 +127,4 @@ def test_snapshots(tmp_path):
     data = numbers(3).map(lambda x: made.append(int(x)) or x).snapshot(tmp_path)
     next(iter(data))
     assert values(data) == values(data) == values(numbers(9).snapshot(tmp_path)) == [0, 1, 2]
-    assert len(made) <= 3 + 2 * 3  # the specs, a pass that was left, and one that wrote
+    assert len(made) <= 3 + 2 * 3  # the specs, an interrupted pass, and one that wrote

@@ -1,4 +1,4 @@
-"""How the workers of a strategy share a dataset: what TensorFlow's `AutoShardPolicy` gives each of them."""
+"""How the workers of a strategy shard a dataset: the shares of TensorFlow's `AutoShardPolicy`."""
 
 import types
 
@@ -12,7 +12,7 @@ Policy = tf.data.experimental.AutoShardPolicy
 
 @pytest.fixture
 def files(tmp_path):
-    """Three files of four records each, and three of four lines."""
+    """Creates three files of four records each, and three of four lines."""
     names = {"records": [], "lines": []}
     for letter in "abc":
         rows = [f"{letter}{i}" for i in range(4)]
@@ -32,7 +32,7 @@ def policy(which):
 
 
 def seen(dataset, which, rank, local=1, count=2):
-    """The batches that a worker makes, one of a replica after the other."""
+    """Returns the batches of a worker, replica by replica."""
     workers = types.SimpleNamespace(
         count=count, rank=rank, local=local, first=rank * local, of_each=lambda value, name: [value]
     )
@@ -77,12 +77,12 @@ def test_without_files_rows_are_shared():
 
 
 def test_batches_have_the_sizes_of_the_replicas():
-    """All workers together have a global batch in every step, also if it cannot be divided evenly."""
+    """All workers together process a global batch in every step, even if it cannot be divided evenly."""
     five = tf.data.Dataset.range(10).batch(5)
     assert seen(five, Policy.OFF, 0) == ["0 1 2", "3 4", "5 6 7", "8 9"]
     assert seen(five, Policy.OFF, 1) == ["0 1", "2 3 4", "5 6", "7 8 9"]
     four = tf.data.Dataset.range(10).batch(4)
-    assert seen(four, Policy.OFF, 1) == ["0 1", "2 3", "4 5", "6 7", "8 9"]  # the last batch is short, and no part is
+    assert seen(four, Policy.OFF, 1) == ["0 1", "2 3", "4 5", "6 7", "8 9"]  # the last batch is short, but no part is
     assert seen(four, Policy.OFF, 0, local=2) == [*"0123456789"]
     assert seen(four.map(lambda x: x + 0), Policy.OFF, 0) == ["0 1", "2 3", "4 5", "6 7", "8", "9"]  # size unknown
     assert seen(four.shuffle(1).take(1), Policy.OFF, 0) == ["0 1", "2 3"]

@@ -1,4 +1,4 @@
-"""Checks that raise, and the tools of tf.test."""
+"""Assertions of tf.debugging, and the tools of tf.test."""
 
 import io
 import os
@@ -322,7 +322,7 @@ def test_nan_is_found_in_functions_whose_ops_are_computed_together(checking, wor
 
 @pytest.fixture
 def looks(checking, monkeypatch):
-    """Each look at an array that an op has returned."""
+    """Counts the reads of arrays that ops return."""
     found = []
     monkeypatch.setattr(finite, "sound", lambda array: found.append(array) or True)
     return found

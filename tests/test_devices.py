@@ -1,7 +1,7 @@
-"""Devices: which there are, where tensors go, and what is refused.
+"""Devices: listing, placement of tensors, and errors.
 
-What TensorFlow 2.21 says on a machine without a GPU is in recorded/devices; here is what cannot be had there: GPUs,
-made up by a probe, and several CPUs, with what TensorFlow says of them.
+recorded/devices contains TensorFlow 2.21's behavior without a GPU; this file covers GPUs, simulated by a probe, and
+several CPUs, with TensorFlow's messages.
 """
 
 import logging
@@ -22,7 +22,7 @@ GPUS = [{"device_name": "One", "compute_capability": (8, 0)}, {"device_name": "T
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """A process that has not used its devices yet; `fresh(gpus)` has a probe that finds these."""
+    """A process that has not used its devices; `fresh(gpus)` has a probe that finds these."""
     old = devices._machine
     before = (devices._Here.elsewhere, devices._Here.device)
     calls = []
@@ -201,7 +201,7 @@ def test_memory_is_asked_of_the_backend(fresh):
         tf.config.experimental.get_memory_info("GPU:2")
 
 
-# Several CPUs: as TensorFlow 2.21 answers.
+# Several CPUs, as in TensorFlow 2.21.
 
 
 def test_two_cpus_are_seen(two_cpus):
@@ -237,7 +237,7 @@ def test_where_a_second_cpu_has_what_is_made_there(two_cpus, source):
         made = eval(source, {"tf": tf, "x": x, "v": v, "gradient": gradient})
     assert at(made) == MADE[source]
     assert at(x) == at(v) == "CPU:0"
-    if isinstance(made, tf.Tensor):  # the op of a later block is what decides, not where its arguments are
+    if isinstance(made, tf.Tensor):  # the block of the op decides, not the device of its arguments
         assert at(tf.identity(made)) == "CPU:0"
 
 
@@ -329,7 +329,7 @@ def test_an_interrupt_on_the_way_in_leaves_no_block(two_cpus, monkeypatch):
         assert at(tf.constant(1.0)) == "CPU:1"
 
 
-# What is refused.
+# Errors.
 
 
 @pytest.fixture
@@ -390,7 +390,7 @@ def test_soft_placement_can_be_changed_in_a_block():
         assert at(x + 1.0) == "CPU:0"
 
 
-# What is logged, and handed over.
+# Logging, and exchange with other libraries.
 
 
 def test_placements_are_logged(caplog):

@@ -1,4 +1,4 @@
-"""`tf.distribute` with one replica: what TensorFlow answers on a machine with one device."""
+"""`tf.distribute` with one replica: TensorFlow's behavior on a machine with one device."""
 
 import contextlib
 import copy
@@ -141,7 +141,7 @@ def test_what_is_not_there():
 
 
 def test_variables_of_one_replica():
-    """What TensorFlow's have: those of strategies that mirror are distributed values, others are plain."""
+    """As in TensorFlow: mirroring strategies have distributed values, others plain variables."""
     sums = {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
     for strategy in (tf.distribute.MirroredStrategy(["/cpu:0"]), tf.distribute.MultiWorkerMirroredStrategy()):
         with strategy.scope():
@@ -175,7 +175,7 @@ def test_variables_of_one_replica():
 
 
 def test_a_scope_of_ones_own_is_that_of_run_too():
-    """As Sonnet's `Replicator` has it."""
+    """As in Sonnet's `Replicator`."""
 
     def summed(next_creator, **options):
         return next_creator(**{**options, "aggregation": tf.VariableAggregation.SUM})

@@ -1,6 +1,6 @@
-"""`tf.distribute` with several replicas: how many logical devices there are must be said before any is used.
+"""`tf.distribute` with several replicas: the number of logical devices must be set before any is used.
 
-So these tests are in files that pytest does not find by itself, each run in a process of its own.
+These tests are therefore in files that pytest does not collect, each run in a separate process.
 """
 
 import os

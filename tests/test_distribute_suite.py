@@ -1,4 +1,4 @@
-"""The rule by which `tools/distribute_suite` tells what a test of TensorFlow's needs that is private."""
+"""The rule by which `tools/distribute_suite` decides whether a TensorFlow test needs something private."""
 
 import importlib
 from pathlib import Path

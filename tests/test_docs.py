@@ -1,4 +1,4 @@
-"""The Python in README and docs runs, and prints what the comments beside `print` say, or the text block after it."""
+"""The Python code in README and docs runs, and prints what the comments or the text block after it say."""
 
 import contextlib
 import gc
@@ -31,7 +31,7 @@ def test_snippets_run(page, monkeypatch):
         promised = PROMISE.findall(source) or output.splitlines()
         if promised:
             assert printed.getvalue().splitlines() == promised
-    names.clear()  # functions keep them alive, and a traced tape that lives makes other tapes traced ones
+    names.clear()  # functions keep them alive, and a live traced tape makes other tapes traced
     gc.collect()
 
 
@@ -39,7 +39,7 @@ def test_links_lead_somewhere():
     for page in PAGES:
         prose = BLOCK.sub("", page.read_text())
         for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", prose):
-            if "reference/" in target:  # made when the documentation is built, which checks these links
+            if "reference/" in target:  # generated when the documentation is built, which checks these links
                 continue
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
 

@@ -1,4 +1,4 @@
-"""Dtypes are single objects; what TensorFlow answers to each member is in the recorded comparison."""
+"""Dtypes are singletons; the recorded comparison covers their members."""
 
 import copy
 import pickle
@@ -49,7 +49,7 @@ def test_the_quantized_ones_are_named():
 
 OUT_OF_RANGE = [300.0, -5.0, np.nan, np.inf, -np.inf, 1e5, -1e5, -200.7, 127.9, 3e9, -3e9, 255.5, 1.5, -1.5]
 LEAST, LEAST_64 = -(2**31), -(2**63)
-# What TensorFlow 2.21 gives for arrays of 64 elements and more of float32 and float64, on x86.
+# TensorFlow 2.21's results for arrays of 64 or more elements of float32 and float64, on x86.
 AS_INTEGERS = {
     "uint8": [255, 0, 0, 0, 0, 255, 0, 0, 127, 0, 0, 255, 1, 0],
     "int8": [127, -5, -128, -128, -128, 127, -128, -128, 127, -128, -128, 127, 1, -1],

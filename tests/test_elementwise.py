@@ -1,4 +1,4 @@
-"""Elementwise mathematics beyond the recorded comparison: NumPy on the left, dtypes, accuracy, messages."""
+"""Elementwise functions beyond the recorded comparison: NumPy operands, dtypes, accuracy, messages."""
 
 import operator
 import os
@@ -38,7 +38,7 @@ WITH_PARTIALS = [name for name, op in registry.items() if op.first is not None a
     + [(name, (size,)) for name in ("add", "sub", "mul", "div", "tanh", "exp", "maximum") for size in (40_000, LARGE)],
 )
 def test_an_op_of_one_argument_has_the_same_cotangent(name, size):
-    """What is recorded where only one argument is on the tape, against the rule for all of them."""
+    """The record for a single argument on the tape, against the rule for all of them."""
     op, rng = registry[name], np.random.default_rng(0)
     inputs = [Tensor(rng.uniform(*op.domain, size).astype(np.float32)) for _ in op.args]
     with warnings.catch_warnings():
@@ -154,15 +154,15 @@ def test_large_arrays_divide_by_zero_without_a_warning():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:os.fork")  # of JAX, where another test has loaded it
+@pytest.mark.filterwarnings("ignore:os.fork")  # from JAX, if another test has loaded it
 def test_large_arrays_after_a_fork():
     x = tf.zeros([2 * LARGE])
     tf.exp(x)  # the threads exist
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks in a threaded process
         child = os.fork()
     if not child:
-        signal.alarm(20)  # the child must not wait for threads that are not there
+        signal.alarm(20)  # the child must not wait for threads that do not exist
         os._exit(0 if tf.exp(x).numpy().all() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -183,7 +183,7 @@ ONE_ARGUMENT = [op.name for op in registry.values() if op.family == "elementwise
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ONE_ARGUMENT)
 def test_derivatives_of_many_numbers_are_those_of_few(name, dtype):
-    """Where there are many, results are written over those before: see `formula`."""
+    """For many numbers, results overwrite earlier ones: see `formula`."""
     op = registry[name]
     if not op.kinds & dtypes.FLOAT or op.samples[0].attrs:
         pytest.skip("not for real numbers alone")
@@ -242,7 +242,7 @@ def test_the_ends_of_the_range_of_every_dtype(kind, name):
         assert range_ends.compare(kind, name, dtype, "eager", random.Random(0)) == []
 
 
-# Straight lines, masks, and the derivatives of other ops, which are compared as those.
+# Straight lines, masks, and the derivatives of other ops, which are compared as such.
 WITHOUT_ENDS = {
     "abs", "add", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "beta_density", "gamma_density",
     "gelu_slope", "gelu_tanh_slope", "igamma_by_a", "leaky_relu", "leaky_slope", "masked", "maximum", "minimum", "mod",
@@ -266,7 +266,7 @@ def test_composites_at_the_ends_of_the_range(name):
             assert range_ends_composites.compare(name, dtype, "eager", random.Random(0)) == []
 
 
-# What XLA's own functions, and rules that XLA rearranges, had wrong.
+# Errors of XLA's own functions, and of rules that XLA rearranges.
 @pytest.mark.parametrize(
     ("kind", "name", "dtype"),
     [

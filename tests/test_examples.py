@@ -1,4 +1,4 @@
-"""The examples run, with tiny settings, and do what they promise."""
+"""The examples run with tiny settings and produce their results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Programs as people write them, whose gradients are None or zero, and the reason the tape gives for it.
+"""Realistic programs whose gradients are None or zero, and the tape's explanation.
 
-Each is run on a plain tape, which knows the cause, and on a traced one, which knows it better and has the line: the one
-marked with `# here`.
+Each runs on a plain tape, which knows the cause, and on a traced one, which knows more and has the line: the one marked
+with `# here`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], Cause, Cause]] = {}
 
 
 def explained(cause: Cause, quiet: Cause | None = None) -> Any:
-    """A program that returns a tape, a target and a source: the cause a traced tape finds, and a plain one."""
+    """Returns the causes that a traced and a plain tape find for a program's tape, target and source."""
 
     def keep(program: Callable[[], Any]) -> Callable[[], Any]:
         PROGRAMS[program.__name__] = (program, cause, quiet or cause)

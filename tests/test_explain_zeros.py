@@ -21,7 +21,7 @@ def asked(f, *values, kind):
 
 KINDS = [{"persistent": True}, {"trace": True}]
 
-# By name: a function whose gradient for its first argument is zero, the values, and what the reason says.
+# By name: a function whose gradient for its first argument is zero, the values, and the expected text.
 TRUE = {
     "dead relu": (lambda x: tf.nn.relu(x), [[-1.0, -2.0]], "dead ReLU"),
     "relu6": (lambda x: tf.nn.relu6(x), [[-1.0, 7.0]], "outside of (0, 6)"),
@@ -77,7 +77,7 @@ def test_the_ops_with_a_reason_exist():
     assert set(_BECAUSE) <= set(registry)
 
 
-# Functions of a similar look: what must not be said of them, as it is not so.
+# Similar functions, and text that would be wrong for them.
 FALSE = {
     "softmax is not saturated": (lambda x: tf.nn.softmax(x), [[1.0, 2.0, 1.5]], "saturated"),
     "softmax whose outputs cancel": (

@@ -1,4 +1,4 @@
-"""Ops defined from outside: what follows from a family, and what a wrong rule looks like."""
+"""User-defined ops: what a family derives, and how a wrong rule is reported."""
 
 import importlib
 import sys
@@ -14,7 +14,7 @@ from gradtape.engine.run.namespace import ops, raw
 
 @pytest.fixture
 def forget():
-    """Removes the ops a test defined."""
+    """Removes the ops that a test defined."""
     before = set(registry)
     yield
     for name in set(registry) - before:

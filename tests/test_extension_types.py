@@ -1,4 +1,4 @@
-"""Extension types: their fields, specs and batches, and functions that are dispatched on them."""
+"""Extension types: fields, specs, batches, and dispatch on them."""
 
 import abc
 import inspect
@@ -448,5 +448,5 @@ class TestDispatch:
         finally:
             tf.experimental.unregister_dispatch_for(second)
         with pytest.raises((TypeError, ValueError)):
-            tf.rank(masked([1]))  # which the other one declines
+            tf.rank(masked([1]))  # the other one declines
         tf.experimental.unregister_dispatch_for(first)

@@ -1,4 +1,4 @@
-"""What programs do around a computation: files, images, text and summaries."""
+"""Input and output of programs: files, images, text and summaries."""
 
 import sys
 
@@ -80,10 +80,10 @@ def test_images_of_a_dataset():
 @pytest.mark.parametrize(
     ("pattern", "text", "expected"),
     [
-        (r"\w", "aä", b"-\xc3\xa4"),  # letters are ASCII's
+        (r"\w", "aä", b"-\xc3\xa4"),  # ASCII letters only
         (r"a$", "a\na", b"a\n-"),
         (r"a$", "a\n", b"a\n"),  # the end is the very end
-        (r"b*", "abc", b"-a-c-"),  # no empty match right behind a match
+        (r"b*", "abc", b"-a-c-"),  # no empty match directly after a match
         (r"[[:alpha:]_]", "a_1", b"--1"),
         (r"[]x]", "]x[", b"--["),
         (r"[[]", "[", b"-"),
@@ -127,7 +127,7 @@ def test_summaries_are_written_by_functions_too(tmp_path):
 
 
 def events(folder):
-    """The scalars in the event file of a folder: tensors for the plugin of scalars, as TensorFlow 2 writes them."""
+    """Returns the scalars in the event file of a folder, in TensorFlow 2's format for the scalars plugin."""
     found = []
     for step, value in summaries(folder):
         assert value.WhichOneof("value") == "tensor"
@@ -137,7 +137,7 @@ def events(folder):
     return found
 
 
-# What TensorFlow 2.21 writes for these summaries: the metadata and the tensor of each, serialized.
+# What TensorFlow 2.21 writes for these summaries: serialized metadata and tensors.
 RECORDED = {
     "scalar": (b"\n\t\n\x07scalars\x1a\x08a *loss*", b'\x08\x01\x12\x00"\x04\x00\x00\x80>'),
     "histogram": (
@@ -176,7 +176,7 @@ def test_summaries_are_tensorflows_byte_by_byte(tmp_path):
 
 
 def summaries(folder):
-    """The values in the event file of a folder: each record is a length, its checksum, the data, its checksum."""
+    """Returns the values in the event file of a folder; a record is a length, its checksum, the data, its checksum."""
     from tensorboardX.proto.event_pb2 import Event
 
     (file,) = folder.iterdir()

@@ -1,4 +1,4 @@
-"""What `tf.function` promises beyond the recorded answers of TensorFlow: keys, methods, guards, errors."""
+"""`tf.function` beyond TensorFlow's recorded results: keys, methods, guards, errors."""
 
 import gc
 import inspect
@@ -13,7 +13,7 @@ import gradtape as tf
 
 
 def counted(**options):
-    """A decorator: `tf.function`, without AutoGraph, whose `runs` lists what its Python code returned."""
+    """A decorator: `tf.function`, without AutoGraph, whose `runs` lists the results of its Python code."""
 
     def decorate(f):
         runs = []
@@ -352,7 +352,7 @@ def test_a_call_costs_little():
     f = tf.function(lambda x, y: x + y)
     f(a, b), f(a, b)
     eager, cached = (min(timeit.repeat(g, number=2000, repeat=20)) / 2000 for g in (lambda: a + b, lambda: f(a, b)))
-    assert cached - eager < 30e-6  # about 4 µs on a quiet machine
+    assert cached - eager < 30e-6  # about 4 µs on an idle machine
 
 
 def test_what_a_function_made_inside_another_returns_is_known_there():
@@ -381,7 +381,7 @@ def test_a_function_has_the_attributes_of_what_it_runs():
 
 
 def test_sizes_that_a_signature_leaves_open_are_chosen_so_that_they_go_together():
-    """TensorFlow gives these shapes too; what is called is traced for the sizes that come."""
+    """TensorFlow gives these shapes too; a call is traced for its actual sizes."""
 
     @tf.function
     def split(x, example):

@@ -1,4 +1,4 @@
-"""Choices, loops and custom gradients inside traced functions: the same numbers as eagerly, from one graph."""
+"""Conditionals, loops and custom gradients inside traced functions: the same results as eagerly, from one graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ W = tf.Variable(1.5)
 
 
 def gradients(f, order=1):
-    """A function that gives the value of `f`, and its derivative of this order with respect to its argument and W."""
+    """Returns a function that computes `f` and its derivative of this order for its argument and W."""
 
     def derived(x):
         with tf.GradientTape() as tape:
@@ -137,7 +137,7 @@ def assert_same(found, expected):
 
 @pytest.fixture(autouse=True)
 def never_eagerly(caplog):
-    """A function that gives up being a graph says so: here none may."""
+    """A function that falls back to eager execution logs a warning: none may do so."""
     with caplog.at_level(logging.WARNING, "gradtape"):
         yield
     assert "runs eagerly" not in caplog.text
@@ -402,7 +402,7 @@ def test_an_iterator_of_the_users_may_have_a_method_of_a_datasets_iterator():
 @pytest.mark.parametrize("jit_compile", [False, True])
 @pytest.mark.parametrize("counts", [(0, 2, 0), (2, 0, 3)])
 def test_a_loop_without_rounds_does_not_fail_as_its_body_would(counts, jit_compile):
-    """Its body would write behind the end of an array of size 0."""
+    """Its body would write beyond the end of an array of size 0."""
 
     @tf.function(jit_compile=jit_compile)
     def rows(x, k):

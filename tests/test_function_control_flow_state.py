@@ -1,4 +1,4 @@
-"""What branches and loops of traced functions do with variables, random draws, and gradients taken inside them."""
+"""Variables, random draws and inner gradients in branches and loops of traced functions."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_tf_gradients_inside_a_loop_of_what_was_computed_before_it(jit_compile):
 
         def body(i, total):
             y = h * b * x[1] * total
-            assert tf.gradients(y, v) == [None]  # what was read of a variable before the loop is not followed back
+            assert tf.gradients(y, v) == [None]  # a variable read before the loop is not differentiated
             return i + 1, total + tf.add_n([tf.reduce_sum(g) for g in tf.gradients(y, [x, h, total])])
 
         return tf.while_loop(lambda i, total: i < 3, body, (0, tf.ones([])))[1]

@@ -1,4 +1,4 @@
-"""What a `tf.function` does beside computing: variables, Python calls, random numbers, prints."""
+"""Side effects of a `tf.function`: variables, Python calls, random numbers, prints."""
 
 import gc
 
@@ -83,7 +83,7 @@ class TestVariables:
 
 
 class TestVariablesOfARun:
-    """Variables that are made with `experimental_enable_variable_lifting=False`."""
+    """Variables created with `experimental_enable_variable_lifting=False`."""
 
     @pytest.mark.parametrize("jit_compile", [False, True])
     def test_every_call_has_its_own(self, jit_compile):
@@ -169,7 +169,7 @@ class TestPythonCalls:
 
 
 class TestPythonAndVariables:
-    """Python code in a function sees and changes variables at its place in the program."""
+    """Python code in a function reads and changes variables at its position in the program."""
 
     def test_it_sees_what_was_assigned_before(self):
         v = tf.Variable(0)
@@ -253,7 +253,7 @@ class TestPythonAndVariables:
 
 
 def test_random_ops_go_on_in_their_stream_when_a_batch_has_another_size():
-    """TensorFlow's numbers: the graph for any size has one kernel for each random op, whatever the size of a call."""
+    """TensorFlow's numbers: the graph for any size has one kernel per random op, whatever the size of a call."""
     tf.random.set_seed(7)
 
     @tf.function(reduce_retracing=True)

@@ -1,4 +1,4 @@
-"""Ops of a `tf.function` that fail: left out where nobody uses them, raised where somebody does."""
+"""Failing ops of a `tf.function`: dropped if unused, raised if used."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_an_op_that_fails_and_is_not_used_is_left_out(f):
     assert tape.gradient(y, x).numpy() == 2
 
 
-TOLD_BY_TENSORS = {  # what does not fit `[1., 2., 3.]`: the op, and what tells it how to work
+TOLD_BY_TENSORS = {  # incompatible with `[1., 2., 3.]`: the op, and its control argument
     "reshape": (lambda x, n: tf.reshape(x, n), [2, 2]),
     "transpose": (lambda x, n: tf.transpose(x[None], n), [0, 0]),
     "zeros": (lambda x, n: tf.zeros(n), [-2]),
@@ -95,7 +95,7 @@ def test_an_op_that_a_tensor_tells_to_do_what_it_cannot_matters_if_it_is_used(na
         assert unused(x, n).numpy().tolist() == [1, 4, 9]
         with pytest.raises(tf.errors.InvalidArgumentError) as raised:
             used(x, n)
-        assert not isinstance(raised.value, ValueError)  # which would speak of the program, not of its values
+        assert not isinstance(raised.value, ValueError)  # these would concern the program, not its values
 
 
 def test_what_is_asserted_of_a_value_is_not_left_out():

@@ -1,4 +1,4 @@
-"""What calls of a `tf.function`, and functions that are forgotten, leave behind: nothing."""
+"""Calls of a `tf.function`, and functions that are dropped, leave nothing behind."""
 
 import gc
 
@@ -46,7 +46,7 @@ def test_a_call_leaves_nothing_behind(make, compiled):
         found = gc.get_objects()
         return sum(type(o) is dict for o in found), sum(type(o).__name__ in ("Value", "Node", "Tensor") for o in found)
 
-    for _ in range(40):  # what comes again and again is compiled after a while
+    for _ in range(40):  # recurring functions are compiled after a while
         step()
     dicts, values = objects()
     for _ in range(40):

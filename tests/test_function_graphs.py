@@ -189,7 +189,7 @@ class TestGradients:
 
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_tangents_of_complex_masks(jit_compile):
-    """The rule of an op for complex values is called as the op is: only some of its arguments are numbers."""
+    """The rule of an op for complex values is called like the op: only some of its arguments are numbers."""
     x, d = tf.constant(np.eye(3) + 1j), tf.constant([1 + 2j, 2, 3j], tf.complex128)
 
     def f(x, d):
@@ -212,7 +212,7 @@ def test_tangents_of_complex_masks(jit_compile):
     ],
 )  # fmt: skip
 def test_gradients_of_what_the_function_makes(make):
-    """`tf.gradients` goes back to a constant that the function has made, also by way of other constants."""
+    """`tf.gradients` reaches constants created in the function, also through other constants."""
 
     @tf.function
     def f(x):

@@ -1,4 +1,4 @@
-"""Functions planned to a memory budget: the same numbers, less memory at a time."""
+"""Functions planned for a memory budget: the same results with less memory."""
 
 import cProfile
 import logging
@@ -21,13 +21,13 @@ KB = 1000
 
 @pytest.fixture(autouse=True)
 def small_budgets(monkeypatch):
-    """Lets a tape's budget stand for less than two megabytes: the tensors here are small."""
+    """Allows budgets below two megabytes: the tensors are small."""
     monkeypatch.setattr(Store, "least_limit", 0)
 
 
 
 def chain(layers=50, width=16, batch=1024):
-    """The loss of a deep net of narrow layers, its variables and a batch: nearly all memory is activations."""
+    """Returns the loss of a deep net of narrow layers, its variables and a batch: nearly all memory is activations."""
     draw = np.random.default_rng(0)
     weights = [tf.Variable(draw.normal(size=(width, width)).astype("f4") / 3) for _ in range(layers)]
     x = tf.constant(draw.normal(size=(batch, width)).astype("f4"))
@@ -41,7 +41,7 @@ def chain(layers=50, width=16, batch=1024):
 
 
 def residual(layers=6, width=16, batch=1024):
-    """The same of blocks that add to a stream, with a norm, tanh and dropout in each."""
+    """The same with residual blocks, each with a norm, tanh and dropout."""
     draw = np.random.default_rng(0)
     weights = [tf.Variable(draw.normal(size=(width, width)).astype("f4") / 3) for _ in range(2 * layers)]
     x = tf.constant(draw.normal(size=(batch, width)).astype("f4"))
@@ -68,7 +68,7 @@ def training_step(loss, variables, **options):
 
 
 def trained(make, steps=3, **options):
-    """The loss of each step, the variables after them, and the most memory that the last step took."""
+    """Returns the loss of each step, the final variables, and the peak memory of the last step."""
     tf.random.set_seed(3)
     loss, variables, x = make()
     step = training_step(loss, variables, **options)
@@ -80,7 +80,8 @@ def trained(make, steps=3, **options):
     return losses, [v.numpy() for v in variables], taken
 
 
-# What the largest op takes, in activations: a sum has two arguments and a result; random numbers are drawn in parts.
+# The memory of the largest op, in activations: a sum has two arguments and a result; random numbers are drawn in
+# chunks.
 @pytest.mark.parametrize("make, fraction, largest_op", [
     (chain, 0.5, 3), (chain, 0.25, 3), (chain, 0.1, 3), (residual, 0.5, 8), (residual, 0.25, 8),
 ])  # fmt: skip
@@ -361,7 +362,7 @@ def test_the_first_call_keeps_to_it_and_has_the_numbers_of_a_first_call():
     expected, plain = first(None)
     found, taken = first(0.2)
     assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
-    assert taken < 0.5 * plain  # with what the plan itself takes
+    assert taken < 0.5 * plain  # including the plan itself
 
 
 def test_values_that_must_be_known_are_computed():

@@ -1,8 +1,8 @@
-"""Functions whose graph depends on the values they are given, called in random orders, give what eager gives.
+"""Functions whose graph depends on input values, called in random orders, give the eager results.
 
-Shapes follow from values (masks, indices, ranges), so do numbers of rounds, axes and sizes. A graph is for the values
-it was made for, and a run in which they are different has to find that out: also where what depends on them is empty,
-is used by nobody, or is inside a branch or a loop.
+Shapes depend on values (masks, indices, ranges), and so do iteration counts, axes and sizes. A graph is specialized for
+values, and a run with other values must detect that: also if what depends on them is empty, unused, or inside a branch
+or a loop.
 """
 
 import numpy as np
@@ -156,7 +156,7 @@ FUNCTIONS = {
 
 
 def calls(seed):
-    """Values in a random order; one that is wholly masked out comes early in half of them."""
+    """Returns values in a random order; a completely masked one comes early in half of them."""
     order = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(VALUES)), 2))
     return [1, *order] if seed % 2 else [0, 1, *order]
 
@@ -167,7 +167,7 @@ def test_called_in_random_orders(name, jit_compile):
     if jit_compile:
         pytest.importorskip("jax")
     f = FUNCTIONS[name]
-    for seed in [len(name) % 2] if jit_compile else range(2):  # XLA takes its time to compile
+    for seed in [len(name) % 2] if jit_compile else range(2):  # XLA takes long to compile
         compiled = tf.function(f, jit_compile=jit_compile)
         for i in calls(seed):
             x = tf.constant(VALUES[i])
@@ -205,7 +205,7 @@ def test_assigned(jit_compile):
 
 
 def test_values_of_64_bits_reach_the_host_as_they_are():
-    """What NumPy computes in the middle of a program runs in a thread of XLA's, where JAX rounds to 32 bits."""
+    """NumPy callbacks in the middle of a program run in a thread of XLA's, where JAX rounds to 32 bits."""
     pytest.importorskip("jax")
 
     def f(v, x):

@@ -1,4 +1,4 @@
-"""Kernels taken apart, written in place and run in blocks: the same values as the kernels themselves."""
+"""Kernels that are decomposed, run in place and in blocks: the same values as the original kernels."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
 
 @pytest.fixture
 def eager_to_fuse(monkeypatch):
-    """Small arrays count as large, and blocks are short."""
+    """Makes small arrays count as large, and blocks short."""
     monkeypatch.setattr(fusion, "FUSED", 2)
     monkeypatch.setattr(fusion, "_WORK", 0)
     monkeypatch.setattr(blockwise, "FUSED_BLOCK", 64)
@@ -87,7 +87,7 @@ def test_what_kernels_share_is_computed_once():
 
 
 def written(graph):
-    """The names of the ops that write over an argument."""
+    """Returns the names of the ops that overwrite an argument."""
     graph = lowered(graph)
     return [graph.nodes[i].op.name for i in overwritten(graph)]
 
@@ -112,7 +112,7 @@ def test_inputs_constants_and_outputs_are_never_written_over():
 
 @pytest.mark.parametrize("name", sorted(name for name, op in registry.items() if op.never_aliases))
 def test_ops_that_say_so_make_their_results(name):
-    """Nothing that they return is an alias of an argument, or of another result."""
+    """None of their results aliases an argument or another result."""
     op = registry[name]
     for case in op.samples:
         arrays = draw(op, case)
@@ -177,7 +177,7 @@ def test_what_an_effect_has_seen_is_left_alone():
 
 
 def runs(graph):
-    """The lowered graph with runs fused, checked by the grammar, and how many there are."""
+    """Returns the lowered graph with fused runs, checked by the grammar, and their number."""
     graph = fused(lowered(graph)).verify()
     return sum(isinstance(node.op, Fused) for node in graph.nodes)
 
@@ -283,7 +283,7 @@ def test_frames():
 
 
 def moved(b, x, y, rng):
-    """One of several ops that are not elementwise, on matrices."""
+    """Applies one of several non-elementwise ops to matrices."""
     ways = {
         "transpose": lambda: b.op("transpose", x, perm=(1, 0)),
         "sum": lambda: b.op("sum", x, axis=(int(rng.integers(2)),), keepdims=bool(rng.integers(2))),
@@ -297,7 +297,7 @@ def moved(b, x, y, rng):
 
 
 def random_graph(seed):
-    """A graph of a few dozen ops on matrices, rows and columns."""
+    """Returns a graph of a few dozen ops on matrices, rows and columns."""
     rng = np.random.default_rng(seed)
     b = Builder()
     values = [b.input(array(*shape)) for shape in ((6, 6), (6, 6), (6,), (6, 1), ())]

@@ -1,4 +1,4 @@
-"""What becomes of loops in graphs: counted where they count, with sums of products after them."""
+"""Loops in graphs: counted where possible, with sums of products moved after them."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def test_sums_of_products_stand_after_the_backward_loop():
     graph = graph_of(gradients, XS, W, U)
     forward, backward = loops(graph)
     assert ops_of(forward.attrs["body"]).count("matmul") == 2
-    assert ops_of(backward.attrs["body"]).count("matmul") == 1  # what the state before gets; weights come later
+    assert ops_of(backward.attrs["body"]).count("matmul") == 1  # the previous state's cotangent; weights come later
     products = [node for node in graph.nodes if node.op.name == "matmul"]
     assert len(products) == 2
 
 
 @pytest.mark.parametrize("jit", [False, True])
 def test_reads_of_a_variable_that_a_loop_assigns_belong_to_the_variable(jit):
-    """In every round, before and after it is assigned, in branches and inner loops; TensorFlow's numbers."""
+    """In every iteration, before and after assignment, in branches and inner loops; TensorFlow's numbers."""
     v, w = tf.Variable([2.0, 1.0]), tf.Variable(1.5)
 
     @tf.function(jit_compile=jit)

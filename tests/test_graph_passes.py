@@ -1,4 +1,4 @@
-"""Passes on small graphs: what they take away, what they must leave, and that values stay the same."""
+"""Passes on small graphs: what they remove, what they must keep, and that values stay the same."""
 
 from types import MappingProxyType
 
@@ -23,7 +23,7 @@ X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
 
 def after(b, one_pass, *outputs):
-    """The graph that gives these outputs, after a pass, which is checked to change no value."""
+    """Returns the graph with these outputs after a pass, which must not change any value."""
     graph = one_pass(b.expecting(*outputs)).verify()
     b.agrees(graph)
     return graph
@@ -274,7 +274,7 @@ def test_uses():
 
 
 def test_a_value_that_takes_the_place_of_another_takes_over_its_uses():
-    """A product that is itself plus zero, used twice, may not go into a sum of products."""
+    """A product that is itself plus zero, used twice, must not be merged into a sum of products."""
     b = Builder()
     a, g = b.input(X), b.input(X[:, :2])
     first, second = (b.op("matmul", a, b.op("add", g, n), transpose_a=True) for n in (1.0, 2.0))

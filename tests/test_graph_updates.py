@@ -1,4 +1,4 @@
-"""What a graph makes of variables: a run gives them their values, and nothing that was read before changes."""
+"""Variable updates in graphs: a run assigns new values, and previously read values do not change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def normal(*shape):
 @pytest.mark.parametrize("jit_compile", [None, True], ids=["numpy", "xla"])
 @pytest.mark.parametrize(("large", "number", "small"), [(1e20, 1e-30, 1e18), (1e-20, 1e30, 1e-30), (1e-31, 1e-6, 1e33)])
 def test_numbers_that_keep_products_from_overflow_stay_where_they_are(large, number, small, jit_compile):
-    """Moved out of the product, or into it, they would come too late: infinity, or zero."""
+    """Moved out of the product, or into it, they would act too late: infinity, or zero."""
     if jit_compile:
         pytest.importorskip("jax")
     a, b, c = (tf.fill((256, 256), np.float32(x)) for x in (large, small, 0.0))
@@ -39,7 +39,7 @@ def test_numbers_that_keep_products_from_overflow_stay_where_they_are(large, num
 
 
 def trained(function):
-    """Ten steps of a network with two large layers, from the same start."""
+    """Returns ten steps of a network with two large layers, from the same initial state."""
     rng = np.random.default_rng(3)
     x = tf.constant(rng.standard_normal((64, 96)).astype(np.float32))
     w1, w2 = (tf.Variable(rng.standard_normal(s).astype(np.float32) * 0.1) for s in ((96, 128), (128, 128)))

@@ -1,4 +1,4 @@
-"""`tf.Graph` and a function's graph as TensorFlow lists it; the lists are what TensorFlow gave."""
+"""`tf.Graph` and a function's graph as TensorFlow lists it; the lists are TensorFlow's."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Second derivatives asked of one tape: the same as of two, and nothing is left of the question."""
+"""Second derivatives from one tape: the same as from two, without side effects."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_symmetry_saves_sweeps_and_every_entry_is_right(function, most):
 
 
 def assert_star_coloring(pattern, colors):
-    """Neighbours differ, and no path of four has only two colours."""
+    """Neighbors differ, and no path of four has only two colors."""
     links = [set(np.flatnonzero(row)) - {i} for i, row in enumerate(pattern)]
     for b, around in enumerate(links):
         for c in around:
@@ -115,7 +115,7 @@ def mixed(x, b, c):
 
 
 def of_several(function, *sources):
-    """The blocks of the Hessian: of two tapes, and of differences of the gradient."""
+    """Returns the blocks of the Hessian: from two tapes, and from differences of the gradient."""
     with tf.GradientTape(persistent=True) as outer:
         with tf.GradientTape() as inner:
             y = function(*sources)
@@ -251,7 +251,7 @@ def test_sparse_hessians_of_examples(shape):
     assert isinstance(found, sparse.csr_array)
     assert found.shape == (shape[0] * size, size)
     np.testing.assert_allclose(found.toarray(), tf.reshape(dense, found.shape), rtol=1e-9, atol=1e-12)
-    assert found.nnz <= shape[0] * (3 * size - 2)  # an arrow for each example
+    assert found.nnz <= shape[0] * (3 * size - 2)  # an arrowhead matrix per example
     tensor = tape.batch_hessian(losses, x, sparse="tensor")
     assert tensor.shape == (*shape, *shape[1:])
     np.testing.assert_allclose(tf.sparse.to_dense(tensor), dense, rtol=1e-9, atol=1e-12)
@@ -278,7 +278,7 @@ def test_sparse_hessians_of_examples_need_the_sweeps_of_one(monkeypatch):
 def test_losses_that_depend_on_others_rows_are_noticed(caplog):
     x = tf.Variable(X)
     with tf.GradientTape(persistent=True) as tape:
-        others = tf.reduce_sum(tf.reverse(x, [0]) ** 2, 1)  # whose sum has no second derivatives between rows
+        others = tf.reduce_sum(tf.reverse(x, [0]) ** 2, 1)  # their sum has no second derivatives between rows
         mixed = tf.reduce_sum(x * tf.reduce_mean(x, 0), 1)
     for losses in (others, mixed):
         with pytest.raises(ValueError, match="depend on other rows"):
@@ -365,7 +365,7 @@ def test_nothing_is_left_of_a_question():
     first = tape.gradient(y, x).numpy()
     hessian = tape.hessian(y, x)
     assert len(tape._log.ops) == count
-    assert tape.gradient(hessian, x) is None  # as of anything made outside of the block
+    assert tape.gradient(hessian, x) is None  # as for any value created outside the block
     np.testing.assert_array_equal(tape.gradient(y, x), first)
     with pytest.raises(ValueError, match="has the shape of its source"):
         tape.hvp(y, x, np.ones(3))

@@ -1,4 +1,4 @@
-"""Images: laws that hold whatever TensorFlow says, and what it has no answers for."""
+"""Images: laws that hold independently of TensorFlow, and cases without TensorFlow results."""
 
 import numpy as np
 import pytest

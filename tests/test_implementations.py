@@ -1,4 +1,4 @@
-"""Functions of one API for several devices: in a graph, that of the device in use runs."""
+"""Several implementations of one API by device: a graph runs that of the device in use."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Derivatives against differences: of a function, and of every rule on a tape."""
+"""Derivatives against finite differences: of a function, and of every rule on a tape."""
 
 import gc
 
@@ -145,7 +145,7 @@ def test_only_what_lies_between_is_checked():
 
 
 def test_an_untraced_tape_says_what_it_lacks():
-    gc.collect()  # while a traced tape lives, others are traced too
+    gc.collect()  # while a traced tape is alive, others are traced too
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         y = x * x

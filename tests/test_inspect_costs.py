@@ -1,4 +1,4 @@
-"""What a tape costs and keeps, which tapes are alive, and how gradients flow."""
+"""Costs of a tape, live tapes, and gradient flow."""
 
 import gc
 import io
@@ -59,7 +59,7 @@ def test_time_in_collectives_is_a_row():
 
 
 def test_an_untraced_profile_says_how_to_get_the_rest():
-    gc.collect()  # while a traced tape lives, others are traced too
+    gc.collect()  # while a traced tape is alive, others are traced too
     tape, loss, w = mlp({"persistent": True})
     profile = tape.profile(loss, w)
     assert profile.total.forward is None and profile.total.backward > 0
@@ -153,7 +153,7 @@ def test_memory_of_a_tape_inside_a_function():
         return x
 
     step(tf.ones([1000]))
-    assert found == [8000]  # the exponential for the derivative, and the input as noted
+    assert found == [8000]  # the exponential for the derivative, and the recorded input
 
 
 def test_memory_of_a_compiled_function():

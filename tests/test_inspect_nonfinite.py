@@ -1,4 +1,4 @@
-"""Where infinities and NaNs come from, and gradients in which an exact zero wins."""
+"""Origins of infinities and NaNs, and gradients in which an exact zero wins."""
 
 import gc
 
@@ -133,7 +133,7 @@ def test_an_unknown_check_is_refused():
 
 
 def test_a_used_up_tape_says_how_to_have_it_kept():
-    gc.collect()  # while a traced tape lives, others are traced too
+    gc.collect()  # while a traced tape is alive, others are traced too
     x = tf.Variable(0.0)
     with tf.GradientTape() as tape:
         y = tf.sqrt(x)
@@ -314,7 +314,7 @@ def test_the_values_of_a_run_that_is_being_traced_are_known(x, shown, kind):
         assert "It began in tf.math.log at test_inspect_nonfinite.py" in said[0][1]
     np.testing.assert_array_equal(first, [np.inf if x[0] == 0.0 else -1.0, 1.0])
     np.testing.assert_array_equal(step(tf.constant([2.0, 4.0])).numpy(), [0.5, 0.25])
-    assert len(said) == 1  # looking at values has not tied the graph to them
+    assert len(said) == 1  # reading values does not specialize the graph for them
 
 
 def test_the_target_of_a_tape_that_keeps_little_is_known():

@@ -1,4 +1,4 @@
-"""`tape.audit_precision`: the planted line is found, sound programs raise no alarm, the loss scale saves gradients."""
+"""`tape.audit_precision` finds the planted line, raises no false alarms, and suggests a useful loss scale."""
 
 import inspect
 
@@ -78,7 +78,7 @@ PLANTED = [
 
 
 def planted_line(program):
-    """The number of the line that says so."""
+    """Returns the number of the marked line."""
     lines, first = inspect.getsourcelines(program)
     return first + next(i for i, line in enumerate(lines) if line.rstrip().endswith("# here"))
 

@@ -1,4 +1,4 @@
-"""The page of a step: what it holds, and that it works in a browser."""
+"""The HTML page of a step: its contents, and that it works in a browser."""
 
 import dataclasses
 import errno
@@ -138,7 +138,7 @@ def test_text_from_the_program_cannot_end_the_script(tmp_path):
 
 
 def test_an_untraced_tape_has_a_page_too(tmp_path):
-    gc.collect()  # while a traced tape lives, others are traced too
+    gc.collect()  # while a traced tape is alive, others are traced too
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         y = tf.exp(x * x)
@@ -264,7 +264,7 @@ def test_long_lists_become_pieces_that_keep_the_order():
 
 
 def in_browser(page, script, size="1600,1000"):
-    """What `script`, run when the page's own has run, returns; an error on the way is raised here."""
+    """Returns the result of `script`, run after the page's own; raises its errors."""
     asking = f"""
 <script>
 const result = document.createElement("pre");
@@ -374,7 +374,7 @@ HOSTILE = [
 
 
 def markup(page):
-    """The page without the data, which is JSON, and without our own script: what a browser takes for markup."""
+    """Returns the page without the data, which is JSON, and without our own script: what a browser parses as markup."""
     text = page.read_text("utf-8")
     return re.sub(r"<script.*?</script>", "", re.sub(r"<style>.*?</style>", "", text, flags=re.S), flags=re.S)
 

@@ -19,7 +19,7 @@ from gradtape.inspect.reports.steps import StepObserver
 
 @pytest.fixture(autouse=True)
 def nothing_stays():
-    """No traced tape of another test is alive, which would have all tapes traced; and none of ours is in the end."""
+    """Ensures that no traced tape of another test is alive, which would trace all tapes, nor one of ours."""
     gc.collect()
     before = event_log._holders
     yield
@@ -28,7 +28,7 @@ def nothing_stays():
 
 
 def run(steps, w, rate=0.1, width=4):
-    """A few steps of descent; the losses and gradient norms, from the outside."""
+    """Runs a few steps of descent; returns the losses and gradient norms, measured independently."""
     x = tf.constant(np.linspace(-1, 1, 3 * width).reshape(3, width).astype(np.float32))
     outside = []
     for _ in range(steps):

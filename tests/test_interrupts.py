@@ -1,4 +1,4 @@
-"""An interrupt may come at any line: the next step is right all the same, and nobody is left recording."""
+"""An interrupt at any line: the next step is correct, and no recorder stays active."""
 
 import gc
 import linecache
@@ -22,7 +22,7 @@ TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
 
 
 def _is_out_of_reach(frame):
-    """Whether Python may be on the way from the end of a block to its `__exit__`, which would then never be run."""
+    """Returns whether Python may be between the end of a block and its `__exit__`, which would then never run."""
     code = frame.f_code
     if code in (dispatch.Block.__exit__.__code__, holding.__exit__.__code__):
         return frame.f_lineno == code.co_firstlineno + 1
@@ -30,7 +30,7 @@ def _is_out_of_reach(frame):
 
 
 class Interrupter:
-    """Raises KeyboardInterrupt before line number `at`, of those of gradtape that run inside the block; counts them."""
+    """Raises KeyboardInterrupt before line number `at` of gradtape's lines in the block; counts them."""
 
     def __init__(self, at=None):
         self.at = at
@@ -119,7 +119,7 @@ STEPS = {"eager": Step, "function": InFunction, "function under a tape": Functio
 def assert_nobody_is_left():
     thread = dispatch.thread
     assert thread.recorders == ()
-    assert thread.recorder is dispatch.event_log  # of a traced tape elsewhere, if one is still alive
+    assert thread.recorder is dispatch.event_log  # of a live traced tape elsewhere
     assert thread.trace is None
     assert not thread.exited
 
@@ -157,7 +157,7 @@ def test_the_step_after_an_interrupt_is_right(step):
 
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_an_interrupt_leaves_no_variable_behind_the_others(jit_compile):
-    """Those that a function updates have all moved on, or none has."""
+    """Either all variables that a function updates have changed, or none."""
     variables = [tf.Variable(float(i)) for i in range(5)]
 
     @tf.function(jit_compile=jit_compile)
@@ -171,7 +171,7 @@ def test_an_interrupt_leaves_no_variable_behind_the_others(jit_compile):
     while at is not None:
         for i, v in enumerate(variables):
             v.assign(float(i))
-        step(tf.constant(1.0))  # XLA's variables are on the device from here on
+        step(tf.constant(1.0))  # XLA's variables are on the device from now on
         with Interrupter(at) as interrupter:
             try:
                 step(tf.constant(1.0))
@@ -183,7 +183,7 @@ def test_an_interrupt_leaves_no_variable_behind_the_others(jit_compile):
 
 
 def interrupted_at_every_line(work):
-    """Runs `work` again and again, interrupted one line later each time; gives where."""
+    """Runs `work` repeatedly, interrupted one line later each time; yields the position."""
     at = 0
     while at is not None:
         with Interrupter(at) as interrupter:
@@ -306,7 +306,7 @@ sys.stdout.buffer.write(b"".join(y.numpy().tobytes() for y in result))
 
 @pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="needs timers that send signals")
 def test_signals_change_no_bit():
-    """A profiler's timer, say, whose handler does nothing, goes off thousands of times a second."""
+    """For example, a profiler's timer whose handler does nothing fires thousands of times a second."""
     quiet, interrupted = (
         subprocess.run([sys.executable, "-c", WORK, how], capture_output=True, timeout=120)
         for how in ("quiet", "interrupted")
@@ -316,7 +316,7 @@ def test_signals_change_no_bit():
 
 
 def products():
-    """Products and their gradients, small and large, of matrices and of stacks of them."""
+    """Returns products and their gradients, small and large, of matrices and batches of matrices."""
     draw = np.random.default_rng(3).standard_normal
     made = []
     for shapes in (((64, 784), (784, 512)), ((512, 512), (512, 512)), ((8, 40, 30), (8, 30, 20)), ((3, 5), (5, 2))):
@@ -361,7 +361,7 @@ def test_the_same_product_has_the_same_bits_after_steps_and_in_other_threads():
 
 
 def test_a_signal_loses_no_variable_of_a_compiled_function():
-    """Runs that give their variables' memory away hold signals back, those of handlers that raise included."""
+    """Runs that donate their variables' memory delay signals, including those of handlers that raise."""
     pytest.importorskip("jax")
     code = """
 import signal

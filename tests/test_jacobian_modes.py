@@ -1,4 +1,4 @@
-"""Jacobians forward, by what is less work, and sparse: the same numbers as by rows."""
+"""Forward, automatic and sparse Jacobians: the same numbers as by rows."""
 
 import numpy as np
 import pytest
@@ -121,7 +121,7 @@ def test_a_large_stencil_takes_few_sweeps():
     found = tape.jacobian(y, x, sparse=True)
     assert found.nnz == 5 * 2000
     assert count(coloring(found != 0)) <= 10
-    with pytest.raises(RuntimeError, match="persistent"):  # the tape is used up, as by any question
+    with pytest.raises(RuntimeError, match="persistent"):  # the tape is released, as after any gradient
         tape.gradient(y, x)
 
 
@@ -178,7 +178,7 @@ def test_bad_questions():
 
 
 def by_gradients(tape, y, x):
-    """The Jacobian of real numbers, one `gradient` after the other."""
+    """Returns the Jacobian of real numbers, one `gradient` call per row."""
     rows = []
     for at in range(int(np.prod(y.shape))):
         seed = np.zeros(int(np.prod(y.shape)))
@@ -225,7 +225,7 @@ def test_a_sparse_hessian_through_complex_numbers():
 
 
 def with_rule(rule):
-    """The identity, with a gradient of the user's."""
+    """The identity with a user-defined gradient."""
     return tf.custom_gradient(lambda x: (tf.identity(x), lambda dy: rule(dy, x)))
 
 

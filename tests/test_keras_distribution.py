@@ -26,7 +26,7 @@ def _environment() -> dict[str, str]:
 
 @cache
 def outcomes() -> dict[str, str]:
-    """What each check of the program raised, or nothing."""
+    """Returns the exception of each check of the program, or nothing."""
     ran = subprocess.run(
         [sys.executable, str(PROGRAM)], capture_output=True, text=True, timeout=600, env=_environment(), check=False
     )
@@ -69,7 +69,7 @@ for shape in ((2, 1), (1, 2)):  # the batch is split, or the model
 
 
 def run_workers(program, places):
-    """What workers of these numbers of processes and ranks printed, and their exit codes."""
+    """Returns what workers with these world sizes and ranks printed, and their exit codes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -93,7 +93,7 @@ def test_two_processes():
 
 
 def test_a_process_that_dies():
-    """The other one ends, and says which it was."""
+    """The other process ends with a message that names it."""
     dying = "os.kill(os.getpid(), signal.SIGKILL) if rank == 1 and batch == 1 else None"
     stop = f"[keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {dying})]"
     program = "import os, signal\n" + WORKER.replace("epochs=2,", f"epochs=500, callbacks={stop},")

@@ -1,4 +1,4 @@
-"""Derivatives at kinks, poles and ties, where TensorFlow's answer is a convention: each is TensorFlow 2.21's."""
+"""Derivatives at kinks, poles and ties, where TensorFlow's result is a convention: each is TensorFlow 2.21's."""
 
 import math
 
@@ -122,7 +122,7 @@ BAD_BRANCH = {
 
 @pytest.mark.parametrize(("f", "is_nan"), BAD_BRANCH.values(), ids=BAD_BRANCH)
 def test_where_does_not_save_a_bad_branch(f, is_nan):
-    """The cotangent of the branch not taken is 0, and 0 * inf is NaN, except for the ops that let the 0 win."""
+    """The cotangent of the branch not taken is 0, and 0 * inf is NaN, except for ops in which zero wins."""
     assert np.isnan(gradient(lambda x: tf.where(x <= 0.0, 0.0, f(x)), 0.0)) == is_nan
 
 

@@ -1,4 +1,4 @@
-"""Linear algebra beyond its ops' own checks: complex derivatives, conventions, vectorisation, errors."""
+"""Linear algebra beyond its ops' own checks: complex derivatives, conventions, vectorization, errors."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ WEIGHTS = RNG.standard_normal((4, 4))
 
 
 def directional(f, inputs, direction):
-    """The derivative of a real function of complex arrays along a direction: by the tape, and numerically."""
+    """Returns the derivative of a real function of complex arrays along a direction: by the tape, and numerically."""
     xs = [tf.constant(x) for x in inputs]
     with tf.GradientTape() as tape:
         tape.watch(xs)
@@ -31,14 +31,14 @@ def directional(f, inputs, direction):
 
 
 def weighted(y):
-    """A real number in which every part of `y` has its own weight."""
+    """Returns a real number in which every part of `y` has its own weight."""
     rows, columns = y.shape[-2:]
     w = tf.constant(WEIGHTS[:rows, :columns])
     return tf.reduce_sum(w * tf.math.real(y) + (w + 0.5) * tf.math.imag(y))
 
 
 def moduli(y):
-    """The same of the moduli, which do not know the phases that decompositions leave open."""
+    """The same for the moduli, which do not depend on the phases that decompositions leave open."""
     rows, columns = y.shape[-2:]
     return tf.reduce_sum(tf.constant(WEIGHTS[:rows, :columns]) * tf.abs(y) ** 2)
 

@@ -1,4 +1,4 @@
-"""Linear operators as values: in functions, loops, tapes, modules and datasets; operators of the user's own; misuse.
+"""Linear operators as values: in functions, loops, tapes, modules and datasets; user-defined operators; misuse.
 
 What each class computes is compared with TensorFlow in tests/recorded/linear_operators.py.
 """
@@ -236,7 +236,7 @@ class TestUses:
         operator = Doubling(2)
         assert float(operator.determinant()) == 4.0 and operator.eigvals().numpy().tolist() == [2.0, 2.0]
         assert operator.solvevec(np.ones(2)).numpy().tolist() == [0.5, 0.5]
-        assert tf.nest.flatten([operator], expand_composites=True) == [operator]  # it could not be made again
+        assert tf.nest.flatten([operator], expand_composites=True) == [operator]  # it could not be rebuilt
         assert float(tf.function(lambda: operator.trace())()) == 4.0
 
 

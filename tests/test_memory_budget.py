@@ -1,4 +1,4 @@
-"""Tapes with a memory budget: what rules keep is let go and computed again, and gradients are the same to the bit."""
+"""Tapes with a memory budget: saved values are freed and recomputed, with bitwise identical gradients."""
 
 import functools
 import gc
@@ -23,14 +23,14 @@ from gradtape.engine.tape.log import Log
 
 @pytest.fixture(autouse=True)
 def small_budgets(monkeypatch, request):
-    """Budgets that are too small to matter are kept to as well: the tensors of these tests are small."""
+    """Enforces even the smallest budgets: the tensors of these tests are small."""
     if "budgets_in_use" not in request.fixturenames:
         monkeypatch.setattr(Store, "least_limit", 0)
 
 
 @pytest.fixture
 def budgets_in_use():
-    """Budgets stand for `Store.least_limit` bytes at least."""
+    """The minimum budget of `Store.least_limit` bytes applies."""
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_gradients_are_those_of_a_plain_tape(layer, budget):
         assert float(STEPS) - before[1] == 12.0
     if budget == "1GB":
         assert account.evictions == account.recomputations == 0
-    elif layer not in (repeated, by_python):  # what Python computes cannot be computed again
+    elif layer not in (repeated, by_python):  # results of Python code cannot be recomputed
         assert account.evictions > 0
         assert account.recomputations > 0
 
@@ -342,7 +342,7 @@ def test_a_budget_leaves_a_small_step_alone():
     for budget in (0.1, "8KB"):
         account = asked(1000, budget)
         assert account.evictions == account.recomputations == 0 and account.held == account.wanted
-        account = asked(50_000, budget)  # for which the budget is less than is worth the trouble
+        account = asked(50_000, budget)  # the budget is too small to be worthwhile
         assert account.evictions > 0 and 400_000 < account.held <= Store.least_limit < account.wanted
     for budget in (0.1, "8MB"):
         account = asked(1_000_000, budget)
@@ -446,7 +446,7 @@ def test_what_cannot_be_let_go_leaves_the_rest_its_budget(caplog):
     assert "cannot let go takes 32.0 kB, and the memory budget is 2.0 kB: the tape keeps 500 B beside it" in caplog.text
     assert account.held <= 32_000 + 500
     tape.gradient(y, x)
-    assert account.recomputations <= 400  # a tape that lets go of everything computes thousands of ops again
+    assert account.recomputations <= 400  # a tape that frees everything recomputes thousands of ops
 
 
 @pytest.mark.parametrize("beyond", [-100, 100, 2000])
@@ -483,7 +483,7 @@ def test_small_values_go_only_when_there_are_no_larger_ones():
         for _ in range(2000):
             y = tf.sin(tf.reduce_mean(y))
     account = account_of(tape)
-    assert account.held <= SMALLEST_BYTES  # small values go too, where they are all there is
+    assert account.held <= SMALLEST_BYTES  # small values are freed too, if there are no others
     assert account.evictions > 0
 
 
@@ -495,7 +495,7 @@ def test_a_tensor_that_the_user_holds_is_not_computed_again():
         loss = tf.reduce_sum(held[-1])
     account = account_of(tape)
     tape.gradient(loss, WEIGHTS)
-    assert account.recomputations <= 12  # the products, which sines need and nobody holds
+    assert account.recomputations <= 12  # the products, which sines need and nothing else holds
 
 
 def test_measured_memory_keeps_to_the_budget():

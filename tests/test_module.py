@@ -188,7 +188,7 @@ def test_every_way_to_a_thing_through_a_cycle():
 
 
 def test_trainable_variables_do_not_ask_variables():
-    """As in TensorFlow: a class that refuses `variables` has those that are trainable."""
+    """As in TensorFlow: a class that rejects `variables` still has trainable ones."""
 
     class Refusing(tf.Module):
         @property

@@ -1,4 +1,4 @@
-"""Nested structures by their laws; what TensorFlow answers case by case is in the recorded comparison."""
+"""Nested structures by their laws; the recorded comparison covers individual cases."""
 
 import collections
 import dataclasses
@@ -70,7 +70,7 @@ Field = collections.namedtuple("Field", "name")
 
 
 class Attrs:
-    """What the attrs package makes of a class with two fields, as far as nest looks."""
+    """The part of an attrs class with two fields that nest uses."""
 
     __attrs_attrs__ = (Field("first"), Field("second"))
 

@@ -1,4 +1,4 @@
-"""tf.nn beyond recorded values: kinks, higher derivatives, batches, sharing work out among the cores, random masks."""
+"""tf.nn beyond recorded values: kinks, higher derivatives, batches, parallel work, random masks."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_max_pool_gives_a_tie_to_the_first():
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_large_convolution_is_the_sum_of_its_products(rng, padding, groups):
-    """Large enough to be shared out and cut into chunks."""
+    """Large enough to be parallelized and split into chunks."""
     x = rng.standard_normal((6, 40, 38, 8)).astype(np.float32)
     w = rng.standard_normal((3, 3, 8 // groups, 32)).astype(np.float32)
     y = tf.nn.conv2d(x, w, 1, padding).numpy()
@@ -217,7 +217,7 @@ def test_a_window_that_does_not_fit_is_an_error_in_a_function(padded):
 
 @pytest.mark.parametrize("shape", [(3, 4), (6, 40, 300), (70000, 1)])
 def test_layer_norm_and_its_derivatives_are_those_of_its_formula(shape):
-    """Also where the rows are done in blocks on all cores."""
+    """Also if the rows are processed in blocks on all cores."""
     rng = np.random.default_rng(0)
     x, w = (tf.constant(rng.standard_normal(shape)) for _ in range(2))
     scale, shift = (tf.constant(rng.standard_normal(shape[-1:])) for _ in range(2))
@@ -239,7 +239,7 @@ def test_layer_norm_and_its_derivatives_are_those_of_its_formula(shape):
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4, 5), (5, 40, 33, 16), (70001, 3)])
 def test_batch_norm_and_its_derivatives_are_those_of_its_formula(shape):
-    """Also where the channels are done in blocks on all cores, and again, bit for bit."""
+    """Also if the channels are processed in blocks on all cores, and reproducibly."""
     rng = np.random.default_rng(0)
     x, w = (tf.constant(rng.standard_normal(shape) + 3) for _ in range(2))
     scale, offset = (tf.constant(rng.standard_normal(shape[-1:])) for _ in range(2))

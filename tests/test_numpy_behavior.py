@@ -1,4 +1,4 @@
-"""`experimental_enable_numpy_behavior`: what expressions give after it was called, beside what TensorFlow gave."""
+"""`experimental_enable_numpy_behavior`: results of expressions after the call, compared with TensorFlow's."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-# The dtype and value of a tensor, the text of another value, or the name of an exception: all said by TensorFlow.
+# The dtype and value of a tensor, the text of another value, or the name of an exception, from TensorFlow.
 ANSWERS = [
     ("x.T", ("int32", [[1, 4], [2, 5], [3, 6]])),
     ("x.reshape(3,2)", ("int32", [[1, 2], [3, 4], [5, 6]])),

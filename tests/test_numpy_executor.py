@@ -1,4 +1,4 @@
-"""The NumPy executor: what a compiled graph gives is what its ops give one by one."""
+"""The NumPy executor: a compiled graph gives the results of its ops run separately."""
 
 import gc
 import inspect
@@ -26,7 +26,7 @@ def test_one_line_a_node():
     y = b.op("sum", b.op("tanh", b.op("mul", x, 2.0)), axis=(0,), keepdims=True)
     graph = b.expecting(y)
     b.agrees(graph)
-    run = compile_graph(graph)  # whose source is there for as long as it is
+    run = compile_graph(graph)  # its source exists as long as it does
     source = "".join(linecache.getlines(run.__code__.co_filename))
     assert "tanh(" in source and "keepdims=True" in source
 
@@ -168,7 +168,7 @@ def test_linecache_may_be_checked_while_graphs_are_collected():
     collected = []
 
     class Collecting:
-        """A path: to look at it runs the collector."""
+        """A path whose access runs the garbage collector."""
 
         def __fspath__(self):
             runs.clear()

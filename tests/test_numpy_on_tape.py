@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors are recorded: values as NumPy's, gradients as float64 differences."""
+"""NumPy's functions on tensors are recorded: NumPy's values, and gradients equal to float64 differences."""
 
 import math
 
@@ -10,7 +10,7 @@ import gradtape as tf
 X = np.array([[0.3, -1.2, 0.7], [1.5, 0.4, -0.6]])
 SQUARE = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.1]])
 
-# Functions of an array as people write them, with where they are asked for their value and slope.
+# Typical functions of an array, with the points for values and derivatives.
 PROGRAMS = {
     "ufuncs": (lambda x: np.sin(x) * np.exp(x) - np.tanh(x) / (1.0 + np.square(x)), X),
     "array on the left": (lambda x: np.arange(6.0).reshape(2, 3) * x + np.ones(2) @ x - np.float64(2.0) / (3.0 + x), X),
@@ -46,7 +46,7 @@ def _with_nan(x):
     return np.where(MASK, x, np.nan)
 
 
-# One idiom each, as numeric code has it: array methods and attributes, ufuncs' methods, whole modules.
+# One idiom each of numeric code: array methods and attributes, ufunc methods, whole modules.
 IDIOMS = {
     "x.T": (lambda x: x.T @ np.ones(2), X),
     "x.mT": (lambda x: x.mT * 2.0, X),
@@ -249,7 +249,7 @@ def test_it_is_off_before_and_after() -> None:
 def test_what_has_no_counterpart_computes_with_arrays_and_is_refused_on_a_tape() -> None:
     x = tf.Variable([3.0, 1.0, 2.0])
     with tf.numpy_on_tape():
-        assert np.histogram(x.value(), 2)[0].tolist() == [1, 2]  # nobody follows it
+        assert np.histogram(x.value(), 2)[0].tolist() == [1, 2]  # no tape records it
         with tf.GradientTape(), pytest.raises(TypeError, match=r"np\.histogram, .*has no counterpart"):
             np.histogram(x * 2.0, 2)
 
@@ -281,7 +281,7 @@ def test_what_writes_into_arrays_is_refused_where_a_tape_would_lose_it() -> None
                 with pytest.raises(TypeError, match=r"tensor\.numpy\(\)"):
                     write()
             for write in (lambda: total.__setitem__(0, y[0]), lambda: total.fill(y[0])):
-                with pytest.raises(ValueError, match="setting an array element") as caught:  # NumPy says so
+                with pytest.raises(ValueError, match="setting an array element") as caught:  # NumPy's error
                     write()
                 assert "its gradient is lost" in str(caught.value.__cause__)
             for change in (
@@ -293,7 +293,7 @@ def test_what_writes_into_arrays_is_refused_where_a_tape_would_lose_it() -> None
             ):
                 with pytest.raises(TypeError, match="cannot be changed"):
                     change()
-            assert y.numpy().tolist() == [3.0, 1.0]  # this is meant
+            assert y.numpy().tolist() == [3.0, 1.0]  # this is intended
         with pytest.raises(TypeError, match="cannot be changed"):
             np.exp(total, out=tf.constant([1.0, 2.0]))
     assert total.tolist() == [1.0, 2.0]

@@ -1,4 +1,4 @@
-"""What oneDNN computes of float32 agrees with float64; without oneDNN, all works as well."""
+"""oneDNN's float32 results agree with float64; everything also works without oneDNN."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ needed = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not inst
 
 @pytest.fixture
 def eager_for_work(monkeypatch):
-    """Small samples go through oneDNN too."""
+    """Uses oneDNN for small samples too."""
     monkeypatch.setattr(convolutions, "ONEDNN_CONVOLUTION", 1)
     monkeypatch.setattr(pooling, "ONEDNN_POOLING", 1)
 

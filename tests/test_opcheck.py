@@ -1,4 +1,4 @@
-"""The checks of ops are checked: rules wrong on purpose must be caught."""
+"""The checks of ops are checked: rules with planted errors must be caught."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from gradtape.inspect import check_op
 
 @pytest.fixture
 def planted():
-    """Ops defined in a test are gone after it."""
+    """Removes the ops defined in a test."""
     before = set(registry)
     yield
     for name in set(registry) - before:

@@ -1,4 +1,4 @@
-"""What libraries import beside TensorFlow's public names: its private modules, and `tf_keras`."""
+"""Private TensorFlow modules that libraries import, and `tf_keras`."""
 
 from collections import namedtuple
 

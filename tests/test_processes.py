@@ -1,4 +1,4 @@
-"""Several processes: who they are, what they compute together, and how they end when one of them fails."""
+"""Several processes: ranks, collectives, and how they end when one of them fails."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.several
 
 SECRET = b"the secret of a test"
 
-# Who they are.
+# Ranks.
 
 CLUSTER = {"chief": ["a:1"], "worker": ["a:2", "b:2"], "ps": ["c:1"]}
 CONFIG = {"cluster": CLUSTER, "task": {"type": "worker", "index": 1}}
@@ -137,11 +137,11 @@ def test_bad_arguments():
         hvd.broadcast(x, 1)
 
 
-# The coordinator, with ranks that are threads of this process.
+# The coordinator, with ranks as threads of this process.
 
 
 def meeting(size, timeout, act, job=lambda rank: "job", count=None, secret=lambda rank: SECRET, disturb=None):
-    """What `act(member)` gives or raises at each rank; `disturb(address)` runs while the first of them waits."""
+    """Returns the result or exception of `act(member)` at each rank; `disturb(address)` runs meanwhile."""
     listener = socket.create_server(("127.0.0.1", 0))
     coordinator = Coordinator(listener, size, "job", SECRET, timeout)
     found = {}
@@ -227,7 +227,7 @@ def test_a_process_of_another_job_is_turned_away():
 
 
 def say(address, data):
-    """Sends bytes as a stranger does, and returns what the coordinator answers until it closes the connection."""
+    """Sends bytes without authentication, and returns the coordinator's answer until it closes the connection."""
     with socket.create_connection(address, timeout=10) as connection:
         answer = connection.recv(1 << 16)
         connection.sendall(data)
@@ -246,7 +246,7 @@ def say(address, data):
     ],
 )  # fmt: skip
 def test_strangers_change_nothing(data):
-    """The coordinator answers them with nothing but its nonce, closes the connection, and the job goes on."""
+    """The coordinator sends them only its nonce, closes the connection, and the job continues."""
     answers = []
     found = meeting(
         2, 10, lambda member: member.call("a", member.rank, wait=True), disturb=lambda at: answers.append(say(at, data))
@@ -282,7 +282,7 @@ def test_a_member_does_not_believe_a_stranger_at_the_address():
 
 
 def test_messages_cannot_be_repeated_reordered_or_reflected():
-    """A stranger in the middle plays recorded lines again: each is accepted once, in its place, by its addressee."""
+    """A man in the middle replays recorded messages: each is accepted once, in order, by its addressee."""
 
     sockets = contextlib.ExitStack()
 
@@ -296,7 +296,7 @@ def test_messages_cannot_be_repeated_reordered_or_reflected():
         return coordinator, member
 
     def lines_of(channel, *messages):
-        """What would travel."""
+        """Returns the messages that would be sent."""
         one, other = pair()
         channel.socket, kept = one, channel.socket
         for message in messages:

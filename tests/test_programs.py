@@ -1,6 +1,6 @@
-"""Programs as users write them, through `gradtape run`: they print what they print under real TensorFlow.
+"""Realistic programs under `gradtape run` print the same as under TensorFlow.
 
-What TensorFlow printed is in `tests/programs/NAME.txt`; tools/record_programs.py writes it.
+`tests/programs/NAME.txt` contains TensorFlow's output; tools/record_programs.py writes it.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reaso
 
 @pytest.fixture(scope="module")
 def printed():
-    """What all the programs print, run in one process."""
+    """Returns the output of all programs, run in one process."""
     environment = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
     command = [sys.executable, "-m", "gradtape", "run", ROOT / "tools" / "record_programs.py"]
     command += [ROOT / "tests" / "programs", "--print"]
@@ -47,7 +47,7 @@ def test_prints_what_it_prints_under_tensorflow(name, printed):
 
 
 def words(line):
-    """A line without its numbers, and without the spaces that depend on their width."""
+    """Returns a line without its numbers, and without the spaces that depend on their width."""
     return re.sub(r"\s+", "", NUMBER.sub("#", line))
 
 

@@ -10,7 +10,7 @@ from gradtape import queue as queues
 
 
 def in_thread(do):
-    """Starts a thread; its result, or what it raised, is in the list."""
+    """Starts a thread; its result or exception is in the list."""
     found = []
 
     def run():
@@ -27,7 +27,7 @@ def in_thread(do):
 def test_a_full_queue_lets_in_what_waits_in_order():
     queue = queues.FIFOQueue(2, tf.int32, shapes=[[]])
     thread, _ = in_thread(lambda: queue.enqueue_many([tf.range(20)]))
-    assert queue.dequeue_many(20).numpy().tolist() == list(range(20))  # more than there is room for at once
+    assert queue.dequeue_many(20).numpy().tolist() == list(range(20))  # more than there is space for at once
     thread.join()
     assert int(queue.size()) == 0
 

@@ -1,6 +1,6 @@
-"""Ragged tensors where a recorded expression cannot go: datasets, tapes, functions, loops, classes, other code.
+"""Ragged tensors beyond recorded expressions: datasets, tapes, functions, loops, classes, other code.
 
-What expressions give is in tests/recorded/ragged.py and ragged_strings.py. The numbers here are TensorFlow's too.
+tests/recorded/ragged.py and ragged_strings.py cover expressions. The numbers are TensorFlow's too.
 """
 
 import copy

@@ -21,7 +21,7 @@ half_normal = tf.random.stateless_parameterized_truncated_normal
 
 
 def draws():
-    """One of everything that takes its seed from the process's streams or from a generator."""
+    """Draws one of everything that takes its seed from the global streams or from a generator."""
     generator = tf.random.get_global_generator()
     return [
         tf.random.uniform([3]), tf.random.normal([2, 2], seed=3), tf.random.truncated_normal([3]),
@@ -36,7 +36,7 @@ def same(a, b):
 
 
 def test_philox_reference():
-    """The known answers of Salmon et al.'s own test vectors."""
+    """The test vectors of Salmon et al."""
     for counter, key, want in (
         ((0, 0), 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
         ((2**64 - 1, 2**64 - 1), 2**64 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -231,7 +231,7 @@ def test_global_generator_can_be_replaced():
         tf.random.set_global_generator(before)
 
 
-# What TensorFlow gives: the batch size of each call, with a minus where no tape records it.
+# TensorFlow's results: the batch size of each call, negative if no tape records it.
 _CALLS_WITH_OTHER_SHAPES = {
     "one op": (
         lambda w, x: tf.reduce_sum(w * x * tf.random.uniform(tf.shape(x))),
@@ -276,13 +276,13 @@ def test_each_call_of_an_inner_function_goes_on_in_a_stream_of_its_own():
 
 
 def global_random_state():
-    """What both global generators will draw next."""
+    """Returns what both global generators will draw next."""
     _, words, position, *rest = np.random.get_state()  # noqa: NPY002
     return random.getstate(), words.tobytes(), position, rest
 
 
 def test_no_op_draws_from_global_generators():
-    """Those of NumPy and of Python belong to the program; `conftest.py` watches the examples of public functions."""
+    """Those of NumPy and Python belong to the program; `conftest.py` checks the examples of public functions."""
     load_all()
     before = global_random_state()
     for op in list(registry.values()):

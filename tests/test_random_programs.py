@@ -1,4 +1,4 @@
-"""Random programs of loops, branches, variables and arrays: a function gives what its Python code gives, eagerly.
+"""Random programs of loops, branches, variables and arrays: a function gives the results of eager execution.
 
 So do its gradients, by a tape around the call and by tapes inside a function, and its second derivatives.
 """
@@ -20,7 +20,7 @@ ZERO = tf.UnconnectedGradients.ZERO
 
 
 class Program:
-    """The source of a function f(x, y, k) of two vectors and a number of rounds; `s` is a variable."""
+    """The source of a function f(x, y, k) of two vectors and an iteration count; `s` is a variable."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -57,7 +57,7 @@ class Program:
         return lines
 
     def statement(self, names, depth):
-        """The lines of one statement, which may define a name."""
+        """Returns the lines of one statement, which may define a name."""
         pick, kind = self.random.choice, self.random.random()
         if depth > 3 or kind < 0.45:
             name = pick(names) if self.random.random() < 0.6 else self.new("v")
@@ -88,7 +88,7 @@ class Program:
         ]
 
     def function(self, name, s):
-        """The Python function, whose source AutoGraph finds."""
+        """Returns the Python function, whose source AutoGraph finds."""
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)
         names = {"tf": tf, "s": s}
         exec(compile(self.source, name, "exec"), names)
@@ -135,7 +135,7 @@ def test_function_and_eager_agree(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_eager_function_and_xla_agree(seed):
-    """Statements of a catalogue, on every kind of value: see `random_programs`. `make fuzz` goes on from here."""
+    """Statements of a catalogue, on every kind of value: see `random_programs`. `make fuzz` runs more."""
     program = generate(seed)
     found = disagreements(program, ("function", "xla") if seed % 10 == 0 else ("function",))
     assert not found, "\n".join([*found, program.source(alone=True)])
@@ -148,7 +148,7 @@ def listed(*texts, mode="gradient around", calls=(0, 0, 1)):
 
 
 def test_a_wrong_function_is_caught_and_the_program_made_smaller(monkeypatch):
-    """One that is wrong in the second call only, by a ten-thousandth."""
+    """A function that is wrong only in the second call, by one part in ten thousand."""
 
     def wrong(f):
         calls = []

@@ -1,4 +1,4 @@
-"""`tf.raw_ops`: every row of its table is tried by a recorded case; and what the recorded answers do not say."""
+"""`tf.raw_ops`: a recorded case covers every row of its table; and behavior beyond the recorded results."""
 
 import pytest
 from test_recorded import recorder
@@ -6,7 +6,7 @@ from test_recorded import recorder
 import gradtape as tf
 from gradtape.api.raw.rows import rows
 
-# What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
+# Ops that need a file, a clock, or a constant's dtype as an argument, and ops that only libraries call; tested below.
 OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
     "BlockLSTMV2", "BroadcastGradientArgs", "RandomGammaGrad", "StatelessRandomGetAlg",

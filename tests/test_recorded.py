@@ -1,4 +1,4 @@
-"""TensorFlow's recorded answers, replayed: see tools/record_tensorflow.py, which makes them."""
+"""TensorFlow's recorded results, compared: see tools/record_tensorflow.py, which records them."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""TensorFlow's recorded answers once more, inside a function: what is a constant in a case is an input of a graph."""
+"""TensorFlow's recorded results, compared inside a function: a constant of a case is an input of a graph."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from gradtape.graph.trace.results import taken_apart
 from gradtape.graph.trace.trace import Trace
 
 FOLDER = Path(__file__).parent / "recorded"
-# Subjects of which a function is a part already, or in which a second run is to give something else.
+# Subjects that already involve a function, or in which a second run gives another result.
 LEFT_OUT = ("autograph", "control_flow", "devices", "function", "random", "values", "variable")
 SUBJECTS = sorted(p.stem for p in FOLDER.glob("*.json") if not p.stem.startswith(LEFT_OUT))
 DIFFERENT = {
@@ -26,7 +26,7 @@ DIFFERENT = {
 
 
 class Traced:
-    """gradtape, but for `constant`, which is an input of the trace."""
+    """gradtape with a `constant` that is an input of the trace."""
 
     def __init__(self, trace):
         self.trace, self.given = trace, []
@@ -57,7 +57,7 @@ def evaluated(source, tf):
 
 
 def run_as_graph(source):
-    """What the expression gives, computed by its graph."""
+    """Returns the result of the expression, computed by its graph."""
     trace = Trace("case")
     tf = Traced(trace)
     with trace.entered():

@@ -1,4 +1,4 @@
-"""Steps in files: saved, loaded without their program, replayed, and compared."""
+"""Steps in files: saved, loaded without their program, replayed and compared."""
 
 import json
 import os
@@ -210,7 +210,7 @@ def test_branches_loops_and_custom_gradients(tmp_path, program, wrap):
     second = second_order(loaded, loaded.targets[0], loaded.sources["v"])
     np.testing.assert_allclose(second, second_order(tape, y, v), rtol=1e-12)
     if run is program and program in (squared_until_large, either, mapped):
-        return  # the branches and loops of Python: what they did is recorded, not what else they might do
+        return  # branches and loops of Python code: the recording contains what they did, not the alternatives
     for other in ([0.5, 1.0, 1.5], [4.0, 1.0, 2.0]):
         again = loaded.replay({"v": other})
         tape, y, v = asked(other)
@@ -390,7 +390,7 @@ def test_what_a_file_has_no_words_for(tmp_path):
 
 
 def changed(path, change):
-    """Changes the list of contents of a recording; the checksums are right."""
+    """Changes the contents of a recording; the checksums are valid."""
 
     def replace(content):
         document = json.loads(content)
@@ -586,7 +586,7 @@ def test_a_variable_that_is_assigned_between_reads(tmp_path, wrap):
     np.testing.assert_allclose(again.gradient(), tape.gradient(y, sources), rtol=1e-5)
 
 
-def settled(v, x):  # with the inputs that are recorded, the assignment leaves the numbers as they were
+def settled(v, x):  # with the recorded inputs, the assignment does not change the numbers
     first = tf.reduce_sum(v * v)
     tf.function(lambda: (v.assign(tf.minimum(v, 10.0)), tf.reduce_sum(v))[1])()
     return first + tf.reduce_sum(v * v)

@@ -1,4 +1,4 @@
-"""Reductions, scans and softmax: what TensorFlow does not answer, or answers wrongly."""
+"""Reductions, scans and softmax where TensorFlow has no result, or a wrong one."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The API reference: every public name has one entry, under a spelling that users know, and a line about it."""
+"""The API reference: every public name has one entry, under a familiar spelling, and a summary line."""
 
 import doctest
 import importlib.util

@@ -1,4 +1,4 @@
-"""The report's script without a browser: finding, layers, steps, loop bodies, narrow screens. It is run by Node."""
+"""The report's script without a browser, run by Node: search, layers, steps, loop bodies, narrow screens."""
 
 import json
 import re
@@ -20,7 +20,7 @@ needs_node = pytest.mark.skipif(NODE is None, reason="needs Node")
 
 
 def asked(page, script, width=1600, hash=""):
-    """What `script` returns when the page's own has run: `report` is its interface, `element` finds by id."""
+    """Returns the result of `script` after the page's own has run: `report` is its interface, `element` finds by id."""
     command = [NODE, str(RUNNER), str(page), str(width), hash]
     done = subprocess.run(command, input=script, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -154,10 +154,10 @@ def test_the_slider_moves_through_the_steps(tmp_path):
         """,
     )
     numbers = [int(re.match(r"step (\d+) · loss", text)[1]) for text, _, _ in found["seen"]]
-    assert numbers == [6, 0, 2, 4, 6, 0]  # it opens with the last, and does not go beyond it
+    assert numbers == [6, 0, 2, 4, 6, 0]  # it opens at the last one, and does not go beyond it
     means = [mean for _, mean, _ in found["seen"]]
     assert len(set(means)) == 4 and means[0] == means[4] and means[1] == means[5]
-    assert [op for _, _, op in found["seen"]] == [None, *["tanh"] * 5]  # what is selected stays selected
+    assert [op for _, _, op in found["seen"]] == [None, *["tanh"] * 5]  # the selection is preserved
     assert not found["hidden"] and found["max"] == 3 and found["sparks"] == 1
     assert "Step 0" in found["text"] and "Time and memory by layer" in found["text"]
 
@@ -205,7 +205,7 @@ def test_the_page_is_made_for_phones_too(tmp_path):
     text = mlp_step().report(tmp_path / "step.html").read_text("utf-8")
     assert 'name="viewport" content="width=device-width, initial-scale=1' in text
     narrow = text[text.index("@media (max-width: 760px)") :]
-    assert "font-size: 16px" in narrow  # of fields: with less, phones zoom in when one is touched
+    assert "font-size: 16px" in narrow  # of input fields: with less, phones zoom in on focus
     assert "min-height: 40px" in narrow and "flex-wrap: wrap" in narrow
     assert "touch-action: none" in text and "pointercancel" in text
     viewer = Path(reports.__file__).parent / "viewer"

@@ -1,4 +1,4 @@
-"""Which kernels are formulas of rows: those become one launch on a device."""
+"""Kernels that are row-wise formulas, which become one launch on a device."""
 
 from functools import partial
 

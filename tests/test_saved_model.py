@@ -1,4 +1,4 @@
-"""SavedModels: those that TensorFlow has written, those written here, and files that are damaged."""
+"""SavedModels: written by TensorFlow, written by gradtape, and damaged."""
 
 import json
 import os
@@ -92,7 +92,7 @@ def test_a_keras_model_exported_by_tensorflow(recorded, name):
     assert model.serve(x[:1]).shape[0] == 1
     found, again = slopes(model, x), slopes(model, x)
     np.testing.assert_allclose(found, again)
-    if name == "words":  # batch normalisation is saved as it is in use, and was recorded as such too
+    if name == "words":  # batch normalization is saved in inference mode, and was recorded in it too
         np.testing.assert_allclose(found, answers["slopes"], rtol=1e-4)
 
 
@@ -114,7 +114,7 @@ def test_a_loaded_model_is_trained(module):
 
 
 class Model(tf.Module):
-    """Something of everything."""
+    """A module with all kinds of members."""
 
     def __init__(self):
         super().__init__()
@@ -658,7 +658,7 @@ def never_run(x, y):
 
 @pytest.mark.parametrize("function", [turned_once, branches_apart, never_run])
 def test_open_sizes_that_a_loop_or_branches_determine(tmp_path, function):
-    """Some sizes are found by shapes that a loop must keep, others by what branches, or a body that never ran, take."""
+    """Some sizes follow from shapes that a loop must keep, others from branches, or a body that never ran."""
     module = one(function, S([None, None]), S([None, None]))
     tf.saved_model.save(module, tmp_path / "m")
     loaded = tf.saved_model.load(tmp_path / "m")
@@ -724,7 +724,7 @@ def test_strings_that_are_cut(tmp_path, function):
 
 
 def functions_of(folder):
-    """The functions in the file, by name."""
+    """Returns the functions in the file, by name."""
     library = read(str(folder)).meta_graphs[0].graph_def.library
     return {function.signature.name: function for function in library.function}
 
@@ -734,7 +734,7 @@ def nodes_of(folder, *ops):
 
 
 def test_a_branch_is_given_every_tensor_once(tmp_path):
-    """TensorFlow's gradient of the node looks its inputs up by the tensor, and fails if one is there twice."""
+    """TensorFlow's gradient of the node looks up its inputs by tensor, and fails on a duplicate."""
     half = tf.constant(0.5)
     module = one(lambda x: tf.cond(x[0] > 0.0, lambda: x * half + half, lambda: half * x), S([None]))
     tf.saved_model.save(module, tmp_path / "m")
@@ -760,7 +760,7 @@ def test_a_loop_that_would_not_end_for_made_up_values_is_saved(tmp_path, shape):
     def f(x):
         y = tf.constant(1.0)
         while y < 100.0:
-            y *= tf.reduce_sum(x)  # 1 is an input for which this goes on for ever
+            y *= tf.reduce_sum(x)  # for input 1 the loop never ends
         return y
 
     module = tf.Module()
@@ -771,7 +771,7 @@ def test_a_loop_that_would_not_end_for_made_up_values_is_saved(tmp_path, shape):
 
 
 def test_a_loop_begins_with_its_counter_and_its_limit(tmp_path):
-    """TensorFlow's gradient of a loop takes its second input for the limit: where there is none, it is -1."""
+    """TensorFlow's gradient of a loop expects the limit as its second input: if there is none, it is -1."""
     module = one(lambda x: tf.while_loop(lambda y: y < 100.0, lambda y: (y + x * x + 1.0,), [x])[0], S([]))
     tf.saved_model.save(module, tmp_path / "m")
     ((name, loop),) = nodes_of(tmp_path / "m", "While", "StatelessWhile")
@@ -789,7 +789,7 @@ def test_the_shape_of_a_ragged_result_stays_open(tmp_path):
 
 @pytest.mark.parametrize("name", CASES)
 def test_cases_that_tensorflow_has_recorded(recorded, tmp_path, name):
-    """What TensorFlow saved, and what is saved here, gives what TensorFlow gives for its own SavedModel."""
+    """SavedModels of TensorFlow and of gradtape give TensorFlow's results for its own."""
     answers = json.loads((recorded / "answers.json").read_text())["cases"][name]
     case = CASES[name](tf, str(tmp_path))
     tf.saved_model.save(case.root, tmp_path / "m", **case.saving)

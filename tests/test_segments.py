@@ -1,4 +1,4 @@
-"""Segments in batches, and the gradient of what is overwritten."""
+"""Segments in batches, and the gradient of overwritten values."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_partition_and_stitch_are_inverse():
     ids=["sorted", "unsorted", "ragged"],
 )
 def test_the_gradient_of_a_complex_product_is_that_of_the_dense_one(product):
-    """TensorFlow leaves the conjugate out where it multiplies segments, and only there."""
+    """TensorFlow omits the conjugate in products of segments, and only there."""
     x = tf.constant([1 + 2j, 2 - 1j, 0.5 + 1j, 0j], "complex128")
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)

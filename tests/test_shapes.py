@@ -1,4 +1,4 @@
-"""Shapes by their laws; what TensorFlow answers to each member is in the recorded comparison."""
+"""Shapes by their laws; the recorded comparison covers their members."""
 
 import copy
 import pickle

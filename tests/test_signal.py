@@ -1,4 +1,4 @@
-"""Signals beyond their ops' own checks: transforms along named axes, which TensorFlow lacks on the CPU, and windows."""
+"""Signals beyond their ops' own checks: transforms along given axes, which TensorFlow lacks on the CPU, and windows."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
-"""Every op's samples at every size that has code of its own: large arrays give what small ones do, many times.
+"""Every op's samples at every size with its own code path: large arrays give the results of small ones, repeated.
 
-Elementwise ops are run on rows that are repeated, with every way of stretching their second argument, on magnitudes
-from 1e-30 to 1e30; eagerly, and in a function, whose first call is another way of running. With GRADTAPE_ALL_TIERS=1 at
-every size, in the third call too, and under XLA.
+Elementwise ops run on repeated rows, with every way of broadcasting their second argument, on magnitudes from 1e-30 to
+1e30; eagerly, and in a function, whose first call takes another path. GRADTAPE_ALL_TIERS=1 covers every size, the third
+call, and XLA.
 """
 
 import os
@@ -19,12 +19,12 @@ from gradtape.ops.elementwise import special
 
 ops.load_all()
 ALL = bool(os.environ.get("GRADTAPE_ALL_TIERS"))
-COLUMNS, ROWS = 64, 4  # of what is repeated: fewer elements than any size at which the code goes another way
-# Rows of 64 from which formulas are used instead of slow functions, single steps written over one another, oneDNN
-# asked, runs of steps fused into blocks, and the work shared out among the cores.
+COLUMNS, ROWS = 64, 4  # of the repeated part: fewer elements than any size with another code path
+# Rows of 64 from which formulas replace slow functions, steps run in place, oneDNN is used, runs of steps are fused
+# into blocks, and work is parallelized.
 TIERS = [16, 128, 1 << 9, 1 << 11, 1 << 12] if ALL else [1 << 9, 1 << 12]
 
-TOO_SLOW = {"random_gamma_grad", "igamma_by_a"}  # milliseconds a number, and more for magnitudes that nobody draws
+TOO_SLOW = {"random_gamma_grad", "igamma_by_a"}  # milliseconds per number, and more for unusual magnitudes
 ELEMENTWISE = [
     op for op in registry.values()
     if op.family == "elementwise" and op.kinds & dtypes.FLOAT and not op.random
@@ -34,7 +34,7 @@ ELEMENTWISE = [
 
 
 def derived(op, attrs, cotangent):
-    """A function from tensors to the op's value and the derivatives by each argument."""
+    """Returns a function from tensors to the op's value and the derivatives for each argument."""
 
     def f(*xs):
         with tf.GradientTape() as tape:
@@ -48,7 +48,7 @@ def derived(op, attrs, cotangent):
 
 
 def magnitudes(op, shape, number, wild):
-    """An argument of the op: of its domain or, wild, of magnitudes from 1e-30 to 1e30."""
+    """Returns an argument of the op: in its domain or, if wild, with magnitudes from 1e-30 to 1e30."""
     rng = np.random.default_rng([zlib.crc32(op.name.encode()), number])
     low, high = op.samples[0].domain or op.domain
     x = rng.uniform(low, high, shape)
@@ -79,13 +79,14 @@ SLOW = {op.name for op in vars(special).values() if isinstance(op, Op)}
 
 
 def tiers(op, whole, wild):
-    """The sizes that are worth their time: SciPy's functions are slow, and do one thing at any size."""
+    """Returns the sizes worth testing: SciPy's functions are slow, and have one code path."""
     if ALL:
         return TIERS
     return TIERS[:1] if op.name in SLOW or wild else TIERS if whole else TIERS[1:]
 
 
-# Where the formula, or the derivative's (1 - y²), is accurate in relation to 1, not to the result, as TensorFlow's is.
+# Cases in which the formula, or the derivative's (1 - y²), is accurate relative to 1, not to the result, as in
+# TensorFlow.
 ABSOLUTE = {"ndtr": 1e-6, "gelu": 1e-6, "gelu_slope": 1e-6, "tanh": 1e-6, "sigmoid": 1e-6}
 
 
@@ -114,7 +115,7 @@ def test_elementwise(op, wild):
 
 
 def assert_repeated(y, z, times, terms, absolute, error):
-    """`y` is `z` so many times, one below the other; summed up if it is for an argument that all rows share."""
+    """Asserts that `y` is `z` repeated; summed if it belongs to an argument that all rows share."""
     if y.dtype.kind in "biu":
         np.testing.assert_array_equal(y, np.tile(z, (times, 1)), err_msg=error)
     elif terms is None:
@@ -126,7 +127,7 @@ def assert_repeated(y, z, times, terms, absolute, error):
 
 
 def slopes(op, attrs, xs, g, i):
-    """The magnitudes of what is summed up to the derivative by argument `i`, which was stretched."""
+    """Returns the magnitudes of the terms of the derivative for argument `i`, which was broadcast."""
     full = [tf.constant(np.broadcast_to(x, g.shape).copy()) for x in xs]
     slope = derived(op, attrs, tf.constant(g))(*full)[i]
     return np.zeros_like(g) if slope is None else np.abs(np.asarray(slope))

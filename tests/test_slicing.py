@@ -1,4 +1,4 @@
-"""Slicing follows NumPy for every key TensorFlow has, is differentiable, and batches."""
+"""Slicing follows NumPy for every key that TensorFlow supports, is differentiable, and can be batched."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from gradtape.engine.registry.batching import vectorize
 
 @st.composite
 def shapes_and_keys(draw):
-    """A shape and a key that fits it: integers, slices, `None` and `...`."""
+    """Returns a shape and a matching key: integers, slices, `None` and `...`."""
     shape = draw(array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
     key = []
     for n in shape[: draw(st.integers(0, len(shape)))]:
@@ -26,7 +26,7 @@ def shapes_and_keys(draw):
         key.insert(draw(st.integers(0, len(key))), Ellipsis)
     for _ in range(draw(st.integers(0, 2))):
         key.insert(draw(st.integers(0, len(key))), None)
-    if Ellipsis in key:  # what comes after `...` counts from the last axis
+    if Ellipsis in key:  # entries after `...` count from the last axis
         at = key.index(Ellipsis)
         consumed = sum(k is not None for k in key[at + 1 :])
         if any(isinstance(k, int) for k in key[at + 1 :]) and consumed:

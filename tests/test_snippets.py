@@ -1,4 +1,4 @@
-"""The patterns TensorFlow's documents are made of, word for word."""
+"""The patterns of TensorFlow's documentation, verbatim."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""The patterns TensorFlow's documents are made of, as programs that know only TensorFlow, through `gradtape run`."""
+"""The patterns of TensorFlow's documentation, as TensorFlow programs under `gradtape run`."""
 
 import importlib.util
 import os

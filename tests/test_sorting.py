@@ -1,4 +1,4 @@
-"""Orders and counts: selection, ties, and the gradient of what is moved."""
+"""Sorting and counting: selection, ties, and the gradient of moved values."""
 
 import numpy as np
 import pytest

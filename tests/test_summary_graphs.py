@@ -19,7 +19,7 @@ def wave(x):
 
 @pytest.fixture
 def writer(tmp_path):
-    """A writer that is the default; `events` closes it."""
+    """A default writer; `events` closes it."""
     writer = tf.summary.create_file_writer(str(tmp_path))
     with writer.as_default():
         yield writer
@@ -40,7 +40,7 @@ def parts(message, number):
 
 
 def test_the_graphs_of_the_functions_called_are_written(writer, tmp_path):
-    wave(1.0)  # was called before, and is not called while the trace is on with this
+    wave(1.0)  # was called before, and is not called during this trace
     call = type(wave).__call__
     tf.summary.trace_on()
     assert float(wave(tf.constant(0.0))) == 1

@@ -1,4 +1,4 @@
-"""What a tape lets go, when, and what becomes of the garbage collector meanwhile."""
+"""What a tape releases, when, and how that interacts with the garbage collector."""
 
 import gc
 import sys
@@ -56,7 +56,7 @@ def test_a_long_tape_is_gone_before_the_collector_looks_through_it(asked):
             del tape, y
         gc.callbacks.remove(look)
         assert not looked
-        if not asked:  # nothing runs when a tape is let go: the next one finds that there is no reason to wait
+        if not asked:  # nothing runs when a tape is released: the next one finds no reason to wait
             with tf.GradientTape():
                 pass
         assert gc.get_threshold() == (100, 2, 10)
@@ -100,7 +100,7 @@ def test_thresholds_that_are_set_inside_a_tape_stay():
 
 
 def test_no_python_runs_when_a_recorder_is_let_go():
-    """An interrupt that came then would be lost."""
+    """An interrupt at that point would be lost."""
     v = tf.Variable(3.0)
     recorders = []
     with tf.GradientTape() as tape:

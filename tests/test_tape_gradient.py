@@ -1,4 +1,4 @@
-"""`gradient`: targets, sources, structures, weights, and what happens when there is no path."""
+"""`gradient`: targets, sources, structures, weights, and unconnected sources."""
 
 import collections
 
@@ -257,7 +257,7 @@ def test_output_gradients_that_do_not_fit():
 
 
 def test_the_walk_is_pruned_to_what_the_sources_need():
-    """An op without a gradient, on a branch nobody asks about, is no obstacle."""
+    """An op without a gradient, on a branch that leads to no source, is ignored."""
     a, b = tf.constant([1.0, 2.0]), tf.constant([3.0, 3.0])
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([a, b])
@@ -334,7 +334,7 @@ def test_sparse_gradients_of_second_order():
 
 @pytest.mark.parametrize("batch", [3, 1000])
 def test_a_matrix_used_many_times_adds_up_its_gradients(batch):
-    """Small products wait and are multiplied out together; large ones are not worth waiting for."""
+    """Small products are deferred and multiplied together; large ones are computed at once."""
     rng = np.random.default_rng(0)
     xs = [rng.standard_normal((batch, 4)) for _ in range(30)]
     w = tf.Variable(rng.standard_normal((4, 2)))
@@ -353,7 +353,7 @@ def test_a_row_added_many_times_adds_up_its_gradients(rows, columns, uses, dtype
     b, c = tf.Variable(rng.standard_normal(columns).astype(dtype)), tf.Variable(np.ones(columns, dtype))
     weights = rng.standard_normal((uses, rows, columns)).astype(dtype)
     with tf.GradientTape(persistent=True) as tape:
-        row = b * 2.0  # has its gradient from the tape's sweep, not at its end
+        row = b * 2.0  # its gradient comes from the tape's sweep, not from its end
         y = tf.add_n([tf.reduce_sum(((tf.constant(w) + b) - row) * w + c) for w in weights])
     expected = weights.astype(np.float64).sum((0, 1))
     gradients = tape.gradient(y, [b, row, c])

@@ -1,4 +1,4 @@
-"""Hooks on gradients on their way, and on those that are finished."""
+"""Hooks on gradients during and after the backward pass."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_hook_must_keep_the_shape():
 
 
 def test_finished_gradients_pass_through_the_tapes_hook():
-    """The seam an all-reducing tape needs."""
+    """The hook that an all-reducing tape needs."""
     v, w = tf.Variable(1.0), tf.Variable(2.0)
     with tf.GradientTape() as tape:
         y = v * w

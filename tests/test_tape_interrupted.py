@@ -1,4 +1,4 @@
-"""Tapes that fail half way, or are interrupted: nobody is left recording, and no answer is wrong."""
+"""Tapes that fail or are interrupted halfway: no recorder stays active, and no result is wrong."""
 
 import _thread
 import gc
@@ -55,7 +55,7 @@ def test_an_exception_in_the_backward_pass_leaves_the_tape_usable():
 
 
 def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
-    """Whatever stops the backward pass, an interrupt say, after records were let go."""
+    """Whatever stops the backward pass, such as an interrupt, after records were released."""
     x = tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -144,7 +144,7 @@ def test_an_interrupt_when_recording_begins_leaves_no_recorder_behind(monkeypatc
 
 
 def test_an_error_in_a_tape_is_the_last_thing_a_program_says():
-    """Recorders, traced ones too, that live until the interpreter ends have nothing to say then."""
+    """Recorders, including traced ones, that live until the interpreter ends print nothing then."""
     program = """
 import gradtape as tf
 v = tf.Variable(3.0)

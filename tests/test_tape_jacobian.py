@@ -1,4 +1,4 @@
-"""`jacobian` and `batch_jacobian`: every entry of the target by every entry of the source."""
+"""`jacobian` and `batch_jacobian`: every entry of the target with respect to every entry of the source."""
 
 import numpy as np
 import pytest

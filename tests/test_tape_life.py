@@ -1,4 +1,4 @@
-"""The life of a tape: entering, asking, asking again, pausing, resetting, failing. TensorFlow 2.21 is the reference."""
+"""The life cycle of a tape: entering, computing gradients, pausing, resetting, failing, as in TensorFlow 2.21."""
 
 import copy
 import logging

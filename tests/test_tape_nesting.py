@@ -203,7 +203,7 @@ def test_ten_thousand_steps_do_not_grow():
 
     tracemalloc.start()
     try:
-        steps(5_000)  # fills what Python and NumPy keep for reuse
+        steps(5_000)  # fills the free lists of Python and NumPy
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         steps(10_000)
@@ -237,7 +237,7 @@ def test_a_deleted_persistent_tape_gives_its_memory_back_while_the_result_lives(
 
 
 def test_peak_memory_falls_during_the_backward_pass():
-    """A one-shot tape lets each record go as it is passed, so gradients take the place of activations."""
+    """A non-persistent tape releases each record as it is passed, so gradients replace activations."""
     x = tf.ones((1000, 100))
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -1,4 +1,4 @@
-"""What a tape watches: tensors told to, trainable variables when read."""
+"""What a tape watches: tensors on request, trainable variables when read."""
 
 import logging
 

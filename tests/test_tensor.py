@@ -1,4 +1,4 @@
-"""Tensors as Python objects: immutable values that NumPy, `copy` and `pickle` know how to take."""
+"""Tensors as Python objects: immutable values that support NumPy, `copy` and `pickle`."""
 
 import copy
 import pickle
@@ -111,7 +111,7 @@ def test_members_are_documented(member):
 
 
 class Ruler:
-    """A class that knows what a tensor plus, times or matrix-multiplied by it is."""
+    """A class that implements its operators with tensors."""
 
     def __radd__(self, other):
         return "sum"

@@ -1,4 +1,4 @@
-"""Tensor arrays inside a tape; what TensorFlow answers case by case is in the recorded comparison."""
+"""Tensor arrays inside a tape; the recorded comparison covers individual cases."""
 
 import pytest
 

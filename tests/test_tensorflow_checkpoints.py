@@ -23,7 +23,7 @@ KINDS = (
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the checkpoint `kinds`, to be damaged."""
+    """Returns a copy of the checkpoint `kinds`, to be damaged."""
     for path in FOLDER.glob("kinds.*"):
         shutil.copy(path, tmp_path)
     return tmp_path / "kinds"
@@ -131,7 +131,7 @@ def test_without_a_graph_of_objects_variables_are_found_by_their_names():
 def test_every_flipped_or_missing_byte_is_a_data_loss(copied):
     for path in copied.parent.iterdir():
         whole = path.read_bytes()
-        unchecked = range(len(whole) - 44, len(whole) - 8) if path.suffix == ".index" else ()  # filling of zeros
+        unchecked = range(len(whole) - 44, len(whole) - 8) if path.suffix == ".index" else ()  # zero padding
         for at in range(0, len(whole), 29):
             damages = [whole[:at], whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :]]
             for damaged in damages[: 1 if at in unchecked else 2]:
@@ -153,7 +153,7 @@ def test_missing_files(copied, tmp_path):
 
 
 def test_a_folder_of_tensorflows_is_gone_on_with(tmp_path):
-    """The latest checkpoint is found; the manager counts on, and deletes TensorFlow's files when they are too old."""
+    """The latest checkpoint is found; the manager continues counting, and deletes TensorFlow's old files."""
     for path in FOLDER.glob("slots-1.*"):
         shutil.copy(path, tmp_path)
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "slots-1"\nall_model_checkpoint_paths: "slots-1"\n')
@@ -192,7 +192,7 @@ def test_tables_of_several_blocks():
 
 
 def compressed(table):
-    """A table with every block compressed as Snappy may do it: a long run of bytes, a short one and copies of zeros."""
+    """Returns a table with Snappy-compressed blocks: a long run of bytes, a short one and copies of zeros."""
 
     def block(data):
         zeros = len(data) - len(data.rstrip(b"\0"))
@@ -201,7 +201,7 @@ def compressed(table):
         if zeros:
             out += b"\0\0"  # a run of one byte
             for size in [4] * ((zeros - 1) // 4):
-                out += bytes([(size - 4) << 2 | 1, 1])  # four bytes from one before: it reaches into itself
+                out += bytes([(size - 4) << 2 | 1, 1])  # four bytes from one before: it overlaps itself
             for _ in range((zeros - 1) % 4):
                 out += bytes([2, 1, 0])
         return out + b"\1" + struct.pack("<I", masked_crc32c(out + b"\1")), len(out)
@@ -222,7 +222,7 @@ def compressed(table):
 
 
 def test_compressed_tables():
-    """Versions of TensorFlow before 2.4 compress the table."""
+    """TensorFlow before 2.4 compresses the table."""
     table = {b"": b"head", b"a": b"values" * 5, b"b": bytes(23)}
     assert read_table(compressed(table)) == table
 
@@ -276,7 +276,7 @@ def test_checkpoints_come_one_after_another(tmp_path):
     assert not list(tf.train.checkpoints_iterator(tmp_path, timeout=0))
 
     def saved():
-        """Another one is there after each of the first two questions."""
+        """Another checkpoint appears after each of the first two calls."""
         asked.append(checkpoint.save(tmp_path / "ckpt") if len(asked) < 2 else None)
         return len(asked) > 2
 

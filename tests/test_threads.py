@@ -1,4 +1,4 @@
-"""Work on several cores: results in order, errors as they are, nested and simultaneous calls, and forks."""
+"""Work on several cores: results in order, errors unchanged, nested and simultaneous calls, and forks."""
 
 import os
 import subprocess
@@ -78,7 +78,7 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def in_threads(work, count=8, times=200):
-    """Runs `work(number of the thread)` so often in each of so many threads, which take turns after every few lines."""
+    """Runs `work(thread index)` repeatedly in several threads, which switch after every few lines."""
     failures = []
 
     def run(number):

@@ -1,4 +1,4 @@
-"""The tape in two seconds: what to run at every save."""
+"""The tape in two seconds: run it after every edit."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""What `gradtape run --trace` says of programs as people write them: the cause, the line, the names; or nothing at all.
+"""What `gradtape run --trace` reports about realistic programs: the cause, the line, the names; or nothing.
 
-The programs are run in this process, by what the command uses.
+The programs run in this process, with the functions that the command uses.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from lost_gradients import HEALTHY, LOST
 
 @pytest.fixture
 def said(tmp_path, monkeypatch):
-    """What is said on stderr while a program runs, and the reasons."""
+    """Returns what is printed on stderr while a program runs, and the reasons."""
     monkeypatch.setitem(sys.modules, "tensorflow", gradtape)
 
     def run(name, program, raises=False):
@@ -35,7 +35,7 @@ def said(tmp_path, monkeypatch):
         code = compile(program, str(file), "exec", dont_inherit=True)
         with contextlib.redirect_stderr(io.StringIO()) as stderr, contextlib.redirect_stdout(io.StringIO()):
             with warnings.catch_warnings(action="ignore"), ends, _explanations() as found:
-                logging.disable(logging.WARNING)  # TensorFlow's own, as of a watched integer
+                logging.disable(logging.WARNING)  # TensorFlow's own, as for a watched integer
                 try:
                     exec(code, {"__name__": "__main__"})
                 finally:
@@ -164,7 +164,7 @@ def test_a_function_that_was_traced_before_is_traced_again(jit_compile):
             inside = [step(x), forward(x), step(x), step(0.0 * x)]
         return [*before, *inside, step(x)]
 
-    losses(contextlib.nullcontext())  # a first call gives the numbers of a trace
+    losses(contextlib.nullcontext())  # a first call returns the numbers of a trace
     alone = losses(contextlib.nullcontext())
     assert traces == ["step", "forward"]
     said = io.StringIO()
@@ -216,7 +216,7 @@ def test_second_derivatives_are_looked_at():
 
     for wrap in (lambda f: f, tf.function):
         assert products(lambda: tf.reduce_sum(tf.exp(v)) * w[0], [v, w], wrap) == []
-        assert products(lambda: tf.reduce_sum(tf.nn.relu(v)), [v], wrap) == []  # a zero that is right
+        assert products(lambda: tf.reduce_sum(tf.nn.relu(v)), [v], wrap) == []  # a correct zero
         assert products(lambda: tf.reduce_sum(tf.round(v) ** 2), [v], wrap) == [("`v`", "not differentiable")]
         assert products(lambda: tf.reduce_sum(v**2), [v, w], wrap) == [("`w`", "no path")]
         assert products(lambda: tf.reduce_sum(z**1.5), [z], wrap) == [("`z`", "not finite")]

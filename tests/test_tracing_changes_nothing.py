@@ -1,4 +1,4 @@
-"""A program that is watched for explanations computes what it computes unwatched, and no question about it raises."""
+"""A traced program computes the same results, and no method of its tapes raises."""
 
 import gc
 import io
@@ -15,13 +15,13 @@ PROGRAMS = {}
 
 
 def program(f):
-    """A program takes a way of making tapes; it returns (tape, target, sources, results)."""
+    """A program takes a tape factory; it returns (tape, target, sources, results)."""
     PROGRAMS[f.__name__] = f
     return f
 
 
 def asked(tape, target, sources):
-    """What a program usually returns: the gradients, taken while questions can still be asked."""
+    """Returns the usual result of a program: the gradients, computed while the tape is usable."""
     return tape, target, sources, tape.gradient(target, sources)
 
 
@@ -361,7 +361,7 @@ def frozen_layers_in_training(make):
 
 
 def ask_everything(tape, target, sources, used_up=False, folder=None):
-    """Every question there is about a tape. A plain tape that is used up cannot answer most, and says so."""
+    """Calls all methods of a tape. A released plain tape supports few of them, and says so."""
     questions = [
         lambda: tape.explain(target, sources),
         lambda: tape.diagnose(target, sources),
@@ -401,7 +401,7 @@ def assert_same(name, one, other):
 
 @pytest.fixture
 def no_failure(caplog, monkeypatch):
-    """What goes wrong in a hook is logged, not raised: here that is a failure too."""
+    """Internal failures of a hook are logged, not raised: these tests fail on them."""
     monkeypatch.setattr(never_raises, "_said", set())
     with caplog.at_level(logging.WARNING, "gradtape"):
         yield

@@ -1,4 +1,4 @@
-"""Tapes with `track_assign=True`: what is assigned to a variable is differentiated."""
+"""Tapes with `track_assign=True`: assignments to variables are differentiated."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ import gradtape as tf
 
 
 def slopes(function: Callable[[np.ndarray], float], at: np.ndarray, step: float = 1e-6) -> np.ndarray:
-    """The derivative by central differences."""
+    """Returns the derivative by central differences."""
     found = np.zeros_like(at)
     for i in np.ndindex(at.shape):
         move = np.zeros_like(at)

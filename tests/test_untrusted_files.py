@@ -1,4 +1,4 @@
-"""Files written by an attacker: nothing in them runs, names a file elsewhere, or keeps the reader busy for ever."""
+"""Malicious files: nothing in them runs, names a file elsewhere, or blocks the reader."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ S = tf.TensorSpec
 
 
 def plain(value):
-    """A message as dicts, which `encoded` takes."""
+    """Returns a message as dicts, which `encoded` takes."""
     if isinstance(value, Record):
         return {key: plain(part) for key, part in value.values.items()}
     if isinstance(value, dict):
@@ -26,7 +26,7 @@ def plain(value):
 
 
 class SavedModel:
-    """A SavedModel whose message is changed by hand."""
+    """A SavedModel whose message is modified by hand."""
 
     def __init__(self, folder, module):
         tf.saved_model.save(module, folder)
@@ -119,7 +119,7 @@ def test_an_asset_is_in_the_folder(tmp_path, name):
 
 
 def chain(tmp_path, count):
-    """A SavedModel with as many functions as asked for, each of which calls the one before twice."""
+    """A SavedModel with a number of functions, each of which calls the previous one twice."""
 
     def first(x):
         return x + 1.0
@@ -306,7 +306,7 @@ def test_parts_of_a_tensor_that_overlap(tmp_path):
     stored = entries[b"v"]
     whole = wire.number_field(1, 1) + wire.field(2, wire.field(2, wire.number_field(1, 4)))
     extent = wire.field(1, wire.number_field(1, 0) + wire.number_field(2, 2))
-    entries[b"v"] = whole + 2 * wire.field(7, extent)  # the first half twice, and the second never
+    entries[b"v"] = whole + 2 * wire.field(7, extent)  # the first half twice, without the second
     entries[bundle._part_key("v", ((0, 2),))] = stored
     index.write_bytes(table_of(entries))
     with pytest.raises(tf.errors.DataLossError, match="do not fit together"):
@@ -338,7 +338,7 @@ def test_compressed_files_that_are_damaged(tmp_path, read, compression):
 
 
 def test_a_serialized_tensor_whose_size_is_no_number():
-    """Multiplied, sizes of bytes would be repeated two thousand million times."""
+    """Multiplying bytes by the size would repeat them two billion times."""
     size = b"\x12\x06\x08\xff\xff\xff\xff\x07"
     damaged = b"\x08\x01\x12\x12\x12\x08\n" + size[1:] + size
     with pytest.raises(tf.errors.InvalidArgumentError, match="a size was expected"):
@@ -358,7 +358,7 @@ def test_of_several_lists_of_a_feature_the_first_is_read():
     one, two = (tf.train.Feature(float_list=tf.train.FloatList(value=x)).SerializeToString() for x in ([1.0], [2.0]))
     features = wire_map(b"b", one + two)
     found = tf.io.parse_single_example(features, {"b": tf.io.VarLenFeature(tf.float32)})["b"]
-    assert found.values.numpy().tolist() == [1]  # as TensorFlow's op does
+    assert found.values.numpy().tolist() == [1]  # like TensorFlow's op
 
 
 def wire_map(key, value):

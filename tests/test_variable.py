@@ -1,4 +1,4 @@
-"""Variables under a tape: what is read, what is assigned, and what gradients see of it (TensorFlow's own behaviour)."""
+"""Variables under a tape: reads, assignments, and their gradients (TensorFlow's behavior)."""
 
 import copy
 import pickle
@@ -481,7 +481,7 @@ def test_creators_are_asked_the_innermost_first():
 
 
 class Held(tf.Variable):
-    """A variable that keeps a tensor, and does without the initialisation of `tf.Variable`."""
+    """A variable that holds a tensor, without the initialization of `tf.Variable`."""
 
     def __init__(self, held):
         self.held = held
@@ -494,7 +494,7 @@ class Held(tf.Variable):
 
 
 def test_a_creator_may_return_a_variable_of_a_class_of_its_own():
-    """Its `__init__` is not called again; operators and conversions read it by `value`, or by what is registered."""
+    """Its `__init__` is not called again; operators and conversions read it by `value`, or by a registered function."""
     with tf.variable_creator_scope(lambda next_creator, **arguments: Held(tf.constant(arguments["initial_value"]))):
         v = tf.Variable(3.0, name="v")
     assert type(v) is Held

@@ -1,4 +1,4 @@
-"""vectorized_map: computed together, like a loop; with tapes inside, outside and both."""
+"""vectorized_map: computed at once, equivalent to a loop; with tapes inside, outside and both."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""NumPy's warnings about gradtape's kernels, the log of 0 and overflow, reach nobody: TensorFlow warns of neither."""
+"""NumPy's warnings about gradtape's kernels (log of 0, overflow) are silenced, as TensorFlow does not warn."""
 
 import os
 import subprocess

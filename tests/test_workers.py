@@ -1,4 +1,4 @@
-"""MultiWorkerMirroredStrategy: workers that start late or not at all, their steps, their data, and Keras with them."""
+"""MultiWorkerMirroredStrategy: workers that start late or not at all, their steps, their data, and Keras."""
 
 import re
 import socket
@@ -28,7 +28,7 @@ def test_a_worker_that_starts_late_is_waited_for(tmp_path, first):
         assert early.poll() is None
         with worker(path, 1 - first, port, 60) as late:
             said = [process.communicate(timeout=100) for process in (early, late)]
-    assert [output.splitlines()[-1:] for output, _ in said] == [["2 1.0"]] * 2, said  # gloo has a line of its own
+    assert [output.splitlines()[-1:] for output, _ in said] == [["2 1.0"]] * 2, said  # gloo prints its own line
     assert early.returncode == late.returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""`jit_compile=True`: XLA gives what NumPy gives, for every op; variables, random numbers, effects and loops behave."""
+"""`jit_compile=True`: XLA gives NumPy's results for every op; variables, random numbers and side effects work."""
 
 import os
 import pickle
@@ -24,7 +24,7 @@ from gradtape.inspect.checks.opcheck import draw
 jax = pytest.importorskip("jax")
 ops.load_all()
 
-# What NumPy computes in the middle of a compiled program: values XLA has no words for, or shapes that depend on values.
+# Ops that NumPy computes in the middle of a compiled program: unsupported by XLA, or with shapes that depend on values.
 ON_HOST = {
     "banded_solve", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e", "bessel_y0",
     "bessel_y1", "check_numerics", "combined_boxes", "drawn_boxes", "dynamic_partition", "expint", "isotonic", "logm",
@@ -62,7 +62,7 @@ def test_op(op):
             continue
         wide = np.complex128 if expected.dtype.kind == "c" else np.float64
         y, expected = np.asarray(y).astype(wide), expected.astype(wide)
-        if op.name == "eig":  # an eigenvector is as good with another phase
+        if op.name == "eig":  # an eigenvector is determined up to its phase
             y, expected = abs(y), abs(expected)
         tolerance = 1e-5 if in_single else 1e-9
         np.testing.assert_allclose(y, expected, rtol=tolerance, atol=tolerance)
@@ -93,7 +93,7 @@ def test_an_input_that_comes_again_may_be_followed_by_another():
 
 
 def test_calls_on_the_same_tensors_are_calls_like_any_other():
-    """They are short cut once the tensors are on the device: not for tapes, other arguments, or eager execution."""
+    """They take a fast path once the tensors are on the device: not for tapes, other arguments, or eager execution."""
     traces = []
 
     def square(x, y=None):
@@ -363,7 +363,7 @@ def test_loops_and_their_gradients(f, args):
     for _ in range(3):
         for x, y in zip(program(*tensors), plain(*tensors), strict=True):
             np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=1e-5)
-    if f is doubled_until:  # another number of rounds
+    if f is doubled_until:  # another number of iterations
         tensors[1] = tf.constant(500.0)
         for x, y in zip(program(*tensors), plain(*tensors), strict=True):
             np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=1e-5)
@@ -421,7 +421,7 @@ def test_large_constants_are_passed_in():
 
 
 def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
-    # What TensorFlow does with jit_compile=True. The first call traces, with values that NumPy checks.
+    # TensorFlow's behavior with jit_compile=True. The first call traces, with values that NumPy checks.
     @tf.function(jit_compile=True)
     def f(x, i):
         with tf.GradientTape(persistent=True) as tape:
@@ -528,7 +528,7 @@ def test_products_in_half_precision_take_halves_and_add_up_in_single(dtype):
         values = (*(v for _, v in graph.variables), *graph.inputs)
         shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
         found = list(_equations(jax.make_jaxpr(run)(*shapes).jaxpr))
-    # The sums of a depthwise convolution's gradient are products with ones, of what is in single precision anyway.
+    # The sums of a depthwise convolution's gradient are products with ones, in single precision anyway.
     products = [e for e in found if e.primitive.name == "dot_general" and len(e.invars[0].aval.shape) > 1]
     convolutions = [e for e in found if e.primitive.name == "conv_general_dilated"]
     assert len(products) >= 4
@@ -595,7 +595,7 @@ def test_a_run_that_fails_when_it_has_taken_the_memory_can_be_repeated():
 
 
 def test_compile_runs_a_computation_once():
-    """As TensorFlow does: one value comes in a list, a structure as it is."""
+    """As in TensorFlow: one value is returned in a list, a structure unchanged."""
     v = tf.Variable(2.0)
     assert [float(y) for y in tf.xla.experimental.compile(lambda x: x * v, [3.0])] == [6.0]
     found = tf.xla.experimental.compile(lambda x, y: (x, {"a": y["b"] + 1}), [1, {"b": tf.constant(2)}])

@@ -1,4 +1,4 @@
-"""Functions compiled by XLA within a memory budget: what XLA says that they take, and the numbers."""
+"""Functions compiled by XLA within a memory budget: XLA's reported memory, and the results."""
 
 import logging
 
@@ -19,13 +19,13 @@ pytest.importorskip("jax")
 
 @pytest.fixture(autouse=True)
 def small_budgets(monkeypatch):
-    """Lets a tape's budget stand for less than two megabytes: the tensors here are small."""
+    """Allows budgets below two megabytes: the tensors are small."""
     monkeypatch.setattr(Store, "least_limit", 0)
 
 
 
 def program_of(function, *args):
-    """The program of XLA's that a function runs for these arguments."""
+    """Returns the XLA program that a function runs for these arguments."""
     (variant,) = next(iter(function.get_concrete_function(*args)._concrete.variants()))
     return variant._program
 
@@ -235,7 +235,7 @@ def test_what_a_stage_uses_goes_through_the_barrier_in_front_of_it_and_views_do_
     assert "transpose" not in through
     assert "broadcast_to" not in through
     names = [node.op.name for node in staged.nodes]
-    assert names.count("transpose") == 2  # taken again of what came through the barrier
+    assert names.count("transpose") == 2  # recomputed from values that passed the barrier
     inner = [node for node in staged.nodes if node.op.name == "matmul"][1]
     assert {staged_maker(staged, v) for v in inner.inputs} == {"transpose", "optimization_barrier"}
 

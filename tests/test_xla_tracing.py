@@ -1,4 +1,4 @@
-"""With `jit_compile=True` a trace finds out shapes and dtypes; a value is computed once, if somebody looks at it."""
+"""With `jit_compile=True`, a trace infers shapes and dtypes; a value is computed once, if it is read."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ ops.load_all()
 
 
 class Counted(modes.Mode):
-    """How often NumPy runs an op's kernel inside the block."""
+    """Counts the runs of an op's NumPy kernel inside the block."""
 
     def __init__(self, name):
         self.op, self.count = registry[name], 0
 
     def op_finished(self, op, inputs, outputs):
         if op is self.op:
-            self.count += np.size(inputs[0].array) > 1  # one number is enough to ask for a dtype
+            self.count += np.size(inputs[0].array) > 1  # one number is enough to determine a dtype
 
     def kernel_of(self, op, kernel):
         def counted(*arrays, **attrs):

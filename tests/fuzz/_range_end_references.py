@@ -373,9 +373,7 @@ FORMATS = {10: (-14, 15), 7: (-126, 127), 23: (-126, 127), 52: (-1022, 1023)}  #
 
 
 def real_points() -> list[float]:
-    """Returns the limits of the formats, neighbors of 1, integers at the limit of the precision, and where exp
-    overflows.
-    """
+    """Returns the limits of the formats, neighbors of 1, integers at the precision limit, and where exp overflows."""
     points = {0.25, 0.5, 1.0, 1.5, 1e4, 2.0**60, 2.0**64, 1e20, 1e30, 1e150, 1e160, 1e200}
     points.update(map(float, (2, 2.5, 3, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 20, 26, 40, 85, 88, 89, 100, 104, 128)))
     points.update(map(float, (200, 256, 300, 700, 709, 710, 745, 1000, 1024)))

@@ -57,9 +57,7 @@ def _damaged_launcher(rng: random.Random) -> dict[str, str]:
 
 
 def _may_raise(error: Exception) -> bool:
-    """Returns whether a cluster may raise an error: TensorFlow's `ClusterSpec` raises TypeError for invalid
-    clusters.
-    """
+    """Returns whether a cluster may raise an error: TensorFlow's `ClusterSpec` raises TypeError for some."""
     wrong_spec = type(error) is TypeError and str(error).startswith(("`cluster` must be", "The tasks of job"))
     return wrong_spec or is_documented(error)
 

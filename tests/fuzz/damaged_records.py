@@ -1,6 +1,4 @@
-"""Damaged TFRecord files, `tf.train.Example`s, serialized tensors and text files: reading returns what was written, or
-raises TensorFlow's error.
-"""
+"""Damaged TFRecord files, `tf.train.Example`s, serialized tensors and text files: the written data, or an error."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class _Program:
 
     @property
     def is_eager(self) -> bool:
-        """Returns whether it cannot be a function."""
+        """Whether it cannot be a function."""
         planted = _FAULTS.get(self.fault)
         return self.fault in ("not taken", "no rounds", "rebound", "empty") or (planted is not None and planted.eager)
 

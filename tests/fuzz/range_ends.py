@@ -29,29 +29,29 @@ ROUNDINGS = 32.0
 # Ops whose derivatives are computed from their output, as in TensorFlow: they lose all digits where the output is
 # saturated. Errors are measured against 1 instead of the derivative.
 FROM_OUTPUT = {"tanh", "sigmoid", "elu", "selu", "tan", "softplus", "log_sigmoid", "silu", "gelu", "gelu_tanh"}
-# Derivatives that are differences of functions of the size of the op's own value, or quotients of small numbers: with
-# the place around which they are.
+# Derivatives that are differences of functions with the magnitude of the op's own value, or quotients of small numbers,
+# and the point around which they are.
 DIFFERENCES = {
     "bessel_i0e": 0.0, "bessel_i1": 0.0, "bessel_i1e": 0.0, "bessel_j1": 0.0, "bessel_k0e": 0.0, "bessel_k1": 0.0,
     "bessel_k1e": 0.0, "bessel_y1": 0.0, "dawsn": 0.0, "spence": 1.0,
 }  # fmt: skip
-# Derivatives of which one rounding of y makes more: 1 / cosh(y) as many as |y|, exp(y²) as many as 2 y².
+# Derivatives that amplify a rounding error of y: 1 / cosh(y) by |y|, exp(y²) by 2 y².
 INEXACT = {"asinh": 710.0, "erfinv": 200.0, "erfcinv": 1500.0, "ndtri": 1500.0}
-# Computed as 1 + erf(x) for float32 in a function, as in TensorFlow: x times an error of 1 where x is low.
+# Computed as 1 + erf(x) for float32 in a function, as in TensorFlow: an error of 1 times x for low x.
 BESIDE_ONE = {"gelu": 16.0, "ndtr": 1.0}
 BY_PARTS = {"log1p", "expm1"}
-# In float64: the derivative by a, by a quadrature; the densities, which are exponentials of large logarithms; SciPy's
-# igammac.
+# In float64: the derivative with respect to a, by quadrature; the densities, which are exponentials of large
+# logarithms; SciPy's igammac.
 LESS_THAN_DOUBLE = {
     ("igamma", 1): 1e-8, ("igammac", 1): 1e-8, ("igamma", 2): 1e-12, ("igammac", 2): 1e-12, ("betainc", 3): 1e-12,
     ("igammac", 0): 1e-13,
 }  # fmt: skip
-# SciPy's functions that overflow a little early.
+# SciPy's functions that overflow slightly early.
 EARLY_OVERFLOW = {"bessel_i0", "bessel_i1", "expint"}
-# The derivative by the base is b a**(b - 1), as in TensorFlow: the power overflows for the smallest bases.
+# The derivative with respect to the base is b a**(b - 1), as in TensorFlow: the power overflows for the smallest bases.
 POWER_BASE_LIMIT = 2.0**12
 
-# Bits of the fraction, and the exponents of the smallest normal and of the largest number.
+# Mantissa bits, and the exponents of the smallest normal and of the largest number.
 REAL_DTYPES = {
     "float16": (10, -14, 15), "bfloat16": (7, -126, 127), "float32": (23, -126, 127), "float64": (52, -1022, 1023),
 }  # fmt: skip
@@ -59,30 +59,29 @@ COMPLEX_DTYPES = {"complex64": "float32", "complex128": "float64"}
 
 
 class Points(NamedTuple):
-    """The arguments as columns, the exact results of each order, and for each what a relative error in the arguments
-    changes. Both are None for a derivative that the op does not have."""
+    """Arguments as columns, exact results of each order, and their change by a relative error in the arguments."""
 
     arguments: tuple[Any, ...]
     exact: tuple[Any, ...]
     condition: tuple[Any, ...]
 
     def at(self, indices: Any) -> Points:
-        """The points at the indices."""
+        """Returns the points at the indices."""
         return Points(*(tuple([None if column is None else column[indices] for column in part]) for part in self))
 
 
 @functools.cache
 def references() -> dict[tuple[str, str], Points]:
-    """The points of every op, by its kind (real, binary, ternary, complex) and name."""
+    """Returns the points of every op by its kind (real, binary, ternary, complex) and name."""
     ops.load_all()
     rows: dict[tuple[str, str], list[list[str]]] = defaultdict(list)
     with gzip.open(REFERENCES, "rt") as file:
         for line in file:
             kind, name, *fields = line.split()
-            if kind != "vector":  # those are of `range_ends_composites.py`
+            if kind != "vector":  # these belong to `range_ends_composites.py`
                 rows[kind, name].append(fields)
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of results that overflow even a long double
+        warnings.simplefilter("ignore", RuntimeWarning)  # for results that overflow even a long double
         return {key: _read(key[0], fields) for key, fields in rows.items()}
 
 
@@ -105,7 +104,7 @@ def _read(kind: str, rows: list[list[str]]) -> Points:
 
 @functools.cache
 def cases() -> list[tuple[str, str, str]]:
-    """Every op in every dtype, in an order that mixes the cheap and the dear ones."""
+    """Returns every op in every dtype, in an order that mixes cheap and expensive ones."""
     found = [
         (kind, name, dtype) for kind, name in sorted(references())
         for dtype in (COMPLEX_DTYPES if kind == "complex" else REAL_DTYPES)
@@ -115,25 +114,25 @@ def cases() -> list[tuple[str, str, str]]:
 
 
 def disagreements(seed: int) -> list[str]:
-    """One op in one dtype and one mode, at all of its points: as many seeds as cases times modes have them all."""
+    """Checks one op in one dtype and one mode at all its points; all seeds together cover every case in every mode."""
     return compare(*cases()[seed % len(cases())], mode_of(seed, len(cases())), random.Random(seed))
 
 
 def mode_of(seed: int, count: int) -> str:
-    """The mode in which a seed runs one of `count` cases: in turns, so that every case comes in every mode."""
+    """Returns the mode in which a seed runs one of `count` cases: in turns, so that every case runs in every mode."""
     repetition, index = divmod(seed, count)
     modes = ["eager", "function"] + ["xla"] * (importlib.util.find_spec("jax") is not None)
     return modes[(index + repetition) % len(modes)]
 
 
 def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random) -> list[str]:
-    """Every result of an op that is not the exact one, as far as the dtype and the op's accuracy allow."""
+    """Reports every result that is not exact within the accuracy of the dtype and the op."""
     points = references()[kind, name]
     points = points.at(np.logical_and.reduce([representable(x, dtype, mode) for x in points.arguments]))
     count = len(points.arguments[0])
     if not count:
         return []
-    # A kernel may choose another formula for many numbers, and another loop for numbers with gaps between them.
+    # A kernel may use another formula for many numbers, and another loop for strided numbers.
     copies = -(-4096 // count) if rng.random() < 0.2 else 1
     order = rng.sample(range(count), count) * copies
     points = points.at(order)
@@ -157,7 +156,7 @@ def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random) -> 
 
 
 def representable(x: Any, dtype: str, mode: str) -> Any:
-    """Which numbers the dtype has. XLA takes subnormal numbers for 0, unless they are computed in a wider dtype."""
+    """Returns which numbers the dtype represents. XLA flushes subnormals, unless it computes in a wider dtype."""
     with np.errstate(over="ignore"):
         same = x.astype(getattr(tf, dtype).as_numpy_dtype).astype(np.complex128) == x
     if mode == "xla" and dtype != "float16":
@@ -168,7 +167,7 @@ def representable(x: Any, dtype: str, mode: str) -> Any:
 
 
 def _run(name: str, arrays: list[Any], mode: str, wanted: list[bool], second: bool) -> list[Any]:
-    """The value, and the derivatives by each argument, or the second one by the only argument."""
+    """Returns the value and the derivatives for each argument, or the second derivative for a single argument."""
     call = registry[name].call
 
     def value_and_derivatives(*xs: Any) -> Any:
@@ -184,7 +183,7 @@ def _run(name: str, arrays: list[Any], mode: str, wanted: list[bool], second: bo
         value_and_derivatives = tf.function(value_and_derivatives, jit_compile=mode == "xla" or None)
     with np.errstate(all="ignore"):
         results = value_and_derivatives(*map(tf.constant, arrays))
-        if mode == "function":  # the second call is the first that runs the graph
+        if mode == "function":  # the second call is the first one that runs the graph
             results = value_and_derivatives(*map(tf.constant, arrays))
         if [y is not None for y in results] != wanted:
             return [np.full(len(arrays[0]), np.nan)]
@@ -194,7 +193,7 @@ def _run(name: str, arrays: list[Any], mode: str, wanted: list[bool], second: bo
 
 
 def _agree(name: str, dtype: str, mode: str, order: int, got: Any, points: Points) -> Any:
-    """For each point whether the result is near enough."""
+    """Returns for each point whether the result is close enough."""
     bits, lowest, highest = REAL_DTYPES[dtype]
     epsilon, smallest, largest = 2.0**-bits, 2.0**lowest, 2.0**highest * (2 - 2.0**-bits)
     exact, value, x = points.exact[order], abs(points.exact[0]), abs(points.arguments[0]).astype(np.longdouble)
@@ -219,7 +218,7 @@ def _agree(name: str, dtype: str, mode: str, order: int, got: Any, points: Point
         size = np.maximum(np.maximum(size, value), 0.5) * factor
     roundings = ROUNDINGS + (INEXACT.get(name, 0) if order else 0)
     allowed = roundings * epsilon * (size + points.condition[order])
-    # Results below the smallest normal number may be 0: XLA, and NumPy's exp at times, do without subnormal numbers.
+    # Results below the smallest normal number may be 0: XLA, and sometimes NumPy's exp, have no subnormal numbers.
     allowed = allowed + 4 * smallest * np.maximum(1, x if name in FROM_OUTPUT else 0)
     if (name, order) in LESS_THAN_DOUBLE:
         allowed = allowed + LESS_THAN_DOUBLE[name, order] * size
@@ -229,7 +228,7 @@ def _agree(name: str, dtype: str, mode: str, order: int, got: Any, points: Point
         of_size, of_one = 1e-12 if name == "betainc" else 2e-11, 1e-13 if name == "igammac" else 0
         allowed = allowed + of_size * size + 1024 * smallest + of_one
     if mode == "xla" and name.startswith("bessel_k"):
-        exempt |= abs(exact) > largest / 8  # JAX's overflow a little early
+        exempt |= abs(exact) > largest / 8  # JAX's overflow slightly early
     if mode == "function" and dtype == "float32" and name in BESIDE_ONE and not order:
         allowed = allowed + epsilon * BESIDE_ONE[name]
     if mode == "xla" and name == "pow" and order == 2:

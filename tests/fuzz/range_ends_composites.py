@@ -1,9 +1,9 @@
-"""Reductions, losses and functions of complex numbers at the ends of the range of each dtype.
+"""Reductions, losses and functions of complex numbers at the limits of each dtype's range.
 
-The references are the lines `vector` of `tests/data/range_ends.txt.gz`: values, the gradient of their sum with weights,
-and the gradient of that gradient's. A seed chooses a function, a dtype and eager execution, a function or XLA; all
-points that the dtype can represent are rows of one array. No result may be NaN or infinite where the exact one is
-finite, and each is right but for a few roundings of the largest of its row, times the condition of the function.
+The references are the lines `vector` of `tests/data/range_ends.txt.gz`: values, the gradient of their weighted sum, and
+the second derivative. A seed selects a function, a dtype and an execution mode (eager, function or XLA); all points
+that the dtype can represent are rows of one array. No result may be NaN or infinite where the exact one is finite, and
+each must be correct up to a few roundings of the largest in its row, times the condition of the function.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 @functools.cache
 def references() -> dict[str, list[Any]]:
-    """For each function the rows of arguments, of values, of gradients and of second derivatives."""
+    """Returns the rows of arguments, values, gradients and second derivatives of each function."""
     rows: dict[str, list[list[str]]] = defaultdict(list)
     with gzip.open(REFERENCES, "rt") as file:
         for line in file:
@@ -70,7 +70,7 @@ def references() -> dict[str, list[Any]]:
                 rows[name].append(fields)
     found = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of results that overflow even a long double
+        warnings.simplefilter("ignore", RuntimeWarning)  # for results that overflow even a long double
         for name, lines in rows.items():
             x, *results = zip(*lines, strict=True)
             found[name] = [np.array([[float.fromhex(number) for number in row.split(",")] for row in x])]
@@ -80,7 +80,7 @@ def references() -> dict[str, list[Any]]:
 
 @functools.cache
 def cases() -> list[tuple[str, str]]:
-    """Every function in every dtype that it takes."""
+    """Returns every function in every dtype that it accepts."""
     found = [
         (name, dtype) for name in FUNCTIONS for dtype in REAL_DTYPES
         if not name.startswith("complex") or dtype in ("float32", "float64")
@@ -90,12 +90,12 @@ def cases() -> list[tuple[str, str]]:
 
 
 def disagreements(seed: int) -> list[str]:
-    """One function in one dtype and one mode, at all of its points."""
+    """Checks one function in one dtype and one mode at all its points."""
     return compare(*cases()[seed % len(cases())], mode_of(seed, len(cases())), random.Random(seed))
 
 
 def compare(name: str, dtype: str, mode: str, rng: random.Random) -> list[str]:
-    """Every result that is not the exact one, as far as the dtype allows."""
+    """Reports every result that is not exact within the accuracy of the dtype."""
     x, *exact = references()[name]
     kept = np.flatnonzero(representable(x, dtype, mode).all(axis=1))
     kept = kept[rng.sample(range(len(kept)), len(kept))]
@@ -133,13 +133,13 @@ def _run(name: str, x: Any, mode: str) -> list[Any]:
         derivatives = tf.function(derivatives, jit_compile=mode == "xla" or None)
     with np.errstate(all="ignore"):
         results = derivatives(tf.constant(x))
-        if mode == "function":  # the second call is the first that runs the graph
+        if mode == "function":  # the second call is the first one that runs the graph
             results = derivatives(tf.constant(x))
         return [y.numpy().astype(np.float64) for y in results]
 
 
 def _beyond(name: str, x: Any, size: Any, order: int, epsilon: float, smallest: float, largest: float) -> Any:
-    """Which rows have results that no rule reaches without numbers beyond the range, or without digits, on its way."""
+    """Returns which rows have results that no rule reaches without intermediate overflow or loss of all digits."""
     if name == "complex_div":  # NumPy adds the parts of the divisor
         return np.sum(abs(x[:, 2:].astype(np.longdouble)), axis=1, keepdims=True) > largest
     if name == "complex_pow":  # the exponent times the logarithm, an angle, and 1 / base
@@ -154,7 +154,7 @@ def _beyond(name: str, x: Any, size: Any, order: int, epsilon: float, smallest: 
 
 
 def _beyond_squares(name: str, dtype: str, size: Any) -> Any:
-    """Which rows have squares beyond the range, where the function is one of their sum, as in TensorFlow."""
+    """Returns which rows have squares out of range, if the function is one of their sum, as in TensorFlow."""
     if name not in ("l2_normalize", "norm", "std", "variance"):
         return np.zeros_like(size, bool)
     _, lowest, highest = REAL_DTYPES["float32" if dtype == "float16" else dtype]
@@ -168,7 +168,7 @@ def _agree(name: str, dtype: str, mode: str, order: int, got: Any, x: Any, resul
     size = np.max(abs(x), axis=1, keepdims=True).astype(np.longdouble)
     scale = np.max(abs(exact), axis=1, keepdims=True)
     if "softmax" in name or "logsumexp" in name:
-        # A rounding of the largest argument changes shares by as much as of 1, and values by itself.
+        # A rounding of the largest argument changes shares relative to 1, and values by itself.
         scale = np.maximum(scale, 1) * np.maximum(size, 1) if order else np.maximum(size, scale)
     elif order > 1 and name in ("euclidean_norm", "norm", "std"):  # of which each entry is a difference
         scale = np.maximum(scale, 9 / np.maximum(results[0], smallest))

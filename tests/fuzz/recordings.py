@@ -1,8 +1,8 @@
-"""Random tapes, saved and loaded: gradients as the live tape gives them, replays as the program gives them.
+"""Random tapes, saved and loaded: gradients equal those of the live tape, replays those of the program.
 
-A program is a list of instructions made from the seed alone. It is run under a tape, saved, loaded and asked; then run
-again on other inputs, which the loaded tape is given by `replay`. Programs have values of one dtype, real, complex or
-half, of several shapes, among them empty ones and single numbers.
+A program is a list of instructions determined by the seed. It runs under a tape, is saved, loaded and differentiated;
+then it runs again on other inputs, which the loaded tape gets through `replay`. Programs have values of one dtype,
+real, complex or half, with several shapes, including empty ones and scalars.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _has_rows(x: Any) -> bool:
 
 @tf.custom_gradient
 def twice_as_steep(x: Any) -> Any:
-    """Has a rule that uses what the function computed."""
+    """Has a rule that uses an intermediate result of the function."""
     y = tf.sin(x)
     return y, lambda g: 2 * g * y
 
@@ -91,13 +91,13 @@ class Program:
     def _instruction(self, rng: random.Random) -> Instruction:
         at, other = rng.randrange(1 << 20), rng.randrange(1 << 20)
         kind = rng.choice(KINDS)
-        # A draw in a branch or a loop of a function is one that a file has no words for.
+        # A file cannot represent a random draw in a branch or a loop of a function.
         allowed = sorted(set(UNARY) - {"drawn"}) if kind in CONTROL else sorted(UNARY)
         inner = [(rng.choice(allowed), rng.choice(sorted(BINARY))) for _ in range(rng.randint(1, 2))]
         return kind, at, other, rng.choice(sorted(UNARY)), rng.choice(sorted(BINARY)), inner, rng.choice("vw")
 
     def inputs(self, number: int) -> dict[str, Any]:
-        """The values of the leaves in run `number`."""
+        """Returns the values of the leaves in run `number`."""
         rng = np.random.default_rng([self.seed, number])
         dtype = tf.as_dtype(self.dtype)
         found = {}
@@ -107,7 +107,7 @@ class Program:
         return found
 
     def run(self, inputs: dict[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
-        """The tape, the targets, and the sources by name."""
+        """Returns the tape, the targets, and the sources by name."""
         tf.random.set_seed(self.seed)
         variables = {name: tf.Variable(inputs[name], name=name, dtype=self.dtype) for name in ("v", "w")}
         known = {name: tf.constant(inputs[name], self.dtype) for name in ("watched", "constant", "unused")}
@@ -141,7 +141,7 @@ class Program:
         elif kind in ("assign", "assign_add", "hidden_assign"):
             new = tf.sin(value) if value.shape == v.shape else 0.5 * v + tf.cast(tf.reduce_sum(value), self.dtype)
             if kind == "hidden_assign":
-                pool.append(v + 0)  # what is assigned where no tape records, before the first read, is the first value
+                pool.append(v + 0)  # assigned unrecorded before the first read: the initial value
                 with tape.stop_recording():
                     v.assign(0.25 * tf.ones_like(v))
             else:
@@ -191,7 +191,7 @@ class Program:
                 return tf.sin(a) * tf.cast(tf.reduce_sum(tf.range(count)), self.dtype)
 
             pool.append(tf.function(choose, autograph=False)(value, v))
-        elif kind == "loop_on_two_tapes":  # which is recorded op by op
+        elif kind == "loop_on_two_tapes":  # it is recorded op by op
             with tf.GradientTape() as inside:
                 inside.watch(value)
                 control = ("loop", "scan", "cond")[at % 3]
@@ -220,7 +220,7 @@ class Program:
 
 
 def _joined(f: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-    """`f(x, y)`, of their sums where the shapes do not broadcast."""
+    """Returns `f(x, y)`, of their sums if the shapes do not broadcast."""
     try:
         tf.broadcast_static_shape(x.shape, y.shape)
     except ValueError:
@@ -229,13 +229,13 @@ def _joined(f: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 
 def _kept_shape(f: Callable[[Any], Any], x: Any) -> Any:
-    """`f(x)` added up to something that broadcasts to the shape of x: in a loop, shapes stay."""
+    """Returns `f(x)` reduced to a shape that broadcasts to that of x: in a loop, shapes stay the same."""
     y = f(x)
     return y if y.shape == x.shape else tf.reduce_sum(y) * tf.ones_like(x)
 
 
 def flat(structure: Any) -> list[Any]:
-    """The gradients as arrays, or None."""
+    """Returns the gradients as arrays, or None."""
     found = structure if isinstance(structure, list) else [structure]
     parts: list[Any] = []
     for g in found:
@@ -247,7 +247,7 @@ def flat(structure: Any) -> list[Any]:
 
 
 def differ(expected: Any, found: Any, dtype: str) -> bool:
-    """Whether two lists of arrays, or None, are not the same but for rounding."""
+    """Returns whether two lists of arrays, or None, differ by more than rounding."""
     if len(expected) != len(found):
         return True
     for x, y in zip(expected, found, strict=True):
@@ -269,7 +269,7 @@ def differ(expected: Any, found: Any, dtype: str) -> bool:
 
 
 def disagreements(seed: int) -> list[str]:
-    """What the loaded tape gives otherwise than the live one, or than the program on other inputs."""
+    """Returns the differences between the loaded tape and the live one, or the program on other inputs."""
     with tempfile.TemporaryDirectory() as folder:
         return list(_disagreements(seed, os.path.join(folder, "step.tape")))
 
@@ -283,11 +283,11 @@ def _disagreements(seed: int, path: str) -> Any:
     weights = [tf.cast(0.5 + i, y.dtype) for i, y in enumerate(targets)] if program.weighted else None
     expected = flat(tape.gradient(targets, sources, output_gradients=weights))
     named = {"watched": known["watched"]}
-    if program.dtype != "bfloat16":  # which is computed in float32: no op is given the constant itself
+    if program.dtype != "bfloat16":  # it is computed in float32: no op gets the constant itself
         named["constant"] = known["constant"]
     description = f"{program.dtype} {program.leaves} {program.sources} {program.instructions}"
     if program.weighted:
-        tape.save(path, inputs=named)  # about the last question
+        tape.save(path, inputs=named)  # about the last gradient
     else:
         tape.save(path, target, sources, inputs=named)
     loaded = tf.load_tape(path)

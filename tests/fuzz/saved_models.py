@@ -1,9 +1,9 @@
-"""Random functions, saved and loaded: values, gradients and assignments are those of the live function.
+"""Random functions, saved and loaded: values, gradients and assignments equal those of the live function.
 
-With an interpreter that has TensorFlow, the same program is built there as well, and every way there is must give the
-numbers of the live function: TensorFlow loads what was saved here, and what TensorFlow saved is loaded here. A gradient
-that is None is None everywhere. TensorFlow may fail on its own SavedModel, as it does for custom gradients in branches
-and loops; on what was saved here it must not.
+With an interpreter that has TensorFlow, the same program is built there as well, and every path must give the numbers
+of the live function: TensorFlow loads what gradtape saved, and gradtape loads what TensorFlow saved. A gradient that is
+None is None everywhere. TensorFlow may fail on its own SavedModel, as it does for custom gradients in branches and
+loops, but not on gradtape's.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _loaded(folder: str, inputs: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 def _compare_with_tensorflow(live: dict[str, Any], answers: dict[str, Any], refused: list[str]) -> list[str]:
-    """What is wrong, given what TensorFlow does, and why the program could not be saved and loaded here, if so."""
+    """Returns differences from TensorFlow, given the reason why the program could not be saved and loaded, if any."""
     if refused and "save" in answers:
         return []  # TensorFlow cannot save it either
     problems = list(refused)
@@ -69,7 +69,7 @@ def _compare_with_tensorflow(live: dict[str, Any], answers: dict[str, Any], refu
 
 
 def _compare(who: str, wanted: dict[str, Any], found: dict[str, Any], may_raise: bool = False) -> list[str]:
-    """The differences between two results; see `programs.results`."""
+    """Returns the differences between two results; see `programs.results`."""
     if "load" in found:
         return [f"{who} cannot be loaded: {found['load']}"]
     problems = []
@@ -78,7 +78,7 @@ def _compare(who: str, wanted: dict[str, Any], found: dict[str, Any], may_raise:
         if isinstance(results, str):
             problems += [] if may_raise else [f"{who} gives {name}: {results}"]
             continue
-        kind = wanted[f"{name.partition(' ')[0]} values"][0][0]  # what is computed in a function has its target's dtype
+        kind = wanted[f"{name.partition(' ')[0]} values"][0][0]  # a value computed in a function has its target's dtype
         for i, (a, b) in enumerate(zip(values, results, strict=True)):
             difference = _difference(a, b, _TOLERANCES.get(kind, 1e-9))
             if difference:
@@ -87,7 +87,7 @@ def _compare(who: str, wanted: dict[str, Any], found: dict[str, Any], may_raise:
 
 
 def _difference(wanted: Any, found: Any, tolerance: float) -> str:
-    """How a tensor, as `programs` describes it, differs from the live one."""
+    """Returns how a tensor, as `programs` describes it, differs from the live one."""
     if wanted is None or found is None:
         return "" if wanted is found else f"is {found}, and live {wanted}"
     (dtype, a), (found_dtype, b) = wanted, found
@@ -100,7 +100,7 @@ def _difference(wanted: Any, found: Any, tolerance: float) -> str:
 
 
 class _TensorFlow:
-    """A process of another interpreter, which builds, saves and loads the programs with TensorFlow."""
+    """A process of another interpreter that builds, saves and loads the programs with TensorFlow."""
 
     def __init__(self, interpreter: str) -> None:
         program = Path(__file__).with_name("_tensorflow_loader.py")
@@ -109,7 +109,7 @@ class _TensorFlow:
         atexit.register(self._process.terminate)
 
     def ask(self, seed: int, ours: str | None, own: str) -> dict[str, Any]:
-        """What TensorFlow gives; see `_tensorflow_loader.answered`."""
+        """Returns TensorFlow's results; see `_tensorflow_loader.answered`."""
         assert self._process.stdin is not None and self._process.stdout is not None
         pickle.dump((seed, ours, own), self._process.stdin)
         self._process.stdin.flush()

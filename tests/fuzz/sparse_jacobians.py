@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians of random programs, against one call of `gradient` for each row."""
+"""Sparse Jacobians and Hessians of random programs, against one `gradient` call per row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._programs import Program, differs, gradients_by_rows, inputs
 
 
 def disagreements(seed: int) -> list[str]:
-    """Compares them where the program was drawn and at another point, half of the time one with many zeros."""
+    """Compares them where the program was drawn and at another point, which has many zeros in half of the cases."""
     rng = np.random.default_rng(seed)
     arrays = inputs(rng)
     program = Program(rng, [tf.constant(x) for x in arrays], int(rng.integers(2, 9)))
@@ -36,7 +36,7 @@ def _jacobians(rng: np.random.Generator, program: Program, at: list[np.ndarray])
         answers = tape.jacobian(y, sources, **({"sparse": True} | options))
         for k, (answer, own) in enumerate(zip(answers, expected, strict=True)):
             if not y.shape[0]:
-                continue  # there is no row, so nothing says whether there is a path
+                continue  # there is no row, so the path is unknown
             dense = None if answer is None else answer.toarray()
             found += differs(f"jacobian {options} by source {k}", dense, own, program.precision)
     return found

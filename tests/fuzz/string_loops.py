@@ -1,6 +1,6 @@
-"""Loops over strings in functions: random chains of loops, compared with the same on lists of Python's bytes.
+"""Loops over strings in functions: random chains of loops, compared with lists of Python bytes.
 
-Strings have no XLA, no zeros and no scalars of NumPy's own: loops that carry, scan and emit them take other ways.
+Strings have no XLA, no zeros and no NumPy scalars: loops that carry, scan and emit them use other code paths.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ STEPS: list[tuple[Callable[[tf.Tensor], tf.Tensor], Callable[[Words], Words]]] =
 
 
 def disagreements(seed: int) -> list[str]:
-    """Compares one chain of loops, in a function, with lists: twice with as many words, once with others."""
+    """Compares one chain of loops, in a function, with lists: twice with as many words, once with another number."""
     rng = np.random.default_rng(seed)
     chain = [STEPS[i] for i in rng.integers(0, len(STEPS), rng.integers(1, 4))]
 

@@ -1,8 +1,8 @@
-"""Tapes that follow assignments: random programs that update variables, compared with the same written functionally.
+"""Tapes that track assignments: random programs that update variables, compared with a functional version.
 
-A program is written once against cells. In one run a cell is a variable, which is read, assigned, scattered to and
-updated by optimizers under `GradientTape(track_assign=True)`. In the other a cell is a name for the latest tensor, and
-every update makes a new one: what a plain tape differentiates. Values and gradients must agree.
+A program is written once in terms of cells. In one run a cell is a variable, which is read, assigned, scattered to and
+updated by optimizers under `GradientTape(track_assign=True)`. In the other, a cell is a name for the latest tensor, and
+every update creates a new one, which a plain tape differentiates. Values and gradients must agree.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class VariableCell:
         self.trainable = trainable
 
     def read(self, how: int) -> Any:
-        """Its value, read in one of the ways there are."""
+        """Reads the value in one of the possible ways."""
         v = self.variable
         return [lambda: v * 1, v.read_value, v.value, lambda: tf.identity(v), lambda: tf.convert_to_tensor(v)][how]()
 
@@ -84,11 +84,11 @@ class TensorCell:
         self.trainable = trainable
 
     def read(self, how: int) -> Any:
-        """The latest tensor."""
+        """Returns the latest tensor."""
         return self.tensor * 1
 
     def update(self, kind: str, x: Any, at: Any = None) -> None:
-        """Makes the tensor that it is a name for from now on."""
+        """Replaces the latest tensor."""
         t = self.tensor
         if kind == "slice":
             numbers = tf.reshape(tf.range(tf.size(t)), t.shape)[at]
@@ -104,7 +104,7 @@ class TensorCell:
 
 
 class Program:
-    """A program that a seed stands for, with variables or with tensors."""
+    """The program of a seed, with variables or with tensors."""
 
     def __init__(self, seed: int, functional: bool) -> None:
         self._rng = rng = random.Random(seed)
@@ -127,7 +127,7 @@ class Program:
         self._statements = rng.randint(1, 10)
 
     def answers(self) -> tuple[list[tuple[str, Any]], Any]:
-        """The loss, the cells' latest values and all gradients, each with a name; and the dtype."""
+        """Returns the loss, the cells' latest values and all gradients, each with a name; and the dtype."""
         rng = self._rng
         sources = [(f"gradient of cell {i}", c.source) for i, c in enumerate(self._cells) if c.trainable]
         sources += [(f"gradient of input {i}", x) for i, x in enumerate(self._inputs)]
@@ -161,7 +161,7 @@ class Program:
         rng.choice(kinds)()
 
     def _value(self) -> Any:
-        """A tensor of the cells' shape, made of what there is."""
+        """Returns a tensor of the cells' shape, computed from existing values."""
         rng = self._rng
         x = rng.choice(self._pool) if rng.random() < 0.5 else rng.choice(self._cells).read(rng.randrange(5))
         y = rng.choice(self._cells).read(rng.randrange(5))
@@ -213,7 +213,7 @@ class Program:
             cell.update("assign", tf.sin(cell.read(0)) + 0.1 * x)
 
     def _slope(self) -> None:
-        """A plain tape inside: what is assigned after it may depend on a gradient."""
+        """A plain inner tape: later assignments may depend on its gradient."""
         rng = self._rng
         cell, x = rng.choice([c for c in self._cells if c.trainable] or [None]), self._value()
         if cell is None:
@@ -228,7 +228,7 @@ class Program:
         cell.update(rng.choice(["assign_sub", "assign"]), 0.3 * slope)
 
     def _tracked_slope(self) -> None:
-        """A tape inside that follows assignments too."""
+        """An inner tape that tracks assignments too."""
         rng = self._rng
         cell, x = rng.choice([c for c in self._cells if c.trainable] or [None]), self._value()
         if cell is None:
@@ -247,14 +247,14 @@ class Program:
         self._pool.append(tf.tanh(slope))
 
     def _paused(self) -> None:
-        """A value that is computed with no derivative."""
+        """A value computed without a derivative."""
         rng = self._rng
         x = self._value()
         cell = rng.choice(self._cells)
         cell.update(rng.choice(["assign", "assign_add"]), tf.stop_gradient(tf.tanh(x)))
 
     def _function(self) -> None:
-        """A function that reads and updates a cell: two calls of it."""
+        """A function that reads and updates a cell, called twice."""
         rng = self._rng
         cell, other = rng.choice(self._cells), rng.choice(self._cells)
         how, kind = rng.randrange(5), rng.choice(["assign", "assign_add"])
@@ -275,7 +275,7 @@ class Program:
         self._pool.append(tf.tanh(called(x)) + called(0.5 * x))
 
     def _optimized(self) -> None:
-        """One step or two of an optimizer, on a cell."""
+        """One or two steps of an optimizer on a cell."""
         rng = self._rng
         cell = next((c for c in self._cells if c.trainable), None)
         if cell is None:
@@ -291,7 +291,7 @@ class Program:
             apply(tape.gradient(loss, start), t)
 
     def _functional_step(self, name: str, cell: Any) -> Callable[[Any, int], None]:
-        # Keras, as on TensorFlow, has a rate of float32, and casts momenta and the powers of betas by way of it.
+        # Keras, as on TensorFlow, has a float32 learning rate, and casts momenta and the powers of betas through it.
         rate, beta, other = (float(np.float32(x)) for x in (0.1, 0.9, 0.999))
         first = second = tf.zeros_like(cell.tensor)
 

@@ -1,4 +1,4 @@
-"""The functions of `tf.keras.backend`, with which programs of earlier years are written: TensorFlow's numbers."""
+"""The functions of `tf.keras.backend`, used by older programs: TensorFlow's numbers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A model of Keras that was trained and saved on TensorFlow 2.21 goes on here: see tools/record_checkpoints.py."""
+"""A Keras model trained and saved on TensorFlow 2.21 continues on gradtape: see tools/record_checkpoints.py."""
 
 from pathlib import Path
 

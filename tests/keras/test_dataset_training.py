@@ -1,4 +1,4 @@
-"""`tf.data.Dataset` as the data of Keras' models."""
+"""`tf.data.Dataset` as the data of Keras models."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_an_infinite_dataset_needs_steps_per_epoch_and_goes_on_where_it_was():
     model().fit(data, epochs=3, steps_per_epoch=2, verbose=0, callbacks=[seen])
     assert seen.epochs == [2, 2, 2]
     in_order = [float(x[0]) for x in X]
-    assert taken == in_order[:48]  # no batch is read ahead to build the model with
+    assert taken == in_order[:48]  # no batch is read ahead to build the model
 
 
 def test_a_dataset_of_unknown_length_is_counted_in_the_first_epoch():
@@ -168,12 +168,12 @@ def test_no_data(built):
             model.predict(data, verbose=0)
 
 
-# The orders in which TensorFlow 2.21 goes through these six numbers, pass by pass, with these seeds.
+# The orders in which TensorFlow 2.21 iterates over these six numbers, pass by pass, with these seeds.
 PASSES = ["450213", "241035", "401253", "251430", "432510", "140235", "135042"]
 
 
 class Noted:
-    """A dataset of six numbers, `(x, y)` in batches of two, that notes each number as it is read."""
+    """A dataset of six numbers, `(x, y)` in batches of two, that records each number as it is read."""
 
     def __init__(self, change=lambda dataset: dataset):
         self.read = ""
@@ -200,7 +200,7 @@ def one_weight(built=True, **options):
 def test_fit_reads_the_passes_that_tensorflow_reads(built, options):
     noted = Noted()
     losses = one_weight(built, **options).fit(noted.dataset, epochs=3, verbose=0).history["loss"]
-    assert noted.read == PASSES[0] + PASSES[2] + PASSES[4]  # Keras begins one more pass at the end of each epoch
+    assert noted.read == PASSES[0] + PASSES[2] + PASSES[4]  # Keras starts an extra pass at the end of each epoch
     np.testing.assert_allclose(losses, [25.24451, 5.30409, 1.37147], rtol=1e-5)
 
 

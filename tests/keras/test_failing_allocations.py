@@ -1,4 +1,4 @@
-"""When memory is short, a step fails as a whole: variables and slots are as before it, and the next one is right."""
+"""If memory runs out, a step fails as a whole: variables and slots are unchanged, and the next step is correct."""
 
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ def by_optimizer():
             loss = loss_of(tf.convert_to_tensor(w)) + loss_of(tf.convert_to_tensor(v))
         optimizer.apply(tape.gradient(loss, [w, v]), [w, v])
 
-    # The count of steps goes up by itself in the end, for which nobody lacks memory.
+    # The step counter is incremented last, which needs no memory.
     return [w, v, *(slot for slot in optimizer.variables if slot is not optimizer.iterations)], step
 
 
@@ -84,7 +84,7 @@ def test_a_step_without_memory_changes_nothing(make, warm):
         if len(seen) < number:
             break
         if make is by_optimizer and raised and seen[number - 1] <= 8:
-            raised = np.allclose(variables[0].numpy(), after[warm][0], atol=1e-6)  # else it was the count of steps
+            raised = np.allclose(variables[0].numpy(), after[warm][0], atol=1e-6)  # otherwise it was the step counter
         assert_same(values(variables), after[warm if raised else warm + 1])
         if raised:
             step()

@@ -1,4 +1,4 @@
-"""`fit` within a memory budget: the same weights, less memory at a time."""
+"""`fit` within a memory budget: the same weights, with less memory."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""`check_gradients` of Keras models, which compute in float32: right ones are right, wrong ones are found."""
+"""`check_gradients` of Keras models, which compute in float32: accepts correct ones, finds wrong ones."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ class Attention(layers.Layer):
 
 
 class Planted(layers.Layer):
-    """The identity, with a gradient that is `factor` times the right one."""
+    """The identity, with a gradient that is `factor` times the correct one."""
 
     def __init__(self, factor):
         super().__init__()
@@ -90,7 +90,7 @@ def test_arguments_of_float64_and_a_compiled_call():
     check_gradients(compiled, x).assert_ok()
     before = compiled.experimental_get_tracing_count()
     compiled(tf.constant(x))
-    assert compiled.experimental_get_tracing_count() == before  # it is a graph still
+    assert compiled.experimental_get_tracing_count() == before  # it is still a graph
     wrong, x = made("dense", Planted(1.01))
     assert not check_gradients(tf.function(wrong), x, orders=(1,)).ok
 

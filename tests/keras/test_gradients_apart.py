@@ -142,7 +142,7 @@ def test_cosines_between_examples_and_where_there_is_no_gradient():
     with pytest.raises(ValueError, match="a loss for each example"):
         tape.cosines(nothing, w, per="example")
     with pytest.raises(ValueError, match="none of the losses depends"):
-        tape.cosines([losses[0], nothing], w)  # cut out outside of the block
+        tape.cosines([losses[0], nothing], w)  # sliced outside the block
     with pytest.raises(ValueError, match="real numbers"):
         tape.cosines(losses, tf.Variable([1]))
 
@@ -202,4 +202,4 @@ def test_bad_questions(target, options, message):
         y = target(w * 1.0)
     with pytest.raises(ValueError, match=message):
         tape.gradient(y, w, **options)
-    assert tape.gradient(y, w) is not None  # nothing was used up
+    assert tape.gradient(y, w) is not None  # the tape is still usable

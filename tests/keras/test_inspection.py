@@ -1,4 +1,4 @@
-"""What a tape says about a step of a Keras model: its layers by name."""
+"""What a tape reports about a step of a Keras model: its layers by name."""
 
 import numpy as np
 

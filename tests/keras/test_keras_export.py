@@ -1,4 +1,4 @@
-"""`model.export`: a SavedModel with the forward pass, for any batch and any length."""
+"""`model.export`: a SavedModel of the forward pass, for any batch size and any length."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def served(model, folder):
 
 
 def test_a_saved_model_serves_its_outputs(tmp_path):
-    """`tf.saved_model.save` of a model whose inputs are known gives it `serving_default`, as on TensorFlow."""
+    """`tf.saved_model.save` of a model with known inputs gives it `serving_default`, as on TensorFlow."""
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.BatchNormalization()])
     x = np.arange(8.0, dtype=np.float32).reshape(2, 4)
     serve = served(model, tmp_path / "sequential")["serving_default"]

@@ -1,4 +1,4 @@
-"""The gradients of every layer of Keras against finite differences in float64, eagerly and in a traced function."""
+"""The gradients of every Keras layer against finite differences in float64, eagerly and in a traced function."""
 
 import importlib
 import inspect
@@ -125,7 +125,7 @@ def test_no_layer_is_forgotten():
 
 
 def made(name):
-    """The layer, its inputs, and a function that gives a number for values of the inputs."""
+    """Returns the layer, its inputs, and a scalar function of the inputs."""
     keras.utils.set_random_seed(1)
     options, shapes = CASES[name]
     options = {key: value() if inspect.isfunction(value) else value for key, value in options.items()}
@@ -150,7 +150,7 @@ def made(name):
         return layer(values if several else values[0], **given)
 
     call(*inputs)
-    for variable in layer.trainable_variables:  # biases start at zero, and gammas at one
+    for variable in layer.trainable_variables:  # biases are initially zero, and gammas one
         variable.assign(variable + rng.uniform(-0.2, 0.2, variable.shape))
     seeds = [(g, np.asarray(g.state)) for g in layer._flatten_layers() for g in getattr(g, "_seed_generators", [])]
     kept = [(v, np.asarray(v)) for v in layer.non_trainable_variables]

@@ -1,4 +1,4 @@
-"""How Keras comes to run on gradtape: in fresh processes, since a process has one backend."""
+"""How Keras loads the gradtape backend: in fresh processes, because a process has one backend."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import gradtape as tf
 
 
 def python(program, **environment):
-    """What a program prints, errors included."""
+    """Returns what a program prints, including errors."""
     inherited = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
     done = subprocess.run(
         [sys.executable, "-c", program], env={**inherited, **environment}, capture_output=True, text=True
@@ -52,7 +52,7 @@ def test_a_version_of_keras_that_was_not_tested():
 
 
 def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():
-    """Lookup tables and the like compute with another library, on values: such a model ends up running eagerly."""
+    """Lookup tables and similar layers compute with another library on values: such a model runs eagerly."""
     runs, keras = [], tf.keras
 
     class Lookup(keras.layers.Layer):
@@ -74,7 +74,7 @@ def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():
     data, steps = np.random.default_rng(0).choice([10, 20, 30], (320, 3)), 40
     losses = [model.fit(data, np.ones((320, 1)), batch_size=8, verbose=0).history["loss"][0] for _ in range(3)]
     assert losses[-1] < 0.5 * losses[0]
-    # A batch that comes again may find the graph of one of the first steps.
+    # A repeated batch may find the graph of one of the first steps.
     assert 3 * steps - 20 <= len(runs) <= 3 * steps + 20
     found = model.predict(np.array([[10, 20, 30]]), verbose=0)
     expected = model(np.array([[10, 20, 30]]))

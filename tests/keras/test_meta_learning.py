@@ -16,7 +16,7 @@ OPTIMIZERS = {
 
 
 class Sinusoid:
-    """A small model that is fitted to a sinusoid in a few inner steps, and then judged on other points: MAML's task."""
+    """A small model that is fitted to a sinusoid in a few inner steps and evaluated on other points: MAML's task."""
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""What a tape says of gradients that Keras' models do not have."""
+"""What a tape reports about missing gradients of Keras models."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What Keras is given wrong on gradtape: its own errors, nothing half-loaded, nothing executed from a file."""
+"""Invalid input to Keras on gradtape: Keras' own errors, nothing half-loaded, nothing executed from a file."""
 
 import os
 import zipfile
@@ -31,7 +31,7 @@ def test_inputs_of_a_wrong_shape(shape, call):
     for before, after in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(before, after)
     assert int(model.optimizer.iterations) == 0
-    assert np.isfinite(model.fit(X, Y, verbose=0).history["loss"]).all()  # the model is as good as before
+    assert np.isfinite(model.fit(X, Y, verbose=0).history["loss"]).all()  # the model is still usable
 
 
 def test_targets_of_a_wrong_shape():
@@ -90,7 +90,7 @@ def test_nan_stops():
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A small model in a file."""
+    """Saves a small model to a file."""
     path = tmp_path_factory.mktemp("models") / "model.keras"
     network().save(path)
     return path.read_bytes()
@@ -126,7 +126,7 @@ def test_a_file_with_a_wrong_byte_is_refused_or_right(saved, tmp_path):
         path.write_bytes(data)
         try:
             model = keras.models.load_model(path)
-        except Exception as error:  # a wrong byte may be anything: names, sizes, JSON, compressed data
+        except Exception as error:  # a wrong byte may be in names, sizes, JSON or compressed data
             assert str(error)
         else:
             np.testing.assert_array_equal(model(X), right)

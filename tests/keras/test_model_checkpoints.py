@@ -1,4 +1,4 @@
-"""Checkpoints of Keras' models and optimizers."""
+"""Checkpoints of Keras models and optimizers."""
 
 import numpy as np
 

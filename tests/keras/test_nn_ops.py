@@ -141,13 +141,13 @@ CASES = {
     ),
     "sobel_edges": (lambda x: ops.image.sobel_edges(x, "channels_first"), FIRST),
 }  # fmt: skip
-# These read values while they run, or draw: one member after the other.
+# These read values while they run, or draw random numbers: one member at a time.
 BY_VALUE = {"elastic_transform", "ctc_loss"}
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_names_and_signatures(subject):
-    """Those of Keras' NumPy backend, read from its source: that backend's place is taken."""
+    """The reference is the source of Keras' NumPy backend, which gradtape replaces in this process."""
     backend = getattr(importlib.import_module("keras.src.backend"), subject)
     source = Path(importlib.import_module("keras").__file__).parent / "src" / "backend" / "numpy" / f"{subject}.py"
     for function in ast.parse(source.read_text()).body:

@@ -84,7 +84,7 @@ CASES = {
     "vectorize": (lambda x: ops.vectorize(lambda row: ops.sum(row) * row, signature="(n)->(n)")(x), A),
     "where": (lambda x, y: ops.where(A > 0.6, x, y), A, B),
 }  # fmt: skip
-BY_VALUE = {"bincount", "unique"}  # what they return has a shape that depends on values
+BY_VALUE = {"bincount", "unique"}  # the shape of their result depends on values
 
 
 def _close(found, expected):

@@ -1,4 +1,4 @@
-"""Optimizers as TensorFlow's users call them."""
+"""Optimizers as used on TensorFlow."""
 
 import logging
 
@@ -76,7 +76,7 @@ def test_update_follows_changed_hyperparameters():
     assert float(v.value) == 0.25
 
 
-# The first weights [1.5, -0.25] after 20 steps down (x² - 1)² / 4, in float64, under Keras on TensorFlow 2.21.
+# The initial weights [1.5, -0.25] after 20 steps on (x² - 1)² / 4, in float64, under Keras on TensorFlow 2.21.
 AFTER_20_STEPS = [
     ("Adadelta", {}, [1.4970449770861454, -0.2529762788824753]),
     ("Adafactor", {}, [1.0000309861195427, -0.9999999999906276]),
@@ -130,7 +130,7 @@ def tensorflow_numerics():
 
 def embedding_losses(optimizer, options, run_eagerly):
     keras.utils.set_random_seed(2)
-    x = np.array([[1, 2, 2, 5], [2, 2, 3, 1], [7, 7, 7, 7], [0, 1, 2, 3]])  # rows that are named twice
+    x = np.array([[1, 2, 2, 5], [2, 2, 3, 1], [7, 7, 7, 7], [0, 1, 2, 3]])  # duplicate rows
     y = np.array([[1.0], [2.0], [-1.0], [0.5]], "float32")
     model = keras.Sequential([keras.layers.Embedding(9, 3), keras.layers.Flatten(), keras.layers.Dense(1)])
     model.compile(make_clipped(optimizer, **options), "mse", run_eagerly=run_eagerly)
@@ -161,7 +161,7 @@ def test_embeddings_train_as_with_dense_gradients_otherwise():
 
 
 def test_a_warning_of_retracing_names_what_the_program_calls(caplog, monkeypatch):
-    monkeypatch.setattr(function, "_MOST_WARNINGS", 10**6)  # other tests may have had all there are
+    monkeypatch.setattr(function, "_MOST_WARNINGS", 10**6)  # other tests may have used all of them
 
     def train(optimizer):
         v = tf.Variable([1.0, 2.0])
@@ -215,7 +215,7 @@ def losses_under_a_scale_that_grows(run_eagerly, by_fit):
 
 @pytest.mark.parametrize("by_fit", [False, True])
 def test_a_scale_of_the_loss_that_grows_is_read_by_a_step_that_built_the_optimizer(by_fit):
-    """`scale_loss` takes the initial scale until the optimizer is built: the step must be traced again after that."""
+    """`scale_loss` uses the initial scale until the optimizer is built: the step must be retraced after that."""
     eager = losses_under_a_scale_that_grows(run_eagerly=True, by_fit=by_fit)
     np.testing.assert_allclose(losses_under_a_scale_that_grows(run_eagerly=False, by_fit=by_fit), eager, rtol=1e-3)
 

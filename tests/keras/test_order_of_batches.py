@@ -1,4 +1,4 @@
-"""`fit(shuffle=)` with a seed trains on arrays in the order in which Keras does on TensorFlow."""
+"""`fit(shuffle=)` with a seed trains on arrays in the same order as Keras on TensorFlow."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_losses_are_those_of_keras_on_tensorflow(shuffle, options, expected):
 
 
 def order(seed):
-    """The order of ten rows in `fit`, with a seed for NumPy alone."""
+    """Returns the order of ten rows in `fit`, with a seed for NumPy only."""
     seen = []
 
     class Noting(keras.Model):

@@ -1,4 +1,4 @@
-"""Layers that prepare data: inside `Dataset.map` and inside a model, the same numbers as by hand."""
+"""Preprocessing layers: the same results inside `Dataset.map`, inside a model and by hand."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_training_on_augmented_images(where):
 WORDS = [["b", "a", "b"], ["c", "b", "a"]]
 LETTERS = [["A"], ["B"], ["C"], ["D"]]
 PAIR = (np.array(["A", "B", "A", "B", "A"]), np.array([101, 101, 101, 102, 102]))
-TEXT = {  # what Keras gives on TensorFlow
+TEXT = {  # Keras' result on TensorFlow
     "strings": (
         lambda: adapted(layers.StringLookup(num_oov_indices=3), WORDS), [["a", "x"], ["y", "zz"]], [[4, 2], [2, 1]],
     ),

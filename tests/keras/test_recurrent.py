@@ -15,7 +15,7 @@ MASK = np.array([[1, 1, 1, 1, 1], [0, 1, 1, 0, 0], [1, 1, 0, 1, 0]], bool)
 
 
 def pair(kind, **options):
-    """A layer with the fused loop, and the same with Keras' loop over cells."""
+    """Returns a layer with the fused loop, and the same with Keras' loop over cells."""
     made = []
     for use_cudnn in ("auto", False):
         keras.utils.set_random_seed(3)

@@ -1,4 +1,4 @@
-"""A cross entropy of what softmax or sigmoid has made is computed from the logits, as Keras does on TensorFlow."""
+"""A cross entropy of the output of softmax or sigmoid is computed from the logits, as Keras does on TensorFlow."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_saturated_activation_still_trains(case, kind, how):
         model.compile(keras.optimizers.SGD(1.0), loss, **options)
         found = model.train_on_batch(X, label)
         moved = [model.get_weights()[0] - kernel, model.get_weights()[1]]
-    # TensorFlow looks for the logits of its own functions in graphs only, and does not look through other ops.
+    # TensorFlow looks for logits of its own functions in graphs only, and not through other ops.
     if kind == "reshaped" or (kind == "tf_nn" and how in ("tape", "eager")):
         expected, norm = 15.94238 if case == "binary" else 16.11809, 0.0
     np.testing.assert_allclose(float(found), expected, rtol=1e-5)

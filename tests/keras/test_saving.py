@@ -1,4 +1,4 @@
-"""Models on disk: written and read."""
+"""Saving and loading models."""
 
 from pathlib import Path
 

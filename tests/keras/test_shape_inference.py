@@ -1,4 +1,4 @@
-"""Finding out the shapes of a model that is not built, by running it, leaves no trace: TensorFlow's first weights."""
+"""Inferring the shapes of an unbuilt model by running it has no side effects: TensorFlow's initial weights."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_a_symbolic_call_draws_for_the_weights_only(made):
 
 
 class Misstated(keras.layers.Dense):
-    """A layer whose rule gives the shape it was first asked for, as that of keras-tcn does."""
+    """A layer whose rule returns the first shape it was asked for, as keras-tcn's does."""
 
     def build(self, shape):
         super().build(shape)

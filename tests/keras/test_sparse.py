@@ -1,4 +1,4 @@
-"""Sparse tensors and slices through Keras: what stays sparse, gradients of kernels, training on sparse batches."""
+"""Sparse tensors and slices in Keras: what stays sparse, gradients of kernels, training on sparse batches."""
 
 import numpy as np
 import pytest

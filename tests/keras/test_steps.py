@@ -1,4 +1,4 @@
-"""How `fit` runs its steps: planned on NumPy first, compiled by XLA where batches of a shape keep coming."""
+"""How `fit` runs its steps: planned on NumPy first, compiled by XLA for recurring batch shapes."""
 
 import gc
 import logging
@@ -29,7 +29,7 @@ def data(count):
 
 
 def test_what_comes_often_is_compiled_and_gives_the_same():
-    x, y = data(45 * 4 + 2)  # the last batch is a smaller one, and rare
+    x, y = data(45 * 4 + 2)  # the last batch is smaller, and rare
     found = {}
     for way in ("auto", False, True):
         model = network(jit_compile=way)
@@ -98,7 +98,7 @@ def test_memory_does_not_grow_with_epochs():
             gc.collect()
             sizes.append((tracemalloc.get_traced_memory()[0], len(jax.live_arrays())))
 
-        # Until XLA has taken over, in the third epoch, there is something new in each.
+        # Until XLA takes over, in the third epoch, each epoch has new traces.
         model.fit(x, y, batch_size=8, epochs=4, validation_data=(x, y), verbose=0)
         tracemalloc.start()
         try:
@@ -107,7 +107,7 @@ def test_memory_does_not_grow_with_epochs():
         finally:
             tracemalloc.stop()
         host, device = zip(*sizes, strict=True)
-        assert host[-1] - host[2] < 100_000  # one batch kept at every step would be seven times as much
+        assert host[-1] - host[2] < 100_000  # keeping one batch per step would take seven times as much
         assert device[-1] <= device[2]
 
 

@@ -1,4 +1,4 @@
-"""Keras' callback for TensorBoard: what it writes with `tf.summary`."""
+"""Keras' TensorBoard callback: what it writes with `tf.summary`."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ Event = pytest.importorskip("tensorboardX.proto.event_pb2").Event
 
 
 def tags(folder):
-    """The tags and steps in a folder's event file, whose records are a length, its checksum, the data, its checksum."""
+    """Returns the tags and steps in an event file; a record is a length, its checksum, the data, its checksum."""
     (file,) = folder.iterdir()
     data, found = file.read_bytes(), set()
     while data:

@@ -1,4 +1,4 @@
-"""`fit` and its kin, custom steps, and loops by hand, which must agree."""
+"""`fit` and similar methods, custom steps and hand-written loops must agree."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`keras.utils` makes `tf.data` datasets with TensorFlow on every backend: here they are gradtape's."""
+"""`keras.utils` creates `tf.data` datasets with TensorFlow on every backend: here with gradtape."""
 
 import numpy as np
 
@@ -77,4 +77,4 @@ def test_class_weights_of_a_dataset():
     model.compile("sgd", "mse")
     batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
     loss = model.fit(batches, class_weight={0: 1.0, 1: 3.0}, shuffle=False, verbose=0).history["loss"][0]
-    np.testing.assert_allclose(loss, 6 / 4, rtol=1e-6)  # zero is predicted: 1 is missed twice, and weighs 3
+    np.testing.assert_allclose(loss, 6 / 4, rtol=1e-6)  # zero is predicted: 1 is missed twice, with weight 3

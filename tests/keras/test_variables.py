@@ -1,4 +1,4 @@
-"""Keras' variables where gradtape takes variables: tapes, optimizers, functions."""
+"""Keras variables wherever gradtape accepts variables: tapes, optimizers, functions."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""Programs as people write them whose gradients are lost, and healthy ones, for `gradtape run --trace`.
+"""Realistic programs whose gradients are lost, and healthy ones, for `gradtape run --trace`.
 
-Of each lost gradient: its kind, the cause, what the sentence must say, and the program, in which the line that did it
-is marked with `# here`.
+Each lost gradient has its kind, the cause, text that the explanation must contain, and the program, in which the faulty
+line is marked with `# here`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Lost(NamedTuple):
-    """A program and what is to be said about it."""
+    """A program and its expected explanation."""
 
     kind: str  # None, zero or not finite
     cause: str
@@ -31,7 +31,7 @@ def lost(name: str, kind: str, cause: str, says: tuple[str, ...], program: str, 
 
 
 def healthy(name: str, program: str) -> None:
-    """Adds a program of which nothing may be said."""
+    """Adds a program that must not be reported."""
     HEALTHY[name] = TF + program.strip("\n") + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Gradients that are None as an op, an integer, Python or `stop_gradient` cuts the way."""
+"""Gradients that are None because an op, an integer, Python or `stop_gradient` breaks the path."""
 
 from . import lost
 

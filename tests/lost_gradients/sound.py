@@ -1,4 +1,4 @@
-"""Programs that lose nothing: nothing may be said of them."""
+"""Healthy programs: nothing may be reported."""
 
 from . import healthy
 

@@ -1,4 +1,4 @@
-"""Gradients that are None as the tape has no way from the target to the source."""
+"""Gradients that are None because the tape has no path from the target to the source."""
 
 from . import lost
 

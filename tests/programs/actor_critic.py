@@ -1,4 +1,4 @@
-"""Actor and critic of the tutorial: a whole episode in a `tf.function`, the environment behind `tf.numpy_function`."""
+"""The actor-critic tutorial: a whole episode in a `tf.function`, the environment behind `tf.numpy_function`."""
 
 import numpy as np
 import tensorflow as tf
@@ -6,7 +6,7 @@ from tensorflow.keras import layers
 
 
 class Environment:
-    """A point that is pushed left or right; the episode ends when it is far away, or late."""
+    """A point that is pushed left or right; the episode ends when it is far away, or after some steps."""
 
     def reset(self):
         self.noise = np.random.RandomState(0)

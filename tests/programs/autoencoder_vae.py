@@ -1,4 +1,4 @@
-"""A variational autoencoder whose noise is drawn without a seed of its own, with a `train_step` and trackers."""
+"""A variational autoencoder with noise drawn without its own seed, a `train_step` and trackers."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Gradients on their way to the optimizer: clipped, accumulated over small batches, checked, and scaled by hand."""
+"""Processing of gradients: clipped, accumulated over small batches, checked, and scaled by hand."""
 
 import numpy as np
 import tensorflow as tf

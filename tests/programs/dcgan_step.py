@@ -8,7 +8,7 @@ rng = np.random.RandomState(2)
 
 
 def settle(model):
-    """Weights that every machine has the same."""
+    """Sets weights that are the same on every machine."""
     model.set_weights([(rng.normal(size=w.shape) * 0.1).astype("float32") for w in model.get_weights()])
     return model
 

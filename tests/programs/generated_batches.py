@@ -1,4 +1,4 @@
-"""Batches from a Python generator, whose number is told, for an embedding under Adam with a schedule."""
+"""Batches from a Python generator of declared length, for an embedding under Adam with a schedule."""
 
 import keras
 import numpy as np
@@ -10,7 +10,7 @@ keras.utils.set_random_seed(23)
 def batches():
     order = np.random.default_rng(9)
     for _ in range(6):
-        rows = order.permutation(40)[:16]  # no row twice: Adam's result depends on how entries of one row are added
+        rows = order.permutation(40)[:16]  # no duplicate rows, whose sums Adam's result depends on
         yield rows.astype("int32").reshape(8, 2), (rows.reshape(8, 2).sum(1) / 40).astype("float32")
 
 

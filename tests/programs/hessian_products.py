@@ -1,4 +1,4 @@
-"""Products with a Hessian in four ways, eagerly and in a function; Keras' variables and the variables they hold."""
+"""Hessian products in four ways, eagerly and in a function; Keras variables and the variables they hold."""
 
 import numpy as np
 import tensorflow as tf

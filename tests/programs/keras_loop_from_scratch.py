@@ -1,4 +1,4 @@
-"""Keras' guide to writing a training loop from scratch: metrics, regularisation, tf.function, evaluation."""
+"""Keras' guide to writing a training loop from scratch: metrics, regularization, tf.function, evaluation."""
 
 import keras
 import numpy as np

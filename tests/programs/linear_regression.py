@@ -1,4 +1,4 @@
-"""A line through points, by hand: two variables of different shapes, and three ways to take a step."""
+"""Linear regression by hand: two variables of different shapes, and three ways to take a step."""
 
 import numpy as np
 import tensorflow as tf

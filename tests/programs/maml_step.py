@@ -1,4 +1,4 @@
-"""A step of MAML: the gradient of what a model loses after an inner gradient step, through that step."""
+"""A step of MAML: the gradient of a model's loss after an inner gradient step, through that step."""
 
 import numpy as np
 import tensorflow as tf

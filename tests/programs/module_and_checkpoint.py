@@ -1,4 +1,4 @@
-"""A tf.Module that is built when first called, saved in the middle of training, and restored."""
+"""A tf.Module that is built in its first call, saved in the middle of training, and restored."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Several inputs and outputs: a loss, a weight and metrics for each output, and weights for single examples."""
+"""Several inputs and outputs: a loss, a weight and metrics per output, and sample weights."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Reading text with CTC as Keras' example does, with functions of `tf.keras.backend`; and old losses made of these."""
+"""Text recognition with CTC as in Keras' example, with functions of `tf.keras.backend`; and older losses."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""A two-tower recommender: names looked up by `StringLookup`, embeddings, a dot product, weights for each rating."""
+"""A two-tower recommender: names looked up by `StringLookup`, embeddings, a dot product, weights per rating."""
 
 import keras
 import numpy as np

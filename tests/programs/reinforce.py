@@ -1,4 +1,4 @@
-"""REINFORCE on a corridor: a policy, discounted returns, stop_gradient, and a baseline that learns too."""
+"""REINFORCE on a corridor: a policy, discounted returns, stop_gradient, and a learned baseline."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Where a classifier looks: saliency, integrated gradients and an adversarial step, all gradients by the input."""
+"""What a classifier attends to: saliency, integrated gradients and an adversarial step, all gradients for the input."""
 
 import numpy as np
 import tensorflow as tf

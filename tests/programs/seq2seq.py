@@ -1,4 +1,4 @@
-"""LSTMs that encode and decode, with attention, reverse sequences of digits: masks, states, teacher forcing."""
+"""Encoder and decoder LSTMs with attention reverse sequences of digits: masks, states, teacher forcing."""
 
 import keras
 import numpy as np

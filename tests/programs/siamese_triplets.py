@@ -1,4 +1,4 @@
-"""A siamese network with a triplet loss: `call` takes three inputs, `train_step` and `test_step` are its own."""
+"""A siamese network with a triplet loss: `call` takes three inputs, with custom `train_step` and `test_step`."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""A causal transformer block with layers of one's own, trained by `fit` with a schedule of the learning rate."""
+"""A causal transformer block with custom layers, trained by `fit` with a learning rate schedule."""
 
 import keras
 import numpy as np

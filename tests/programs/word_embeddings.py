@@ -1,4 +1,4 @@
-"""Skip-grams with negative samples: gradients of an embedding are IndexedSlices, and optimizers take them."""
+"""Skip-grams with negative sampling: gradients of an embedding are IndexedSlices, which optimizers accept."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,6 +1,7 @@
-"""Random programs, and the law that they are for: eager ≡ function ≡ XLA, in every call.
+"""Random programs that check the invariant eager ≡ function ≡ XLA, in every call.
 
-`catalogue.py` lists the statements there are, `generator.py` makes programs of them, `program.py` prints a program as
-Python source that runs alone, `comparison.py` runs it in every way and says where the results part, `shrinking.py`
-takes out whatever a failure does not need. `python -m random_programs` (`make fuzz`) does it for as long as one likes.
+`catalogue.py` lists the possible statements, `generator.py` generates programs from them, `program.py` prints a program
+as self-contained Python source, `comparison.py` runs it in every mode and reports where the results diverge,
+`shrinking.py` removes everything that a failure does not need. `python -m random_programs` (`make fuzz`) runs any
+number of programs.
 """

@@ -1,6 +1,6 @@
-"""`python -m random_programs --count N --seed SEED`: programs, one after the other, until one wants no more.
+"""`python -m random_programs --count N --seed SEED`: generates and checks programs.
 
-With `--tensorflow PYTHON`, an interpreter that has TensorFlow, each program is compared with what it gives, too.
+With `--tensorflow PYTHON`, an interpreter that has TensorFlow, each program is also compared with TensorFlow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .under_tensorflow import interpreter
 
 
 def main() -> int:
-    """The number of failures is printed; the exit code is 1 if there were any."""
+    """Prints the number of failures; the exit code is 1 if there are any."""
     parser = argparse.ArgumentParser(prog="random_programs", description="eager ≡ function ≡ XLA on random programs")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")

@@ -267,7 +267,7 @@ BODIES = [
     "tf.square({z}) / (1.0 + tf.square({z}))", "tf.reshape(tf.reshape({z}, [-1]), tf.shape({z}))",
 ]  # fmt: skip
 
-# How often a statement is of a list, and the list.
+# The lists of statements and their frequencies.
 CATALOGUE = [
     (14, [f"tf.{name}({{a:f}})" for name in UNARY]),
     (10, GUARDED), (14, BINARY), (6, SCALARS), (5, INTEGERS), (9, BOOLEANS), (9, REDUCTIONS), (12, SHAPES),

@@ -1,8 +1,8 @@
-"""A program run in every way, and where the results part.
+"""Runs a program in every mode and finds where the results diverge.
 
-What rounding may explain is measured, not guessed: the program is also run eagerly with every value that a statement
-gives moved by some units in the last place. Where that moves a result, so may another order of summation; where it
-makes infinities and NaNs come or go, nothing is said.
+The effect of rounding is measured: the program also runs eagerly with every value of a statement perturbed by some
+units in the last place. Where that changes a result, so may another order of summation; where it creates or removes
+infinities and NaNs, nothing is reported.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .program import Program
 from .under_tensorflow import outcome as outcome_under_tensorflow
 
 _RELATIVE = {"float64": 1e-9, "complex128": 1e-9, "float32": 3e-5, "complex64": 3e-5, "float16": 5e-3, "bfloat16": 5e-2}
-_AMPLIFIED = 60  # times what moving values by a few units in the last place does
-_MOVED = 3  # times that the program is run like this
+_AMPLIFIED = 60  # times the effect of perturbing values by a few units in the last place
+_MOVED = 3  # number of perturbed runs
 
-Outcome = list[Any]  # for each call: the arrays that came out and the variables, or an exception
+Outcome = list[Any]  # for each call: the resulting arrays and the variables, or an exception
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "eager": lambda f: f, "function": tf.function, "xla": lambda f: tf.function(f, jit_compile=True),
@@ -34,7 +34,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 
 
 def loaded(source: str, name: str) -> dict[str, Any]:
-    """The names that the source defines; the code is found by those who look for it."""
+    """Returns the names that the source defines; its source is available to `inspect`."""
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     scope: dict[str, Any] = {}
     exec(compile(source, name, "exec"), scope)
@@ -42,13 +42,13 @@ def loaded(source: str, name: str) -> dict[str, Any]:
 
 
 def run(program: Program, way: str) -> Outcome:
-    """What comes out of each call, up to the first that fails."""
+    """Returns the result of each call, up to the first that fails."""
     scope = loaded(program.source(), f"<random program {program.seed}>")
     return outcome(scope, WAYS[way])
 
 
 def outcome(scope: dict[str, Any], compiled: Any, *jitter: Any) -> Outcome:
-    """The same of a program that is loaded."""
+    """The same for a loaded program."""
     results: Outcome = []
     logger = logging.getLogger("gradtape")
     level = logger.level
@@ -70,7 +70,7 @@ def outcome(scope: dict[str, Any], compiled: Any, *jitter: Any) -> Outcome:
 
 
 class _Jitter:
-    """Moves values by up to four units in the last place; flushes those too small to be normal if told."""
+    """Perturbs values by up to four units in the last place; optionally flushes subnormal ones."""
 
     def __init__(self, seed: int, flush: bool) -> None:
         self._rng, self._flush = np.random.default_rng(seed), flush
@@ -88,7 +88,7 @@ class _Jitter:
 
 
 def moved_runs(program: Program) -> list[Outcome]:
-    """Eager runs in which values are moved."""
+    """Returns eager runs with perturbed values."""
     scope = loaded(program.source(jitter=True), f"<moved program {program.seed}>")
     return [outcome(scope, WAYS["eager"], _Jitter(i, bool(program.wild) and i == 0)) for i in range(_MOVED)]
 
@@ -96,14 +96,14 @@ def moved_runs(program: Program) -> list[Outcome]:
 def disagreements(
     program: Program, ways: tuple[str, ...] = ("function", "xla"), tensorflow: TensorFlow | None = None
 ) -> list[str]:
-    """Where these ways part from the eager one, in words; the way "tensorflow" is TensorFlow, eagerly."""
+    """Describes where these modes differ from the eager one; the mode "tensorflow" is TensorFlow, eagerly."""
     expected = run(program, "eager")
     moved: list[Outcome] = []
     found = []
     for way in ways:
         if way == "tensorflow":
             got = (outcome_under_tensorflow(tensorflow, program.source()) if tensorflow else None) or []
-            # What TensorFlow has no kernel or no gradient for, it has no say in.
+            # Ops without a kernel or gradient in TensorFlow are not compared with it.
             got = got[:-1] if got and isinstance(got[-1], Exception) else got
             results = expected[: len(got)]
         else:
@@ -118,11 +118,11 @@ def disagreements(
 
 
 def compared(got: Outcome, expected: Outcome, moved: list[Outcome], tame: bool = True) -> str:
-    """Where two outcomes part first; empty where nowhere.
+    """Returns where two outcomes diverge first; empty if they agree.
 
-    Zeros may stand for an eager None: a call under a tape and a loop in a graph are one op, as in TensorFlow, and what
-    some of its outputs do not depend on has the derivative 0. In a tame program, what is exactly 0 in one order of
-    summation may in another be as small as rounding makes it.
+    Zeros may represent an eager None: a call under a tape and a loop in a graph are one op, as in TensorFlow, and
+    unconnected outputs have the derivative 0. In a tame program, a result that is exactly 0 in one order of summation
+    may be as small as rounding errors in another.
     """
     for call, want in enumerate(expected):
         neighbours = [m[call] if call < len(m) else Exception() for m in moved]
@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
 
 
 def _largest(x: Any) -> float:
-    """The largest finite magnitude in an array of floats."""
+    """Returns the largest finite magnitude in an array of floats."""
     if x.dtype.kind in "biu":
         return 0.0
     size = np.abs(x.astype(np.complex128))
@@ -200,10 +200,10 @@ def _far(got: Any, want: Any, neighbours: list[Any], noise: float) -> Any:
             unstable |= np.isnan(n) != np.isnan(z)
             allowed = np.maximum(allowed, np.where(np.isfinite(n) & np.isfinite(z), _AMPLIFIED * np.abs(n - z), 0))
         alike = (y == z) | (np.isnan(y) & np.isnan(z)) | (np.abs(y - z) <= allowed)
-        # At the edge of what a dtype has, one way may overflow and the other may not.
+        # At the limits of a dtype, one mode may overflow and the other may not.
         edge = np.where(np.isfinite(y), np.abs(y), np.abs(z)) > float(limits.max) * 0.5
         bad = ~(alike | unstable | (edge & ~np.isnan(y) & ~np.isnan(z)))
-        if not noise:  # of wild numbers, a sum that overflows is infinite or NaN by the order of its terms
+        if not noise:  # for wild numbers, a sum that overflows is infinite or NaN depending on the order of its terms
             bad &= np.isfinite(y) | np.isfinite(z)
     return bad.any(-1) if want.dtype.kind == "c" else bad
 

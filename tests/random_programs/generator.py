@@ -1,4 +1,4 @@
-"""Programs by seed: statements of the catalogue on what is in scope, each tried out eagerly as it is written."""
+"""Generates programs by seed: statements of the catalogue on the names in scope, each tried eagerly."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .program import MODES, PREAMBLE, Known, Program, Statement
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 _SHAPED_BY_VALUES = re.compile(r"mask|unique|tf\.where\(.*\)\[:, 0\]|\[\w+ > |size=k")
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
-_INPUTS = {  # how often an input is of a dtype
+_INPUTS = {  # the frequency of each input dtype
     "float32": 30, "float64": 10, "float16": 1, "bfloat16": 1, "int32": 2, "bool": 2, "complex64": 1, "complex128": 1,
 }  # fmt: skip
 _DTYPES = ("float32", "float64", "int32", "int64", "bool", "float16")
-# Sizes at which the code goes another way lie between these: 512, 2^12, 2^14 to 2^16, 2^17 and 2^18 elements.
+# Sizes at which the code takes other paths lie between these: 512, 2^12, 2^14 to 2^16, 2^17 and 2^18 elements.
 _SIZES = {
     "tiny": [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 7],
     "small": [1, 3, 20, 33, 64], "medium": [1, 130, 257, 64], "large": [1, 300, 513, 900],
@@ -36,11 +36,11 @@ _LITERALS = (
 
 
 class _Misfit(Exception):
-    """Nothing in scope is what a template wants."""
+    """Nothing in scope matches a template."""
 
 
 def generate(seed: int) -> Program:
-    """The program of this seed."""
+    """Returns the program of this seed."""
     return _Generator(seed).program()
 
 
@@ -60,7 +60,7 @@ class _Generator:
         self.variables: dict[str, Known] = {}
 
     def program(self) -> Program:
-        """Inputs, variables, statements, outputs."""
+        """Returns inputs, variables, statements, outputs."""
         inputs = {f"x{i}": self.input() for i in range(self.random.randint(1, 4))}
         for i, (name, known) in enumerate(inputs.items()):
             array = self.environment["values"](0, i, known.shape, known.dtype, self.wild)
@@ -87,7 +87,7 @@ class _Generator:
         )  # fmt: skip
 
     def calls(self) -> tuple[int, ...]:
-        """The cases of the calls: one three times, the others, and the first again."""
+        """Returns the cases of the calls: one three times, the others, and the first again."""
         first = self.random.choice([0, 0, 0, 1, 2, 3])
         others = [case for case in range(4) if case != first]
         self.random.shuffle(others)
@@ -107,7 +107,7 @@ class _Generator:
         self.known[name] = Known(tuple(value.shape), value.dtype.name, dynamic)
 
     def statement(self) -> Statement | None:
-        """One that runs on what is in scope; None where several picks did not."""
+        """Returns a statement that runs on the names in scope; None after several failed picks."""
         templates = self.random.choices([t for _, t in CATALOGUE], [w for w, _ in CATALOGUE])[0]
         for _ in range(6):
             template = self.random.choice(templates)
@@ -123,7 +123,7 @@ class _Generator:
         return None
 
     def runs(self, text: str, names: list[str]) -> bool:
-        """Whether the statement runs and gives a tensor of bearable size and, unless the program is wild, values."""
+        """Returns whether the statement runs and gives a tensor of acceptable size and, unless wild, values."""
         scope = dict(self.environment)
         try:
             with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ class _Generator:
         return True
 
     def filled(self, template: str) -> tuple[str, list[str]]:
-        """The template with something for every placeholder, and the names that it defines; the last is the result."""
+        """Fills the placeholders of the template; returns the names it defines, the last of which is the result."""
         bound: dict[str, str] = {}
         new: list[str] = []
         specs = [(m[1], m[2]) for m in _PLACEHOLDER.finditer(template)]

@@ -1,4 +1,4 @@
-"""A program: what goes in, statements, what comes out; and its source, which runs alone."""
+"""A program: inputs, statements, outputs; and its self-contained source."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ MODES = {
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a name: shape and dtype in the first call, and whether the shape may be another in the next."""
+    """What is known of a name: shape and dtype in the first call, and whether the shape may differ in the next."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -132,13 +132,13 @@ class Statement:
 
     @property
     def uses(self) -> set[str]:
-        """The names in it that it does not define."""
+        """The names that it uses but does not define."""
         return set(_NAME.findall(self.text)) - set(self.defines)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A function `f` of inputs and `k`, a number, with variables, differentiated in a certain mode."""
+    """A function `f` of inputs and a number `k`, with variables, differentiated in a given mode."""
 
     seed: int
     inputs: dict[str, Known]
@@ -151,7 +151,7 @@ class Program:
     known: dict[str, Known] = field(default_factory=dict, compare=False)
 
     def with_statements(self, statements: list[Statement]) -> Program:
-        """With these only, less those that miss a name."""
+        """Returns the program with these statements, without those that miss a name."""
         defined = {*self.inputs, *self.variables, "k"}
         kept = []
         for s in statements:
@@ -161,7 +161,7 @@ class Program:
         return replace(self, statements=tuple(kept), outputs=tuple(y for y in self.outputs if y in defined))
 
     def source(self, jitter: bool = False, alone: bool = False) -> str:
-        """Python code that defines `build` and `calls`; `alone`, it also runs the program in every way."""
+        """Returns Python code that defines `build` and `calls`; with `alone`, it also runs the program."""
         lines = []
         for i, (name, known) in enumerate(self.variables.items()):
             given = f"values(0, {100 + i}, {known.shape}, {known.dtype!r}, 0)"

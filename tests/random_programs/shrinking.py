@@ -1,4 +1,4 @@
-"""A smaller program that fails as well."""
+"""Shrinks a program that fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .program import Program, Statement
 
 
 def shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
-    """Without the statements, outputs, calls and tapes that the failure does not need."""
+    """Removes the statements, outputs, calls and tapes that the failure does not need."""
     changed = True
     while changed:
         changed = False
@@ -21,7 +21,7 @@ def shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
 
 
 def _smaller(program: Program):
-    """Programs that have less, those that have much less first."""
+    """Yields smaller programs, the smallest first."""
     statements = list(program.statements)
     size = len(statements) // 2
     while size:
@@ -57,7 +57,7 @@ def _sound(program: Program, smaller: Program):
 
 
 def _shortcuts(program: Program):
-    """An intermediate value replaced by an earlier one of its shape and dtype."""
+    """Replaces an intermediate value by an earlier one of the same shape and dtype."""
     for i, s in enumerate(program.statements):
         name = s.defines[-1]
         earlier = [*program.inputs, *(t.defines[-1] for t in program.statements[:i])]

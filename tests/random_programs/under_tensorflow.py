@@ -1,4 +1,4 @@
-"""What a random program gives under TensorFlow."""
+"""Runs a random program under TensorFlow."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ except Exception as error:
 
 
 def interpreter(python: str) -> TensorFlow:
-    """The interpreter that random programs share."""
+    """Returns the interpreter that random programs share."""
     return TensorFlow(python, _PROGRAM_SECONDS)
 
 
 def outcome(tensorflow: TensorFlow, source: str) -> list[Any] | None:
-    """What each call gives, up to the first that fails; None if the process came to its end."""
+    """Returns the result of each call, up to the first that fails; None if the process ended."""
     found: list[Any] | None = tensorflow.result(source + _CALLS)
     return found

@@ -1,9 +1,9 @@
-"""Conversion, creation and shape, as TensorFlow answers them."""
+"""Conversion, creation and shape, compared with TensorFlow."""
 
 _X = "tf.reshape(tf.range(24.), [2, 3, 4])"
 _M = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]"
 
-# One expression a line; {X} stands for a tensor of shape [2, 3, 4].
+# One expression per line; {X} is a tensor of shape [2, 3, 4].
 _EXPRESSIONS = r"""
 tf.constant(1)
 tf.constant(2**31 - 1)

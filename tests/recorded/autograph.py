@@ -1,6 +1,6 @@
 """Python control flow on tensors: each program is a function of `x`, traced by `tf.function` and run for several `x`.
 
-`tf` is the library that the case is run on. A program that TensorFlow refuses is recorded as the class of its error.
+`tf` is the library under test. A program that TensorFlow rejects is recorded as the class of its error.
 """
 
 import functools
@@ -10,13 +10,13 @@ REFUSED = {}
 
 
 def program(f):
-    """`f` gives a value."""
+    """`f` returns a value."""
     PROGRAMS[f.__name__] = f
     return f
 
 
 def refused(because):
-    """The function cannot be staged; what TensorFlow says about it."""
+    """The function cannot be staged; records TensorFlow's error."""
 
     def note(f):
         REFUSED[f.__name__] = f, because
@@ -26,7 +26,7 @@ def refused(because):
 
 
 def run(tf_, f, make):
-    """What `f`, made ready by `make`, gives for one value after the other."""
+    """Returns the results of `f`, prepared by `make`, for successive values."""
     global tf
     tf = tf_
     made = make(f)

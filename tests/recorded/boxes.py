@@ -1,4 +1,4 @@
-"""Boxes in images: suppressed where they overlap, drawn, and drawn by chance."""
+"""Bounding boxes in images: non-maximum suppression, drawing, and random sampling."""
 
 UPRIGHT = (
     "[[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [0.0, -0.1, 1.0, 0.9], [0.0, 10.0, 1.0, 11.0], "

@@ -1,4 +1,4 @@
-"""Arguments that are arrays of NumPy's, empty, scalars or of an unusual dtype, and what TensorFlow makes of them."""
+"""NumPy arrays, empty, scalar and unusual-dtype arguments, compared with TensorFlow."""
 
 _ARRAYS = {
     "fft": ("tf.signal.fft(np.ones(4))", "tf.signal.fft(np.ones(4, np.complex128))", "tf.signal.fft([1 + 2j, 3.0])",
@@ -125,7 +125,7 @@ _OUTSIDE = {
 
 
 def _second(f, at):
-    """A program: the second derivatives of `f`, an expression over `tf` and `x`."""
+    """A program: the second derivatives of `f`, an expression of `tf` and `x`."""
 
     def program(tf):
         x = tf.constant(at)
@@ -153,7 +153,7 @@ def _assigned(key, value):
 
 
 def _quotient(divisor):
-    """A program: what is left of a sparse tensor, divided by a dense one."""
+    """A program: a sparse tensor divided by a dense one."""
 
     def program(tf):
         x = tf.sparse.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])

@@ -9,7 +9,7 @@ import tempfile
 
 
 def scope(tf):
-    """Two files, and functions that list what is read from them."""
+    """Returns two files, and functions that list what is read from them."""
     folder = tempfile.mkdtemp()
     a, b, packed = (os.path.join(folder, name) for name in ("a.csv", "b.csv", "a.gz"))
     text = 'x,y,z,w\n1,2.5,a,3\n,7.5,"b ""q"", c",\n3,,"two\nlines",40000000000\n'
@@ -34,7 +34,7 @@ def scope(tf):
 
 
 def case(expression):
-    """The expression as a function of `tf`, over the names of `scope`."""
+    """Returns the expression as a function of `tf`, over the names of `scope`."""
     return lambda tf: eval(expression, scope(tf))
 
 

@@ -1,10 +1,10 @@
-"""The order of elements in `tf.data`: shuffled, drawn from several datasets, or with random numbers in a function."""
+"""The order of elements in `tf.data`: shuffled, sampled from several datasets, or with random numbers in a function."""
 
 CASES = []
 
 
 def program(f):
-    """`f(tf, passes)` gives something to compare; the global seed is set before."""
+    """`f(tf, passes)` returns a value to compare; the global seed is set before."""
 
     def seeded(tf):
         tf.random.set_seed(5)

@@ -1,8 +1,8 @@
-"""Names of devices, blocks of `tf.device`, and the settings of devices, on a machine that has no GPU."""
+"""Device names, `tf.device` blocks, and device settings, on a machine without a GPU."""
 
 
 def _under(name, make, soft=True):
-    """A program: where what is made in a block of that device is, or which error that is."""
+    """A program: the device of a tensor created in a block, or the error."""
 
     def program(tf):
         x = tf.constant([1.0, 2.0])

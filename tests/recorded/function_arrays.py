@@ -8,7 +8,7 @@ WEIGHTS = np.arange(9.0, dtype=np.float32).reshape(3, 3) / 10
 
 
 def differentiated(f):
-    """`f(tf, x, w)` gives a tensor: it and its gradients are compared, with `f` inside a function."""
+    """`f(tf, x, w)` returns a tensor: it and its gradients are compared, with `f` inside a function."""
 
     def program(tf):
         x, w = tf.constant(DATA), tf.Variable(WEIGHTS)
@@ -28,7 +28,7 @@ def differentiated(f):
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 

@@ -1,4 +1,4 @@
-"""How a `tf.function` is called: what is traced when, what arguments may be, what a concrete function knows."""
+"""Calls of a `tf.function`: when it is traced, possible arguments, properties of concrete functions."""
 
 import collections
 import dataclasses
@@ -11,13 +11,13 @@ Point = collections.namedtuple("Point", "x y")
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def error_of(f, *args, **kwargs):
-    """The class of the exception that a call raises, or what it gives."""
+    """Returns the class of the exception that a call raises, or its result."""
     try:
         return f(*args, **kwargs)
     except Exception as error:
@@ -25,7 +25,7 @@ def error_of(f, *args, **kwargs):
 
 
 def says(text, f, *args, **kwargs):
-    """The class of the exception, and whether its text has `text` in it."""
+    """Returns the class of the exception, and whether its text contains `text`."""
     try:
         return ["no error", f(*args, **kwargs)]
     except Exception as error:
@@ -33,7 +33,7 @@ def says(text, f, *args, **kwargs):
 
 
 class Counted:
-    """A function that counts how often its Python code runs."""
+    """A function that counts the runs of its Python code."""
 
     def __init__(self, tf, body=lambda *args, **kwargs: args[0] if args else None, **options):
         self.runs = 0

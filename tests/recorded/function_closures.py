@@ -1,16 +1,16 @@
-"""What functions use without being given it: tensors and variables around them, tensors of the function around them."""
+"""Captures of functions: outer tensors and variables, and tensors of an enclosing function."""
 
 PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def raised(f, *args):
-    """The class of the exception, and how its text begins after the name of the tensor."""
+    """Returns the class of the exception, and the start of its text after the name of the tensor."""
     try:
         return ["no error", f(*args)]
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a `tf.function` does beside computing: variables, random draws, prints, assertions, calls of Python."""
+"""Side effects of a `tf.function`: variables, random draws, prints, assertions, calls of Python."""
 
 import tempfile
 from pathlib import Path
@@ -9,13 +9,13 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def error_of(f, *args, **kwargs):
-    """The class of the exception that a call raises, or what it gives."""
+    """Returns the class of the exception that a call raises, or its result."""
     try:
         return f(*args, **kwargs)
     except Exception as error:
@@ -23,7 +23,7 @@ def error_of(f, *args, **kwargs):
 
 
 def printed(tf, run):
-    """What `run(where)` prints, where `where` is what `tf.print` takes as `output_stream`."""
+    """Returns what `run(where)` prints, where `where` is an `output_stream` of `tf.print`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text"
         run(f"file://{path}")

@@ -1,4 +1,4 @@
-"""What goes wrong in a `tf.function`: while it is traced, when it is run, and after it."""
+"""Errors of a `tf.function`: during tracing, while running, and afterward."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def says(text, f, *args, **kwargs):
-    """The class of the exception, and whether its text has `text` in it."""
+    """Returns the class of the exception, and whether its text contains `text`."""
     try:
         f(*args, **kwargs)
         return "no error"
@@ -21,7 +21,7 @@ def says(text, f, *args, **kwargs):
 
 
 def inside(tf, text, body, x=1.0):
-    """What `body(x)` raises while it is traced."""
+    """Returns what `body(x)` raises during tracing."""
     return says(text, tf.function(body, autograph=False), tf.constant(x))
 
 

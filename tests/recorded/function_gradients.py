@@ -4,13 +4,13 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def error_of(f, *args, **kwargs):
-    """The class of the exception that a call raises, or what it gives."""
+    """Returns the class of the exception that a call raises, or its result."""
     try:
         return f(*args, **kwargs)
     except Exception as error:
@@ -18,7 +18,7 @@ def error_of(f, *args, **kwargs):
 
 
 def says(text, f, *args, **kwargs):
-    """The class of the exception, and whether its text has `text` in it."""
+    """Returns the class of the exception, and whether its text contains `text`."""
     try:
         return ["no error", f(*args, **kwargs)]
     except Exception as error:

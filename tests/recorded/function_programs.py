@@ -1,4 +1,4 @@
-"""Whole programs as users write them with `tf.function`: training loops, recurrent networks, rollouts, solvers."""
+"""Whole programs with `tf.function`: training loops, recurrent networks, rollouts, solvers."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare; the global seed is set before."""
+    """`f(tf)` returns a value to compare; the global seed is set before."""
 
     def seeded(tf):
         tf.random.set_seed(7)

@@ -1,10 +1,10 @@
-"""Random numbers in functions: every op has a stream of its own, from the global seed and its number in the graph."""
+"""Random numbers in functions: every op has its own stream, from the global seed and its number in the graph."""
 
 PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare; the global seed is set before."""
+    """`f(tf)` returns a value to compare; the global seed is set before."""
 
     def seeded(tf):
         tf.random.set_seed(22)

@@ -1,4 +1,4 @@
-"""Signatures of a `tf.function`: those it is given, and the concrete functions it gives for one."""
+"""Signatures of a `tf.function`: given ones, and concrete functions for one."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def error_of(f, *args, **kwargs):
-    """The class of the exception that a call raises, or what it gives."""
+    """Returns the class of the exception that a call raises, or its result."""
     try:
         return f(*args, **kwargs)
     except Exception as error:
@@ -20,7 +20,7 @@ def error_of(f, *args, **kwargs):
 
 
 def says(text, f, *args, **kwargs):
-    """The class of the exception, and whether its text has `text` in it."""
+    """Returns the class of the exception, and whether its text contains `text`."""
     try:
         return ["no error", f(*args, **kwargs)]
     except Exception as error:

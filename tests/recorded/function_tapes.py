@@ -6,13 +6,13 @@ PROGRAMS = []
 
 
 def program(f):
-    """`f(tf)` gives something to compare."""
+    """`f(tf)` returns a value to compare."""
     PROGRAMS.append((f.__name__, f))
     return f
 
 
 def error_of(f, *args, **kwargs):
-    """The class of the exception that a call raises, or what it gives."""
+    """Returns the class of the exception that a call raises, or its result."""
     try:
         return f(*args, **kwargs)
     except Exception as error:

@@ -9,12 +9,12 @@ BOXES = "[[0.1, 0.2, 0.8, 0.9], [-0.2, 0.0, 0.5, 1.3], [0.9, 0.9, 0.1, 0.1]]"
 
 
 def _grad(name, call, at=X):
-    """Value and gradient of the sum of squares, so that the cotangents differ."""
+    """Returns value and gradient of the sum of squares, so that the cotangents differ."""
     return name, f"grad: lambda x: {call} ** 2 @ {at}"
 
 
 def _grad32(name, call, *values):
-    """The gradients of the sum of squares in float32, for what is computed in float32 whatever it is given."""
+    """Returns the gradients of the sum of squares in float32, for functions that always compute in float32."""
     return name, (
         "(lambda f, t, *xs: [t.__enter__(), t.watch(xs), t.gradient(f(*xs) ** 2, xs), t.__exit__(None, None, None)][2])"
         f"({call}, tf.GradientTape(), {', '.join(f'tf.constant({v}, tf.float32)' for v in values)})"

@@ -1,11 +1,11 @@
-"""Gather and scatter, as TensorFlow answers them."""
+"""Gather and scatter, compared with TensorFlow."""
 
 _X = "tf.reshape(tf.range(24.), [2, 3, 4])"
 _M = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]"
 
 
 def _slices(expression: str, at: str = _M) -> str:
-    """The gradient itself, dense or sparse."""
+    """Returns the gradient itself, dense or sparse."""
     return (
         f"(lambda x, t: (t.__enter__(), t.watch(x), t.gradient({expression}, x))[2])"
         f"(tf.constant({at}), tf.GradientTape())"

@@ -1,4 +1,4 @@
-"""Linear algebra, compared with TensorFlow; of eigenvectors and singular vectors the modulus: their signs are free."""
+"""Linear algebra, compared with TensorFlow; for eigenvectors and singular vectors only the modulus."""
 
 A = "tf.constant([[4.0, 1.0, 0.5], [-1.0, 3.0, 0.2], [0.3, 0.6, 2.0]], tf.float64)"
 S = "tf.constant([[4.0, 1.0, 0.5], [1.0, 3.0, -0.4], [0.5, -0.4, 1.5]], tf.float64)"
@@ -22,7 +22,7 @@ _WIDE = "[[1.0, -0.6, 0.8], [0.4, 1.3, 2.0]]"
 _B = "[[1.0, 2.0], [0.5, -1.0], [3.0, 0.0]]"
 _BATCH = f"[{_A}, {_S}]"
 _BANDS = "[[1.0, -0.5, 9.0], [4.0, 5.0, 6.0], [9.0, 2.0, 0.5]]"
-# A complex matrix made of two real ones, so that gradients of complex functions are recorded too.
+# A complex matrix from two real ones, so that gradients of complex functions are recorded too.
 _Z = "tf.complex(x, 0.3 * x * x - 0.5)"
 _HERMITIAN = "tf.complex(x + tf.transpose(x), 0.3 * (x - tf.transpose(x)))"
 
@@ -357,7 +357,7 @@ _BEYOND = [
     ("slogdet-singular", "tf.linalg.slogdet(tf.zeros((2, 2)))"),
 ]
 
-# What is differentiated does not depend on the signs of vectors: a weighted sum of squares, or of a product.
+# The differentiated function does not depend on the signs of vectors: a weighted sum of squares, or of a product.
 _W = "tf.constant([[1.0, -2.0, 0.5], [0.3, 1.5, -1.0], [2.0, 0.7, 0.1]], tf.float64)"
 _U = "tf.constant([[1.0, -2.0], [0.3, 1.5], [2.0, 0.7], [-0.4, 0.6]], tf.float64)"
 _GRADIENTS = {

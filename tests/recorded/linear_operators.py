@@ -1,4 +1,4 @@
-"""Linear operators: what each class gives for each method, in real and complex numbers, and pairs of operators."""
+"""Linear operators: the results of each method of each class, for real and complex numbers, and pairs of operators."""
 
 _A = "(np.array([[2.5, 1.2, 0.7], [0.9, 3.1, 0.6], [1.1, 0.8, 2.2]]){c})"
 _B = "(np.array([[[2.0, 0.5], [0.4, 1.5]], [[1.5, 0.2], [0.3, 2.5]]]){c})"
@@ -90,8 +90,8 @@ METHODS = {
     "tf-numbers": "[tf.linalg.trace(o), tf.linalg.det(o), tf.linalg.diag_part(o)]",
 }  # fmt: skip
 
-# Where TensorFlow's circulant operators forget their dtype, or its functions fail to make a key of a spec; where the
-# assertion calls itself; and where the inverse of a complex operator is said to be self-adjoint.
+# TensorFlow's circulant operators that lose their dtype, functions that cannot hash a spec, an assertion that calls
+# itself, and the inverse of a complex operator that claims to be self-adjoint.
 _SKIPPED = {(name, method) for name in OPERATORS if name.startswith("circulant")
             for method in ("adjoint-operator", "squared", "function", "returned", "inverse")}  # fmt: skip
 _SKIPPED |= {("low-rank", "self-adjoint"), ("scaled", "inverse"), ("scaled-batch", "inverse")}

@@ -13,10 +13,10 @@ _STRINGS = f"[{_TEXT}[:n] for n in {_SIZES}]"
 
 
 def _from_file(text, *args, default=-1, keys=("x", "z"), **options):
-    """A table made from a text file, asked for some keys."""
+    """A table from a text file, with lookups of some keys."""
 
     def program(tf):
-        path = os.path.join(tempfile.mkdtemp(), "words.txt")  # TensorFlow knows tables of files by their names
+        path = os.path.join(tempfile.mkdtemp(), "words.txt")  # TensorFlow identifies tables of files by their names
         with open(path, "w") as file:
             file.write(text)
         kinds = [getattr(tf, arg) if isinstance(arg, str) else arg for arg in args]

@@ -1,4 +1,4 @@
-"""tf.nn: activations, convolutions, pooling, normalisation, losses, lookups; values, gradients, kinks, errors."""
+"""tf.nn: activations, convolutions, pooling, normalization, losses, lookups; values, gradients, kinks, errors."""
 
 _X = "np.sin(np.arange(60.0)).reshape(1, 5, 4, 3)"
 _W = "np.cos(np.arange(36.0)).reshape(2, 3, 3, 2)"

@@ -1,4 +1,4 @@
-"""Functions of many subjects that few programs use."""
+"""Rarely used functions of many namespaces."""
 
 EXPRESSIONS = """
 nn.all_candidate_sampler([[1, 3]], 2, 5, True)

@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: what became methods of datasets."""
+"""`tf.data.experimental`: functions that have become methods of datasets."""
 
 
 def lists(tf, dataset):

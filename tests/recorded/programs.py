@@ -1,4 +1,4 @@
-"""Whole programs as users of a tape write them: a few steps each, from TensorFlow's own random numbers."""
+"""Whole programs with a tape: a few steps each, from TensorFlow's own random numbers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""tf.quantization: values rounded to steps, the gradients of values and limits, in functions too, and misuse."""
+"""tf.quantization: values rounded to steps, gradients for values and limits, also in functions, and misuse."""
 
 _X = "tf.constant([-7.0, -6.0, -1.23, -0.01, 0.0, 0.02, 0.5, 3.3, 5.98, 6.0, 9.0])"
 _M = "tf.reshape(tf.linspace(-3.0, 3.0, 12), [4, 3])"

@@ -1,10 +1,10 @@
-"""`tf.queue`: what comes out, in which order, and what is refused."""
+"""`tf.queue`: order of elements, and errors."""
 
 CASES = []
 
 
 def program(f):
-    """`f(tf, queue)` gives something to compare; the global seed is set before."""
+    """`f(tf, queue)` returns a value to compare; the global seed is set before."""
 
     def seeded(tf):
         tf.random.set_seed(7)

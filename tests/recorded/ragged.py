@@ -1,6 +1,6 @@
-"""Ragged tensors: the class, `tf.ragged`, and what TensorFlow's functions do with them.
+"""Ragged tensors: the class, `tf.ragged`, and TensorFlow's functions on them.
 
-A case may name the values below. They are made of constants: traced, their values and row splits are inputs.
+A case may use the values below. They are constants; when traced, their values and row splits are inputs.
 """
 
 import re
@@ -710,7 +710,7 @@ LOOKUPS = [
     "tf.map_fn(lambda x: x, rt)",
 ]  # fmt: skip
 
-# A function, and the values at which its gradient is taken.
+# A function, and the values at which its gradient is computed.
 GRADIENTS = [
     "lambda x, d: tf.ragged_fill_empty_rows(tf.constant([2, 0], tf.int64), x, tf.constant(4, tf.int64), d)[1] ** 2 @ [1.0, 2.0], 3.0",  # noqa: E501
     "lambda x: tf.reduce_sum(tf.reduce_sum(tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]) ** 2, axis=1) * tf.constant([1.0, 2.0, 3.0], tf.float64)) @ [1.0, 2.0, 3.0]",  # noqa: E501
@@ -729,7 +729,7 @@ GRADIENTS = [
 
 
 def _with_values(expression):
-    """The expression as a function of the values it names, called with them."""
+    """Returns the expression as a function of the values it names, called with them."""
     names = [name for name in VALUES if re.search(rf"(?<![\w.\"]){name}\b(?!=)", expression)]
     if not names:
         return expression

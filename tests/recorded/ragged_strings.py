@@ -1,9 +1,9 @@
-"""Strings cut into parts, and characters: what gives ragged tensors, or takes them."""
+"""Splitting strings into parts and characters: functions that return or accept ragged tensors."""
 
 BAD = (
     r"[b'a\xffb', b'\xe2\x82', b'\xf0\x9f\x98', b'\xc0\xaf', b'\xed\xa0\x80', b'\xe2\x82a', b'\xf4\x90\x80\x80', "
     r"b'ok\xc3\xa9']"
-)  # bytes that are no UTF-8
+)  # bytes that are not UTF-8
 
 CASES = [
     ("decode", "tf.strings.unicode_decode(BAD, 'UTF-8')"),

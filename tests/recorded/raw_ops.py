@@ -33,7 +33,7 @@ VOLUME = "(np.arange(27.0) * 7 % 27).reshape(1, 3, 3, 3, 1).astype(np.float32)"
 FILTER = "np.arange(16.0).reshape(2, 2, 2, 2).astype(np.float32) % 3"
 RGB = "np.arange(12.0).reshape(1, 2, 2, 3).astype(np.float32) / 12"
 
-# Ops whose arguments are all their own: `Name(arguments)`.
+# Ops with their own arguments: `Name(arguments)`.
 OTHERS = f"""
 Igamma(a=[1.5], x=[0.5])
 Igammac(a=[1.5], x=[0.5])
@@ -396,7 +396,7 @@ ND_OPS = [f"ResourceScatterNd{what}" for what in ("Add", "Sub", "Update")]
 
 
 def on_variables(tf):
-    """What ops that take a variable's handle leave in it. gradtape's handle is the variable."""
+    """The contents of a variable after ops that take its handle. gradtape's handle is the variable."""
     found = {}
     for name, arguments in VARIABLE_OPS:
         v = tf.Variable([1.0, 2.0, 3.0])
@@ -432,7 +432,7 @@ GRADIENTS = [
 
 
 def signatures(tf):
-    """The parameters of the ops, with their defaults."""
+    """Returns the parameters of the ops, with their defaults."""
     names = sorted({e.partition("(")[0] for e in EXPRESSIONS} | {name for name, _ in VARIABLE_OPS} | set(ND_OPS))
     return {name: str(inspect.signature(getattr(tf.raw_ops, name))) for name in names}
 

@@ -1,4 +1,4 @@
-"""Examples, records and other bytes: `tf.train.Example`, `tf.io.parse_example` and its like, TFRecord files.
+"""Examples, records and other bytes: `tf.train.Example`, `tf.io.parse_example` and similar functions, TFRecord files.
 
 An expression may use the names of `scope`.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def scope(tf):
-    """What the expressions are about: some serialized examples, and short names."""
+    """Returns the subjects of the expressions: some serialized examples, and short names."""
     made = {"tf": tf, "np": np, "gzip": gzip, "zlib": zlib, "io": tf.io}
 
     def ints(*values):
@@ -57,7 +57,7 @@ def scope(tf):
 
 
 def shown(value):
-    """Tensors that are not dense as their parts."""
+    """Returns tensors that are not dense as their components."""
     if isinstance(value, dict):
         return {key: shown(part) for key, part in sorted(value.items())}
     if isinstance(value, list | tuple):
@@ -74,7 +74,7 @@ def case(expression):
 
 
 def _files(tf):
-    """Files as they are written and read, in all the ways there are."""
+    """Files written and read in all possible ways."""
     folder, found = tempfile.mkdtemp(), []
     records = [b"one", b"two" * 100, b"", bytes(range(256)) * 40]
     for kind in (None, "", "GZIP", "ZLIB"):
@@ -91,7 +91,7 @@ def _files(tf):
 
 
 def _read(data, kind=None, **options):
-    """The records of a file of some bytes, twice."""
+    """Returns the records of a file with some bytes, twice."""
 
     def program(tf):
         path = os.path.join(tempfile.mkdtemp(), "records")

@@ -1,4 +1,4 @@
-"""Reductions, scans, softmax: values, dtypes, kinks and errors as TensorFlow has them."""
+"""Reductions, scans, softmax: values, dtypes, kinks and errors, compared with TensorFlow."""
 
 _X = "tf.constant([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])"
 _I = "tf.constant([[1, -2, 3], [4, 5, -6]])"

@@ -1,4 +1,4 @@
-"""RE2's syntax in `tf.strings.regex_*`, encodings without a byte order, and joining where there is nothing to join."""
+"""RE2's syntax in `tf.strings.regex_*`, encodings without a byte order, and joins of empty inputs."""
 
 _PATTERNS = [
     (r"\p{L}+", "héllo wörld 12"), (r"\p{Lu}", "aBÉ"), (r"\P{L}", "a1b"), (r"\pL", "a1"), (r"\PL", "a1"),

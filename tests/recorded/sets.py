@@ -1,4 +1,4 @@
-"""Rows of tensors and sparse tensors as sets."""
+"""Set operations on rows of tensors and sparse tensors."""
 
 _A = "tf.constant([[[1, 2], [3, 3]], [[4, 5], [6, 7]]])"
 _B = "tf.constant([[[1, 3, 9], [0, 3, 1]], [[4, 5, 4], [8, 8, 8]]])"

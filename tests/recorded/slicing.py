@@ -1,4 +1,4 @@
-"""Slicing, as TensorFlow answers it: `Tensor.__getitem__`, `slice`, `strided_slice`, iteration."""
+"""Slicing, compared with TensorFlow: `Tensor.__getitem__`, `slice`, `strided_slice`, iteration."""
 
 _X = "tf.reshape(tf.range(24.), [2, 3, 4])"
 _V = "tf.constant([10, 20, 30, 40, 50])"

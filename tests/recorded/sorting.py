@@ -1,4 +1,4 @@
-"""Orders and counts: argmax, sort, top_k, unique, bincount and their like."""
+"""Sorting and counting: argmax, sort, top_k, unique, bincount and similar functions."""
 
 _X = "tf.constant([[3.0, 1.0, 2.0], [4.0, 6.0, 6.0]])"
 _I = "tf.constant([[3, 1, 2], [4, 6, 6]])"

@@ -1,4 +1,4 @@
-"""Sparse tensors and what takes or gives them: lookups, decoders of label sequences, the edit distance."""
+"""Sparse tensors and functions on them: lookups, CTC decoders, the edit distance."""
 
 PARTS = "(lambda s: (s.indices, s.values, s.dense_shape))"
 UNSORTED = "tf.SparseTensor([[1, 2], [0, 1], [0, 0]], [1, 2, 3], [2, 3])"
@@ -21,7 +21,7 @@ GUESSES = "tf.sparse.from_dense([[1, 2, 3, 0], [4, 5, 0, 0], [0, 0, 0, 0], [1, 1
 
 
 def slices(lookup):
-    """The sparse gradient of a lookup, row by row as it is."""
+    """Returns the sparse gradient of a lookup, unmodified."""
 
     def program(tf):
         params = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])

@@ -1,4 +1,4 @@
-"""`tf.strings`, and what `tf.io` does with bytes."""
+"""`tf.strings`, and the byte functions of `tf.io`."""
 
 CASES = [
     (

@@ -1,4 +1,4 @@
-"""Arguments and inputs that few programs give, and TensorFlow's own tests try."""
+"""Rare arguments and inputs that TensorFlow's own tests cover."""
 
 import numpy as np
 

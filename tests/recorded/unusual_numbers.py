@@ -1,4 +1,4 @@
-"""Special functions, powers and losses at the ends of their domains, where TensorFlow's answer is the definition."""
+"""Special functions, powers and losses at the limits of their domains, where TensorFlow's result is the definition."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ _LOGITS = np.sin(np.arange(20.0, dtype=np.float32)).reshape(4, 1, 5)
 
 
 def _ctc(labels, length, frames, blank):
-    """The loss of labels, dense unless their length is None, and its gradient."""
+    """Returns the loss of labels, dense unless their length is None, and its gradient."""
 
     def program(tf):
         logits = tf.constant(_LOGITS)

@@ -1,4 +1,4 @@
-"""Tensors, shapes, dtypes, specs, slices, nested structures and tensor arrays, as Python sees them."""
+"""Tensors, shapes, dtypes, specs, slices, nested structures and tensor arrays as Python objects."""
 
 TENSORS = {
     "string": "tf.constant('a')",

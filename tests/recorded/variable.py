@@ -1,8 +1,8 @@
-"""Variables: how they are made, read, assigned, scattered into, sliced, copied and printed."""
+"""Variables: creation, reading, assignment, scatter updates, slices, copies and printing."""
 
 
 def after(update, start="[1.0, 2.0, 3.0]"):
-    """The variable after an update, and what the update gives."""
+    """Returns the variable after an update, and the result of the update."""
     return f"(lambda v: (lambda r: [v.numpy(), None if r is None else r.numpy()])({update}))(tf.Variable({start}))"
 
 

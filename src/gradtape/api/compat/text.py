@@ -1,5 +1,4 @@
-"""`tf.compat`: bytes, text and sizes; `tf.compat.v1` has the TensorFlow 1 names that later programs still use.
-"""
+"""`tf.compat`: bytes, text and sizes; `tf.compat.v1` has the TensorFlow 1 names that later programs still use."""
 
 from __future__ import annotations
 

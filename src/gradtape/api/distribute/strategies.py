@@ -253,15 +253,13 @@ class Strategy:
         return values[0] if count == 1 else regroup(values, always_wrap=True)
 
     def make_dataset_iterator(self, dataset: Any) -> InputIterator:
-        """Returns an iterator over passes of `experimental_distribute_dataset(dataset)`, started by `initialize`.
-        """
+        """Returns an iterator over passes of `experimental_distribute_dataset(dataset)`, started by `initialize`."""
         return InputIterator(self.experimental_distribute_dataset(dataset))
 
     def make_input_fn_iterator(
         self, input_fn: Callable[[Any], Any], replication_mode: Any = InputReplicationMode.PER_WORKER
     ) -> InputIterator:
-        """Like `make_dataset_iterator` for the dataset or function of `input_fn(tf.distribute.InputContext)`.
-        """
+        """Like `make_dataset_iterator` for the dataset or function of `input_fn(tf.distribute.InputContext)`."""
         if replication_mode is not InputReplicationMode.PER_WORKER:
             raise ValueError(f"Input replication mode not supported: {replication_mode}")
         made: list[Any] = []

@@ -274,8 +274,7 @@ class _Words:
 
 
 def _random_box(width: int, height: int, areas: Any, aspect: Any, words: _Words) -> tuple[int, int, int, int] | None:
-    """Returns a box [x, y, width, height] with this aspect ratio and an area in the given range, or None.
-    """
+    """Returns a box [x, y, width, height] with this aspect ratio and an area in the given range, or None."""
     f32 = np.float32
     least, most = (f32(a) * f32(width) * f32(height) for a in areas)
     rows, most_rows = (int(np.rint(np.sqrt(area / aspect))) for area in (least, most))

@@ -269,8 +269,7 @@ def _hidden(count: int) -> str:
 def _prepared(
     term: str, shape: tuple[int, ...], sizes: dict[str, int], others: set[str]
 ) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
-    """Returns steps that leave each index once, no axis to broadcast, and no index that only this input has.
-    """
+    """Returns steps that leave each index once, no axis to broadcast, and no index that only this input has."""
     steps: list[tuple[str, tuple[int, ...]]] = []
     dims = list(shape)
     for letter in dict.fromkeys(term):

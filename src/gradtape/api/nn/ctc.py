@@ -49,8 +49,7 @@ def _if(condition: Tensor, dtype: Any, otherwise: float) -> Tensor:
 
 
 def _infinite_loss(x: Tensor, ends: Tensor) -> Tensor:
-    """Returns inf for each row, with the derivative of TensorFlow's kernel for sparse labels.
-    """
+    """Returns inf for each row, with the derivative of TensorFlow's kernel for sparse labels."""
     steps = ops.reshape(ops.constant(np.arange(x.dims[0])), shape=(x.dims[0], 1))
     running = ops.cast(ops.less(steps, ends), dtype=x.dtype)
     total = ops.sum(ops.logsumexp(x, axis=(2,), keepdims=False) * running, axis=(0,), keepdims=False)

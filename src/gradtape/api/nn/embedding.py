@@ -144,8 +144,7 @@ def _is_single_tensor(params: Any) -> bool:
 
 
 def _rows_once(tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast: bool, weighted: bool) -> Tensor:
-    """Returns the rows at `ids`. Unless `fast`, each is looked up once and occurs once in the sparse gradient.
-    """
+    """Returns the rows at `ids`. Unless `fast`, each is looked up once and occurs once in the sparse gradient."""
     values = to_array(ids)
     if values.dtype.kind not in "iu":
         raise errors.InvalidArgumentError(

@@ -109,8 +109,7 @@ class numpy_on_tape:
 
 
 def _members(values: Any) -> dict[str, Any]:
-    """Returns the members to add to tensors or variables; a variable keeps its own, as its slices are assignable.
-    """
+    """Returns the members to add to tensors or variables; a variable keeps its own, as its slices are assignable."""
     found = {"__array_ufunc__": _ufunc, "__array_function__": _function, "__array__": _array_of(values.__array__)}
     found |= {name: _number_of(getattr(values, name)) for name in ("__float__", "__complex__")}
     for sign, ufunc in _SIGNS.items():

@@ -41,8 +41,7 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yields what represents `value` in NumPy's promotion: a tensor's dtype, a (weak) number or an array.
-    """
+    """Yields what represents `value` in NumPy's promotion: a tensor's dtype, a (weak) number or an array."""
     if isinstance(value, list | tuple):
         for part in value:
             yield from _leaves(part)

@@ -137,8 +137,7 @@ class DynamicRaggedShape(CompositeTensor):
         return DynamicRaggedShape(self._partitions, self._inner, dtype)
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """Returns the size of each dimension; for ragged ones all row lengths, or None if `ragged_lengths` is false.
-        """
+        """Returns the size of each dimension; for ragged ones all row lengths, or None if `ragged_lengths` is false."""
         found: list[Any] = [self._partitions[0].rows] if self._partitions else []
         for rows in self._partitions:
             uniform = rows.static_uniform_row_length

@@ -199,8 +199,7 @@ class Generator(Owner):
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
     ) -> Tensor:
-        """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape.
-        """
+        """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape."""
         dims = dims_of(shape)
         trials, chances = to_tensor(counts), to_tensor(probs)
         inner = math.prod(np.broadcast_shapes(trials.dims, chances.dims))

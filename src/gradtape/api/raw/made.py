@@ -248,8 +248,7 @@ def scattered(indices: Any, shape: Any, given: Any, default: Any) -> Tensor:
 
 
 def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
-    """Returns a sparse matrix with a default in its empty rows, which rows were empty, and the new indices.
-    """
+    """Returns a sparse matrix with a default in its empty rows, which rows were empty, and the new indices."""
     filled, empty = resolve("sparse.fill_empty_rows")(x, default)
     before = resolve("cumsum")(resolve("cast")(empty, dtypes.int64))
     moved = resolve("gather")(before, x.indices[:, 0]) + resolve("range")(x.values.dims[0], dtype=dtypes.int64)

@@ -174,8 +174,7 @@ class _Literal:
 
 
 def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
-    """Returns the tensors in `given`, which must match the specs and literals of `known`, or raises TypeError.
-    """
+    """Returns the tensors in `given`, which must match the specs and literals of `known`, or raises TypeError."""
     nest.assert_same_structure(known, given, check_types=False)
     found: list[Any] = []
     for spec, value in zip(nest.flatten(known), nest.flatten(given), strict=True):

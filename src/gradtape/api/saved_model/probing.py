@@ -42,8 +42,7 @@ class Probed(NamedTuple):
 
 
 def probed(function: ConcreteFunction) -> Probed:
-    """Returns the program of a function for a signature; raises ValueError or `Unsaved` with the reason.
-    """
+    """Returns the program of a function for a signature; raises ValueError or `Unsaved` with the reason."""
     if isinstance(function, LoadedConcreteFunction):
         inner = probed(function.traced())
         return inner._replace(names=function._names, outputs=function.structured_outputs)

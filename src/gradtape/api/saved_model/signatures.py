@@ -113,8 +113,7 @@ def _specs(function: ConcreteFunction) -> list[TensorSpec]:
 
 
 def outputs_of(name: str, outputs: Any) -> dict[str, TensorSpec]:
-    """Returns the outputs of a signature by name; raises ValueError unless they are tensors.
-    """
+    """Returns the outputs of a signature by name; raises ValueError unless they are tensors."""
     if isinstance(outputs, Mapping):
         found = dict(outputs)
     else:

@@ -70,8 +70,7 @@ def _check_pair(a: SparseTensor, b: SparseTensor, title: str) -> None:
 
 
 def both_filled(a: SparseTensor, b: SparseTensor) -> tuple[SparseTensor, SparseTensor]:
-    """Returns `a` and `b`, each with explicit zeros at the indices of the other; duplicate indices are summed.
-    """
+    """Returns `a` and `b`, each with explicit zeros at the indices of the other; duplicate indices are summed."""
     flat = ops.concat(places(a), places(b), axis=0)
     first, segments, _ = ops.unique_slices(flat, axis=0)
     count, own = first.dims[0], a.values.dims[0]

@@ -156,8 +156,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 
 def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
-    """Writes `event(tag, value())`, a summary of tensorboardX, if the writer accepts it; returns whether it did.
-    """
+    """Writes `event(tag, value())`, a summary of tensorboardX, if the writer accepts it; returns whether it did."""
     return written_as(scopes.scoped(name), step, value, event)
 
 

@@ -247,8 +247,7 @@ class TestCase(unittest.TestCase):
         self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row.
-        """
+        """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row."""
         if hasattr(a, "to_list") or hasattr(b, "to_list"):
             return self.assertEqual(*_as_lists(a, b), msg)
         x, y = (_known_to_numpy(self._GetNdArray(z)) for z in (a, b))

@@ -121,8 +121,7 @@ class _Translation:
         return text + ("?" if lazy != ("U" in self.flags) else "")
 
     def _group(self) -> str:
-        """Returns the opening of the group after its parenthesis; empty if it sets flags for the enclosing one.
-        """
+        """Returns the opening of the group after its parenthesis; empty if it sets flags for the enclosing one."""
         if self.pattern[self.at : self.at + 1] != "?":
             return "("
         if named := _NAMED.match(self.pattern, self.at + 1):

@@ -70,8 +70,7 @@ class Blocks(OfOperators):
         return _joined_vectors(found, blockwise)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """Returns `x` with `A x = rhs` for a matrix or a list of blocks; for an operator, that of the solution.
-        """
+        """Returns `x` with `A x = rhs` for a matrix or a list of blocks; for an operator, that of the solution."""
         self._check_solvable()
         if isinstance(rhs, LinearOperator):
             left, right = self._with_operator(rhs, adjoint, adjoint_arg, "rhs")

@@ -202,8 +202,7 @@ class LinearOperatorPermutation(LinearOperator):
 
 
 def _check_permutation(perm: Any) -> None:
-    """Raises an error if a statically known value is not a permutation; traced values are not checked.
-    """
+    """Raises an error if a statically known value is not a permutation; traced values are not checked."""
     known = get_static_value(perm)
     if known is not None and (np.sort(known, axis=-1) != np.arange(known.shape[-1])).any():
         raise ValueError(f"Argument `perm` must be a vector of unique integers from 0 to {known.shape[-1] - 1}.")

@@ -176,8 +176,7 @@ class Writer:
                 self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
 
     def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
-        """Records the values of a tensor in the graphs, as a source of sizes; returns whether that is possible.
-        """
+        """Records the values of a tensor in the graphs, as a source of sizes; returns whether that is possible."""
         same = len({value.shape for value in values}) > 1 or all(np.array_equal(values[0], v) for v in values[1:])
         if same or not ref.dtype.is_integer:
             return False  # it was not read as a size, or nothing is known about other values

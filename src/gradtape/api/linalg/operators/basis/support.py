@@ -150,8 +150,7 @@ def implied(hint: bool | None, holds: Any, otherwise: str) -> bool | None:
 
 
 def shared_hints(operators: Sequence[Any], hints: tuple[Any, Any, Any], otherwise: Any) -> tuple[Any, Any, Any]:
-    """Returns hints that hold if they hold for all components; `otherwise(word, name)` is the message for False.
-    """
+    """Returns hints that hold if they hold for all components; `otherwise(word, name)` is the message for False."""
     words = {
         "is_non_singular": "non-singular",
         "is_self_adjoint": "self-adjoint",
