@@ -115,8 +115,8 @@ def _raw_op(name: str) -> Any:
 def missing(name: str) -> str:
     """Returns the error message for a private name without counterpart."""
     return (
-        f"{name}, which {_who_asks()} asks for, is private to TensorFlow, and gradtape has no counterpart for it. Use a "
-        "public name if there is one: `gradtape check` lists the missing names of a program"
+        f"{name}, which {_who_asks()} asks for, is private to TensorFlow, and gradtape has no counterpart for it. Use "
+        "a public name if there is one: `gradtape check` lists the missing names of a program"
     )
 
 
