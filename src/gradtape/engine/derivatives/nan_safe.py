@@ -18,6 +18,7 @@ from ..registry.batching import TransparentProxy
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
+from ..run.protocols import OpLike
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, ones
@@ -28,13 +29,13 @@ class ZeroWinsTensor(TransparentProxy):
 
     __slots__ = ()
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the wrapped values; `after` passes its first argument through, ordered after the second."""
         if op.name == "after" and not self._is_alike(inputs[0]):
             return dispatch.run(op, (inputs[0], self.value), attrs)
         return super().interpret(op, inputs, attrs)
 
-    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+    def _run(self, op: OpLike, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
         if sum(flags) == 1:
             if op.name == "mul":
                 g, other = values if flags[0] else values[::-1]

@@ -23,8 +23,10 @@ from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
 from ..registry.cotangents import finished
 from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
+from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
+from ..run.protocols import OpLike
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
@@ -54,13 +56,14 @@ class ExampleTensor(TransparentProxy):
         super().__init__(value, examples.level)
         self.examples = examples
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
         flags = list(map(self._is_alike, inputs))
         simple = not any(isinstance(x, Proxy) and not flag for x, flag in zip(inputs, flags, strict=True))
         rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
         if isinstance(rows, KeptRows):
+            assert isinstance(op, Op)  # others declare no rows
             result = op(*values, **attrs)
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
         if rows is not None:
@@ -74,7 +77,7 @@ class ExampleTensor(TransparentProxy):
     def _like(self, value: Tensor) -> Tensor:
         return ExampleTensor(value, self.examples)
 
-    def _added_up(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any], sums: SummedRows) -> Any:
+    def _added_up(self, op: OpLike, values: Sequence[Tensor], attrs: dict[str, Any], sums: SummedRows) -> Any:
         own = [x if k in sums.shared else self._of_each(x) for k, x in enumerate(values)]
         if self.examples.sums_wait and not sums.kept:
             return DeferredReduction(op, own, attrs, self.examples)
@@ -105,7 +108,7 @@ class DeferredReduction(Proxy):
 
     __slots__ = ("_attrs", "_inputs", "_op", "examples")
 
-    def __init__(self, op: Any, inputs: list[Any], attrs: dict[str, Any], examples: Examples) -> None:
+    def __init__(self, op: OpLike, inputs: list[Any], attrs: dict[str, Any], examples: Examples) -> None:
         self._op, self._inputs, self._attrs, self.examples = op, inputs, attrs, examples
         one = self._of(0, 1)
         super().__init__(one.value, examples.level)
@@ -124,7 +127,7 @@ class DeferredReduction(Proxy):
         """The results of all examples."""
         return self._of(0, self.examples.count)
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs the deferred reductions, because `op` needs their results."""
         made = [x.made() if type(x) is DeferredReduction else x for x in inputs]
         apart = [x.apart() if type(x) is ExampleTensor else x for x in made]

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..run.dispatch import entry
+from ..run.protocols import OpLike, Outputs, VariableLike
 from .log import Log
 
 
@@ -24,35 +25,35 @@ class Tracking(Log):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         # By the `id` of an assigned variable: the variable, and the position of its value, -1 for a constant.
-        self._latest: dict[int, tuple[Any, int]] = {}
+        self._latest: dict[int, tuple[VariableLike, int]] = {}
 
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
         """Records any op; a graph's read of a variable that it assigned earlier refers to the assigned value."""
         super().record(getattr(op, "tracked", op), inputs, outputs, attrs)
 
-    def assigned(self, variable: Any, value: Tensor) -> None:
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """Records the position of the value that reads of the variable return from now on."""
         at = entry(value.tracers, self.key)
         self._latest[id(variable)] = (variable, -1 if at is None else at)
         if at is None:
             self.overwritten(variable)
 
-    def is_constant(self, variable: Any) -> bool:
+    def is_constant(self, variable: VariableLike) -> bool:
         """Whether the latest value of a variable is not on the tape."""
         return self._latest.get(id(variable), (None, 0))[1] < 0
 
-    def _read_at(self, variable: Any) -> int:
+    def _read_at(self, variable: VariableLike) -> int:
         found = self._latest.get(id(variable))
         return super()._read_at(variable) if found is None else found[1]
 
-    def position(self, x: Any) -> int | None:
+    def position(self, x: object) -> int | None:
         """The position of a tensor, or of the latest value of a variable."""
         found = self._latest.get(id(x))
         if found is None or found[0] is not x:
             return super().position(x)
         return None if found[1] < 0 else found[1]
 
-    def positions(self, sources: Sequence[Any]) -> list[int | None]:
+    def positions(self, sources: Sequence[object]) -> list[int | None]:
         """The position of each source; for a variable, that of its initial value."""
         return [super(Tracking, self).position(x) for x in sources]
 

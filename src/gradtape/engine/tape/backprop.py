@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy.blocks import accumulate, add
+from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.cotangents import UNFINISHED, PendingProduct, combined, finished, zeros
 from ..registry.devices import DeviceOps
 from ..run.convert import to_tensor
-from ..run.namespace import ops, raw
+from ..run.namespace import Namespace, ops, raw
 from .log import Log
 
 _OTHER_OUTPUT = object()  # placeholder cotangent of an unused first output when another output has a cotangent
@@ -36,7 +37,7 @@ def sweep(
     grads: list[Any] | SparseCotangents,
     wanted: set[int],
     *,
-    m: Any,
+    m: Namespace | DeviceOps,
     order: Iterable[int],
     need: set[int] | None,
     release: bool,
@@ -103,7 +104,7 @@ def sweep(
                 before = None
 
 
-def joined(m: Any, before: Any, gp: Any, position: int, owned: set[int]) -> Any:
+def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned: set[int]) -> Any:
     """Adds two cotangents of one position, each of which may be None.
 
     `owned` holds the positions whose cotangent is a sum allocated here, which may be accumulated in place.
@@ -168,7 +169,12 @@ def _taken(grads: list[Any] | SparseCotangents, first: int, count: int, wanted: 
     return found
 
 
-def of_all_outputs(m: Any, cotangents: Iterable[Any], outputs: Any, takes_none: bool) -> tuple[Any, ...]:
+def of_all_outputs(
+    m: Namespace | DeviceOps,
+    cotangents: Iterable[Any],
+    outputs: Iterable[tuple[tuple[int, ...], DType]],
+    takes_none: bool,
+) -> tuple[Any, ...]:
     """The cotangents of all outputs of an op, as its rule takes them; unused outputs get zeros, or None."""
     found = []
     for g, (shape, dtype) in zip(cotangents, outputs, strict=True):

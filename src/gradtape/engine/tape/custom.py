@@ -20,8 +20,10 @@ from ..registry.cotangents import finished
 from ..registry.op import Unregistered
 from ..run import dispatch
 from ..run.convert import to_tensor
-from ..run.namespace import ops
+from ..run.namespace import Namespace, ops
+from ..run.protocols import Outputs, Recorder, Tracers, VariableLike
 from ..run.randomness import recording_seeds, replaying_seeds
+from .results import OptionalGradient
 from .tape import Tape
 from .validation import as_cotangent, native
 
@@ -38,15 +40,15 @@ def register_in_graph(with_rule: Callable[..., tuple[tuple[Tensor, ...], _Node]]
     _in_graph = with_rule
 
 
-class VariableWatcher(dispatch.Recorder):
+class VariableWatcher(Recorder):
     """A recorder that only collects the trainable variables that are read."""
 
     def __init__(self) -> None:
         self.level = dispatch.next_level()
         self.key = object()
-        self.found: dict[int, Any] = {}
+        self.found: dict[int, VariableLike] = {}
 
-    def tracer_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: VariableLike, rest: Tracers) -> Tracers:
         """Collects the variable; its value gets no tracer."""
         if variable.trainable:
             self.found.setdefault(id(variable), variable)
@@ -76,9 +78,11 @@ class OneCall(Unregistered):
         self.results = results  # the function's results, of which the outputs are copies
         self.node = node  # the node of the call in the graph being traced
 
-    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+    def vjp(
+        self, m: Namespace, g: Outputs, saved: tuple[Any, ...], parents: tuple[int, ...]
+    ) -> tuple[Any, ...]:
         """Computes the cotangents of the inputs, from tensors to tensors."""
-        return tuple(self.rule(g if type(g) is tuple else (g,)))
+        return tuple(self.rule(g if isinstance(g, tuple) else (g,)))
 
 
 def record(op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...]) -> None:
@@ -105,7 +109,7 @@ def _of_whole_batch(
             cotangents = op.rule(tuple(enter(g, level) for g in gs))
             return [_left(c, flag) for c, flag in zip(cotangents, flags, strict=True)]
 
-    def _left(cotangent: Any, flag: bool) -> Any:
+    def _left(cotangent: OptionalGradient, flag: bool) -> Tensor | None:
         if cotangent is None:
             return None
         whole = leave(finished(ops, cotangent), level, size)
@@ -214,7 +218,7 @@ class _Arguments:
         return [given[i] for i in self.tensors]
 
 
-def _is_tensor(x: Any) -> bool:
+def _is_tensor(x: object) -> bool:
     return isinstance(x, Tensor) or hasattr(native(x), "_as_tensor")
 
 
@@ -223,7 +227,9 @@ def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _user_rule(grad_fn: Any, gs: Sequence[Any], arguments: _Arguments, variables: list[Any]) -> list[Any]:
+def _user_rule(
+    grad_fn: Callable[..., Any], gs: Sequence[Any], arguments: _Arguments, variables: list[Any]
+) -> list[Any]:
     """Calls the user's rule and splits its result into gradients of arguments and of variables."""
     if not variables:
         return arguments.gradients(_leaves(grad_fn(*gs)))
@@ -319,7 +325,7 @@ def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
 registered: dict[str, Any] = {}
 
 
-def register_gradient(op_type: Any, function: Any) -> None:
+def register_gradient(op_type: object, function: Callable[..., Any] | None) -> None:
     """Registers the gradient function of an op type, once; None means that it has no gradient."""
     if not isinstance(op_type, str):
         raise TypeError(f"op_type must be a string, got {op_type!r}")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
 from ..registry.cotangents import finished
 from ..run import dispatch
-from ..run.namespace import ops
+from ..run.namespace import Namespace, ops
+from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
 from .validation import Differentiable, ones, zeros_like
 
 
-class JvpAccumulator(dispatch.Block, dispatch.Recorder):
+class JvpAccumulator(dispatch.Block, Recorder):
     """Computes the tangents of all values that depend on the primals, while the computation runs."""
 
     _STILL = "Accumulator is already recording."
@@ -61,49 +62,55 @@ class JvpAccumulator(dispatch.Block, dispatch.Recorder):
             found = self._variables.get(id(x), (x, None))[1]
         return found
 
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
         """Computes the tangents of an op's outputs."""
         tangents = [dispatch.entry(x.tracers, self.key) for x in inputs]
         if op.vjp is None or all(t is None for t in tangents):
             return
         outer = tuple(r for r in dispatch.thread.recorders if r.level < self.level)
         with dispatch.recorded_by(outer):
-            jvp = op.jvp or _transposed(op)
+            jvp = op.jvp or transposed_rule(op)
             result = jvp(ops, inputs, outputs, attrs, tangents)
-        if type(outputs) is not tuple:
-            outputs, result = (outputs,), (result,)
-        for y, t in zip(outputs, result or (None,) * len(outputs), strict=True):
+        ys, result = (outputs, result) if isinstance(outputs, tuple) else ((outputs,), (result,))
+        for y, t in zip(ys, result or (None,) * len(ys), strict=True):
             if t is not None and y.dtype.differentiable:
                 y.tracer = (self.key, t, y.tracers)
 
-    def tracer_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: VariableLike, rest: Tracers) -> Tracers:
         """Returns the tracer of a value read from `variable` now, chained to `rest`."""
         entry = self._variables.get(id(variable))
         return rest if entry is None or entry[1] is None else (self.key, entry[1], rest)
 
-    def assigned(self, variable: Any, value: Tensor) -> None:
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """Replaces the variable's tangent with that of the assigned value."""
         tangent = dispatch.entry(value.tracers, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
 
 
-def _transposed(op: Any) -> Any:
+def transposed_rule(op: OpLike) -> Callable[..., Any]:
     """Derives a forward rule from the reverse rule: `vjp` is linear in the cotangent, and its transpose is the jvp.
 
     This is the double-backward trick: the vjp is recorded at a zero cotangent, then differentiated with respect to it.
     """
 
-    def jvp(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
+    def jvp(
+        m: Namespace,
+        inputs: Sequence[Tensor],
+        outputs: Outputs,
+        attrs: dict[str, Any],
+        tangents: Sequence[Tensor | None],
+    ) -> Any:
         several = type(outputs) is tuple
         log = Log(watch_accessed_variables=False)
-        blanks = [zeros_like(y) for y in (outputs if several else (outputs,))]
+        blanks = [zeros_like(y) for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
         for g in blanks:
             if g.dtype.differentiable:
                 log.watch(g)
         parents = tuple(-1 if t is None else 0 for t in tangents)
         with dispatch.recorded_by((*dispatch.thread.recorders, log)):
             saved = op.keep(inputs, outputs, attrs)
+            assert op.vjp is not None
             cotangents = op.vjp(ops, tuple(blanks) if several else blanks[0], saved, parents)
             terms = [_inner(c, t) for c, t in zip(cotangents, tangents, strict=True) if c is not None and t is not None]
             total = sum(terms[1:], terms[0]) if terms else None
@@ -120,7 +127,7 @@ def _transposed(op: Any) -> Any:
     return jvp
 
 
-def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
+def _inner(cotangent: Tensor, tangent: Tensor) -> Tensor:
     cotangent = finished(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)

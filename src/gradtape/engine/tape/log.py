@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import ref
@@ -16,12 +17,13 @@ from weakref import ref
 from ...core.tensor import Tensor
 from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
-from ..run.dispatch import Recorder, entry, next_level
+from ..run.dispatch import entry, next_level
+from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 
 _living: dict[int, Any] = {}  # every existing recorder, by the id of its key
 
 
-def new_key(recorder: Any) -> object:
+def new_key(recorder: Recorder) -> object:
     """Creates the key that identifies a recorder in tracers without keeping the recorder alive.
 
     The weak reference's callback is a C function: an interrupt raised in a Python callback would be swallowed.
@@ -31,7 +33,7 @@ def new_key(recorder: Any) -> object:
     return key
 
 
-def positions_in(tracer: Any) -> Iterator[tuple[Any, int]]:
+def positions_in(tracer: Tracers) -> Iterator[tuple[Any, int]]:
     """Yields the log and position of every tape that recorded a tensor with this tracer; a dead log is None."""
     while tracer is not None:
         key, written, tracer = tracer
@@ -78,7 +80,7 @@ class Log(Recorder):
         self.saved: list[Any] = []
         self.several: dict[int, tuple[Any, ...]] = {}  # of a multi-output op: its outputs' (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
-        self.variables: list[Any] = []  # those that were read or watched
+        self.variables: list[VariableLike] = []  # those that were read or watched
         self.variable_index: dict[int, int] = {}  # by `id` of a variable: its position, -1 if it has no derivative
         self.watched: list[int] = []  # the positions of watched tensors
         self.constants: list[int] = []  # positions of outputs of ops without a derivative: unwatched leaves
@@ -149,7 +151,7 @@ class Log(Recorder):
         self.parents.append(parents)
         self.saved.append(saved)
 
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
         if op.vjp is None:
             self.constant(op, inputs, outputs)
@@ -172,7 +174,7 @@ class Log(Recorder):
         if not touched:
             return
         first = len(self.ops)
-        if type(outputs) is not tuple:
+        if not isinstance(outputs, tuple):
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
@@ -199,7 +201,7 @@ class Log(Recorder):
         if op.backward_may_raise:
             self.backward_may_raise = True
 
-    def _note_device(self, op: Any, inputs: Sequence[Tensor]) -> None:
+    def _note_device(self, op: OpLike, inputs: Sequence[Tensor]) -> None:
         """Counts the records whose inputs are all on one device or on the host."""
         if type(op) is not Op:
             return
@@ -218,39 +220,39 @@ class Log(Recorder):
         """The array library of the device that holds all records, so that a sweep over its bare arrays is possible."""
         return self._module if self._on_device == len(self.ops) - self.ops.count(None) else None
 
-    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+    def constant(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
         before = len(self.disconnections)
         for x in inputs:
             self.escaped(x, op)
         if op.detaches or len(self.disconnections) == before:
             return
-        for y in outputs if type(outputs) is tuple else (outputs,):
+        for y in outputs if isinstance(outputs, tuple) else (outputs,):
             if y.dtype.differentiable:
                 position = self._leaf()
                 self.constants.append(position)
                 y.tracer = (self.key, position, y.tracers)
 
-    def escaped(self, x: Tensor, how: Any) -> None:
+    def escaped(self, x: Tensor, how: str | OpLike | VariableLike) -> None:
         """Records that the value of `x` goes to a consumer that is not recorded."""
         at = entry(x.tracers, self.key)
         if at is not None:
             self.disconnections.append((at, how))
 
-    def assigned(self, variable: Any, value: Tensor) -> None:
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """Records that a value on the tape is assigned to a variable, whose own history does not include the value."""
         self.escaped(value, variable)
 
-    def refuse_watch(self, source: Any) -> None:
+    def refuse_watch(self, source: Tensor | VariableLike) -> None:
         """Called when a non-differentiable tensor or variable, such as an integer one, is watched: see `TracingLog`."""
 
-    def set_budget(self, budget: int | float, spill: Any) -> None:
+    def set_budget(self, budget: int | float, spill: str | PathLike[str] | None) -> None:
         """Sets the memory budget for residuals; only `budgets.BudgetedLog` enforces it."""
 
     def continue_from(self, before: Log) -> None:
         """Called when this log replaces `before`, which `GradientTape.reset` has discarded."""
 
-    def overwritten(self, variable: Any) -> None:
+    def overwritten(self, variable: VariableLike) -> None:
         """Called when a value that is not on the tape is assigned to a variable whose assignments are tracked."""
 
     def resumes(self) -> None:
@@ -294,28 +296,28 @@ class Log(Recorder):
             self.watched.append(position)
             tensor.tracer = (self.key, position, living(tracers))
 
-    def watch_variable(self, variable: Any) -> int:
+    def watch_variable(self, variable: VariableLike) -> int:
         """Makes `variable` a leaf of this log and returns its position."""
         position = self.variable_index.get(id(variable))
         return self._add(variable) if position is None else position
 
-    def tracer_of(self, variable: Any, rest: Any) -> Any:
+    def tracer_of(self, variable: VariableLike, rest: Tracers) -> Tracers:
         """Returns the tracer of a value read from `variable` now, chained to `rest`."""
         position = self._read_at(variable)
         return rest if position < 0 else (self.key, position, rest)
 
-    def trace_read(self, variable: Any, value: Tensor) -> None:
+    def trace_read(self, variable: VariableLike, value: Tensor) -> None:
         """Sets the tracer of `value`, a new tensor read from `variable`."""
         position = self._read_at(variable)
         if position >= 0:
             value.tape_id = self.key
             value.tracer = position
 
-    def _read_at(self, variable: Any) -> int:
+    def _read_at(self, variable: VariableLike) -> int:
         """The position of a variable that is read, -1 if it is not watched."""
         position = self.variable_index.get(id(variable))
         if position is None:
-            return self._add(variable) if self.watches_variables and variable._trainable else -1
+            return self._add(variable) if self.watches_variables and variable.trainable else -1
         return position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
@@ -329,7 +331,7 @@ class Log(Recorder):
         found.discard(-1)
         return found
 
-    def position(self, x: Any) -> int | None:
+    def position(self, x: object) -> int | None:
         """The position of a tensor or variable in this log, or None."""
         if isinstance(x, Tensor):
             tracer = x.tracer
@@ -339,12 +341,12 @@ class Log(Recorder):
         position = self.variable_index.get(id(x), -1)
         return None if position < 0 else position
 
-    def positions(self, sources: Sequence[Any]) -> list[int | None]:
+    def positions(self, sources: Sequence[object]) -> list[int | None]:
         """The position of each source, or None."""
         found = list(map(self.variable_index.get, map(id, sources)))
         return list(map(self.position, sources)) if None in found or -1 in found else found
 
-    def _add(self, variable: Any) -> int:
+    def _add(self, variable: VariableLike) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
         self.variables.append(variable)
         self.variable_index[id(variable)] = position
@@ -376,7 +378,7 @@ class Records(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._log.ops)
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: int) -> Any:  # type: ignore[override]  # no slices
         log = self._log
         op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
         if op is None:
@@ -395,7 +397,7 @@ class Past:
         self.name = name
 
 
-def living(tracer: Any) -> Any:
+def living(tracer: Tracers) -> Tracers:
     """Returns the tracer chain without the entries of dead logs and accumulators."""
     if tracer is None:
         return None

@@ -20,6 +20,7 @@ from ...core.tensor import Tensor
 from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, sent
 from ..run import dispatch, modes
 from ..run.namespace import Namespace, ops, raw
+from ..run.protocols import VariableLike
 from ..run.source_lines import LineReference, here
 from . import queries
 from .backprop import SparseCotangents, between, sweep
@@ -115,7 +116,7 @@ class Tape(dispatch.Block):
         assert self._log is not None
         return self._log
 
-    def watch(self, tensor: Sequence[Differentiable]) -> None:
+    def watch(self, tensor: Sequence[Tensor | VariableLike]) -> None:
         """Makes each of these differentiable tensors and variables a leaf of the log."""
         log = self._required_log()
         for x in tensor:

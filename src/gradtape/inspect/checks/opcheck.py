@@ -22,7 +22,7 @@ from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.op import Op, Sample, sample
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
-from ...engine.tape.forward import _transposed
+from ...engine.tape.forward import transposed_rule
 from ...engine.tape.tape import Tape
 from ...graph.executors.numpy.executor import compile_graph
 from ...graph.ir.effects import Changed, guard
@@ -127,7 +127,7 @@ class _Setting:
 
     def jvp(self) -> Any:
         ts = [None if t is None else Tensor(t) for t in self.tangents]
-        jvp = self.record_op.jvp or _transposed(self.record_op)
+        jvp = self.record_op.jvp or transposed_rule(self.record_op)
         return _tuple(jvp(ops, self.inputs, self.outputs, self.attrs, ts))
 
 
