@@ -19,7 +19,8 @@ from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import Namespace, ops
+from ...engine.run.namespace import ops
+from ...engine.run.protocols import OpNamespace, Outputs
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
@@ -171,7 +172,7 @@ class Cond(Unregistered):
         note_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
-    def batch(self, m: Namespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
+    def batch(self, m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
         """Batch every branch if the index is shared; with a batched index, fall back to one member at a time."""
         if flags[0]:
             return NotImplemented
@@ -179,11 +180,11 @@ class Cond(Unregistered):
         branches = tuple(batched(b, size, examples, flags[1:]) for b in attrs["branches"])
         return dispatch.run(cond, inputs, {"branches": branches})
 
-    def keep(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Attrs) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Outputs, attrs: Attrs) -> tuple[Any, ...]:
         """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
-    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
+    def vjp(self, m: OpNamespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
         """Run a cond over the backward graphs of the branches."""
         (index, *inputs), outputs, attrs = saved
         asked = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.batching import spread
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import Namespace
+from ...engine.run.protocols import OpNamespace, Outputs
 from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Attrs, Graph, Parents, Saved, replay
 from ..trace.derivative import Cotangents
@@ -68,7 +68,7 @@ class CustomGradient(Unregistered):
         """Forward the outputs."""
         return self.forwards_inputs(arrays, {"rule": rule, "counts": counts})
 
-    def batch(self, m: Namespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
+    def batch(self, m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
         """Run the op on whole batches, with a batched rule."""
         rule, counts = attrs["rule"], attrs["counts"]
         first, end = counts[0], sum(counts)
@@ -80,11 +80,11 @@ class CustomGradient(Unregistered):
             rule = rule._replace(graph=graph)
         return dispatch.run(self, [*whole[:end], *inputs[end:]], {"rule": rule, "counts": counts})
 
-    def keep(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: Attrs) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Outputs, attrs: Attrs) -> tuple[Any, ...]:
         """Save the tensors that the rule captures."""
         return inputs[sum(attrs["counts"]) :], attrs
 
-    def vjp(self, m: Namespace, gs: Sequence[Tensor], saved: Saved, parents: Parents) -> list[Any]:
+    def vjp(self, m: OpNamespace, gs: Sequence[Tensor], saved: Saved, parents: Parents) -> list[Any]:
         """Apply the user's rule."""
         used, attrs = saved
         rule, (inputs, _) = attrs["rule"], attrs["counts"]

@@ -19,7 +19,8 @@ from ...engine.registry.batching import exchanged, spread
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import Namespace, ops
+from ...engine.run.namespace import ops
+from ...engine.run.protocols import OpNamespace, Outputs
 from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
 from ..ir.effects import is_imagined, note_decision, recording
@@ -219,7 +220,7 @@ class Loop(Unregistered):
         ]
         return *state, *stacked
 
-    def batch(self, m: Namespace, size: int, inputs: Flat, flags: Sequence[bool], attrs: Attrs) -> Any:
+    def batch(self, m: OpNamespace, size: int, inputs: Flat, flags: Sequence[bool], attrs: Attrs) -> Any:
         """Run the loop on whole batches; fall back to one member at a time if trip counts may differ."""
         rounds, test = attrs["rounds"], attrs["test"]
         if test is not None:
@@ -234,11 +235,11 @@ class Loop(Unregistered):
         results = dispatch.run(loop, [*state, *scanned, *fixed], {**attrs, "body": body})
         return *results[: rounds.carried], *(exchanged(m, y) for y in results[rounds.carried :])
 
-    def keep(self, inputs: Flat, outputs: Flat, attrs: Attrs) -> tuple[Any, ...]:
+    def keep(self, inputs: Flat, outputs: Outputs, attrs: Attrs) -> tuple[Any, ...]:
         """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
-    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
+    def vjp(self, m: OpNamespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> tuple[Any, ...]:
         """Run the backward loop."""
         inputs, outputs, attrs = saved
         return _Backward(inputs, outputs, attrs, gs, parents).cotangents()

@@ -22,8 +22,8 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import Namespace, ops
-from ...engine.run.protocols import VariableLike
+from ...engine.run.namespace import ops
+from ...engine.run.protocols import OpNamespace, Outputs, VariableLike
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
 from ..ir.effects import Effect, given, is_imagined, once
@@ -167,7 +167,7 @@ class _Recorded(Effect):
 
     takes_none = True
 
-    def keep(self, inputs: Tensors, outputs: Tensors, attrs: Attrs) -> Any:
+    def keep(self, inputs: Tensors, outputs: Outputs, attrs: Attrs) -> Any:
         """Save everything."""
         return tuple(inputs), tuple(outputs), attrs
 
@@ -191,7 +191,7 @@ class _PythonCall(_Recorded):
         self.numpy = lambda *arrays, **attrs: tuple(kernel(*arrays, **attrs))
         self.vjp = self._vjp if on_tape else None
 
-    def _vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
+    def _vjp(self, m: OpNamespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
         """Compute the cotangents with the tape of the call."""
         inputs, (*outputs, memory), attrs = saved
         count = len(attrs["dtypes"])
@@ -215,7 +215,7 @@ class _PythonCallBackwards(_Recorded):
         _, *xs = inputs
         return [(x.dims, x.dtype) for x, flag in zip(xs, attrs["wanted"], strict=False) if flag], True
 
-    def vjp(self, m: Namespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
+    def vjp(self, m: OpNamespace, gs: Sequence[Tensor | None], saved: Saved, parents: Parents) -> list[Any]:
         """Compute the second derivative by calling the function again under two nested tapes."""
         (_, *inputs), _, attrs = saved
         f, dtypes, wanted = attrs["f"], attrs["dtypes"], attrs["wanted"]

@@ -15,7 +15,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.namespace import Namespace
+from ...engine.run.protocols import OpNamespace
 from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.log import Log
@@ -381,11 +381,11 @@ class FunctionCallOp(Unregistered):
         """The forward graph with the random states of this run."""
         return _as_run(self.forward, self.performed)
 
-    def vjp_raw(self, m: Namespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
+    def vjp_raw(self, m: OpNamespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
         """Compute the cotangents of the inputs by the compiled backward graph."""
         return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
 
-    def vjp(self, m: Namespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
+    def vjp(self, m: OpNamespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
         """Compute them op by op for tensors of any kind; if recorded, from the inputs, on which they depend too."""
         if isinstance(self._derivative, BudgetedDerivative):
             return self._derivative.cotangents_of(self._inputs, self._kept, gs)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.registry.op import Unregistered
-from ...engine.run.namespace import Namespace
+from ...engine.run.protocols import OpNamespace
 
 
 class _Assigned(Unregistered):
@@ -28,13 +28,13 @@ class _Assigned(Unregistered):
         """Return the value, which is the first input."""
         return (inputs[0],)
 
-    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
+    def vjp(self, m: OpNamespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
         """Pass the whole cotangent to the variable."""
         return None, g
 
     vjp_raw = vjp
 
-    def jvp(self, m: Namespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
+    def jvp(self, m: OpNamespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
         """Return the tangent of the assigned value."""
         return ts[0]
 
@@ -42,7 +42,7 @@ class _Assigned(Unregistered):
 class _Followed(_Assigned):
     """The variant for a tape with `track_assign`: the cotangent goes to the assigned value."""
 
-    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
+    def vjp(self, m: OpNamespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
         """Pass the whole cotangent to the value."""
         return g, None
 

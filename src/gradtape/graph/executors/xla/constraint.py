@@ -8,7 +8,7 @@ from typing import Any
 from ....core.tensor import Tensor
 from ....engine.registry.op import Unregistered
 from ....engine.run.dispatch import thread
-from ....engine.run.namespace import Namespace
+from ....engine.run.protocols import OpNamespace
 
 
 class _Constrained(Unregistered):
@@ -25,13 +25,13 @@ class _Constrained(Unregistered):
         """The shape and dtype of the value."""
         return [(inputs[0].dims, inputs[0].dtype)], False
 
-    def vjp(self, m: Namespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any]:
+    def vjp(self, m: OpNamespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any]:
         """Return the cotangent."""
         return (g,)
 
     vjp_raw = vjp
 
-    def jvp(self, m: Namespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
+    def jvp(self, m: OpNamespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
         """Return the tangent."""
         return ts[0]
 
