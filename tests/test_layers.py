@@ -174,7 +174,6 @@ REWRITTEN_OBJECTS = {
 }
 ASSIGNED_MODULE_ATTRIBUTES = {
     ("gradtape", "gradtape.state.when_ragged"): "ragged tensors are imported when the first one is created",
-    ("gradtape.api.extension.dispatch", "gradtape.engine.run.dispatch.others_operators"): "operators of users' types",
     ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
     ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
 }

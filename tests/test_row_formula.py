@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradtape.engine.registry.op import registry
-from gradtape.engine.registry.row_formula import traced_rows
+from gradtape.engine.registry.row_formula import trace_rows
 from gradtape.ops.arrays import reductions  # noqa: F401 (the ops are registered)
 from gradtape.ops.nn import losses, normalization  # noqa: F401 (the ops are registered)
 
@@ -14,7 +14,7 @@ FLOAT, INT = np.dtype("float32"), np.dtype("int64")
 
 
 def rows_of(name, shapes, given, **attrs):
-    return traced_rows(partial(registry[name].kernel, **attrs), shapes, given)
+    return trace_rows(partial(registry[name].kernel, **attrs), shapes, given)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_a_vector_is_for_rows_or_for_places_but_not_for_both():
         return x.sum(axis=-1) * v
 
     shapes, given = [(3, 3), (3,)], [FLOAT, FLOAT]
-    assert traced_rows(both, shapes, given) is None
-    assert traced_rows(places, shapes, given).formula.inputs[1].kind == "place"
-    assert traced_rows(rows, shapes, given).formula.inputs[1].kind == "row"
+    assert trace_rows(both, shapes, given) is None
+    assert trace_rows(places, shapes, given).formula.inputs[1].kind == "place"
+    assert trace_rows(rows, shapes, given).formula.inputs[1].kind == "row"

@@ -200,7 +200,7 @@ def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[
     if api not in _dispatchers:
         _dispatchers[api] = dispatcher
         dispatcher.install()
-    dispatch.others_operators = _operator
+    dispatch.set_operator_fallback(_operator)
 
 
 def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -391,7 +391,7 @@ def unregister_dispatch_for(dispatch_target: Any) -> None:
     for key in [key for key, handler in _handlers.items() if handler is dispatch_target]:
         del _handlers[key]
     if not _dispatchers:
-        dispatch.others_operators = None
+        dispatch.set_operator_fallback(None)
     if not found:
         raise ValueError(f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator.")
 

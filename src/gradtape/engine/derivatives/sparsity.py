@@ -30,6 +30,7 @@ from ..registry.cotangents import finished
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
+from ..run.protocols import OpLike
 from ..tape.results import OptionalGradient
 from ..tape.validation import Differentiable
 from .coloring import Matrix, coloring, count
@@ -82,7 +83,7 @@ class SparsityTracer(TransparentProxy):
     def __bool__(self) -> bool:
         return bool(self.array)
 
-    def interpret(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values and propagates the sets."""
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -135,7 +136,7 @@ class _Links(NamedTuple):
 
 
 def _links(
-    op: Op, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
+    op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
 ) -> _Links:
     unknown = _Links([None for flag in flags if flag], linear=False)
     if not isinstance(op, Op) or op.random:  # user code is not run repeatedly

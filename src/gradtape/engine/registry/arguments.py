@@ -12,7 +12,7 @@ from ..run.convert import to_tensor
 from .op import Op
 
 
-def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
+def match_dtypes(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
     """Converts the values to tensors; those at `matching` agree in dtype, and numbers take the first tensor's."""
     first = values[0]
     if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):

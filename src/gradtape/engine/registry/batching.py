@@ -18,7 +18,7 @@ from ...core import errors, nest
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import OpLike, OpNamespace
+from ..run.protocols import Differentiable, OpLike, OpNamespace
 
 logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
@@ -177,7 +177,7 @@ def fold(op: Callable[..., Any]) -> Callable[..., Any]:
     return batch
 
 
-def batched_identity(target: Tensor, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
+def batched_identity(target: Differentiable, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
     """Returns rows `start` to `stop` of `factor` times the identity, shaped like `target`: a Jacobian's cotangents."""
     rows = np.zeros((stop - start, math.prod(target.dims)), target.dtype.numpy)
     rows[np.arange(stop - start), np.arange(start, stop)] = factor

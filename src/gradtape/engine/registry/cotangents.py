@@ -44,18 +44,18 @@ class PendingProduct:
     def value(self) -> Any:
         """Computes and returns the sum as an array."""
         if self._rights:
-            right = _stacked(self._rights)
+            right = _concatenate(self._rights)
             if self._lefts[0] is None:
                 few = right.size <= FEW_IN_ROWS
                 term = np.add.reduce(right, 0) if few else raw.sum(right, axis=(0,))
             else:
-                term = product(_stacked(self._lefts).T, right)
+                term = product(_concatenate(self._lefts).T, right)
             self._total = term if self._total is None else np.add(self._total, term, out=term)
             self._lefts, self._rights, self._rows = [], [], 0
         return self._total
 
 
-def _stacked(arrays: list[Any]) -> Any:
+def _concatenate(arrays: list[Any]) -> Any:
     """Concatenates the arrays along the first axis."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
@@ -64,22 +64,22 @@ Cotangent = Operand | IndexedSlices | PendingProduct
 UNFINISHED = frozenset({IndexedSlices, PendingProduct})
 
 
-def _may_wait(m: OpNamespace, g: Operand) -> bool:
+def _is_deferrable(m: OpNamespace, g: Operand) -> bool:
     """Whether deferring a cotangent is possible and pays: a plain matrix of few rows of real numbers."""
     return m is raw and len(g.shape) == 2 and g.shape[0] * 4 <= MOST_PENDING_ROWS and g.dtype.char in "fd"
 
 
 def pending_product(m: OpNamespace, a: Operand, g: Operand) -> PendingProduct | None:
     """Returns the cotangent of `b` in `a @ b` as a deferred product, or None where that does not pay."""
-    return PendingProduct(a, g) if _may_wait(m, g) else None
+    return PendingProduct(a, g) if _is_deferrable(m, g) else None
 
 
 def pending_sum(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> PendingProduct | None:
     """Returns the sum of the rows of `g`, if they have this shape, as a deferred sum; else None."""
-    return PendingProduct(None, g) if _may_wait(m, g) and g.shape[1:] == shape else None
+    return PendingProduct(None, g) if _is_deferrable(m, g) and g.shape[1:] == shape else None
 
 
-def finished(m: OpNamespace, g: Cotangent) -> Any:
+def finished(m: OpNamespace, g: Cotangent | None) -> Any:
     """Converts a cotangent to a plain array or tensor."""
     if type(g) is PendingProduct:
         return g.value()

@@ -30,7 +30,7 @@ from ..run.namespace import raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, traced
 from .op import Unregistered, bind, registry
-from .row_formula import traced_rows
+from .row_formula import trace_rows
 
 logger = logging.getLogger("gradtape")
 
@@ -80,19 +80,19 @@ class DeviceTensor(Tensor):
             return dispatch.run_in_float32(op, inputs, attrs)
         for x in inputs:
             if type(x) is not DeviceTensor:
-                inputs = _together(module, op, inputs)
+                inputs = _copy_host_inputs(module, op, inputs)
                 break
         arrays = [x.buffer for x in inputs]
         try:
             value = (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
         except Exception as error:
-            value = _failed(module, op, inputs, attrs, error)
+            value = _run_after_failure(module, op, inputs, attrs, error)
         like = inputs[0].dtype
         outputs: Any
         if type(value) is tuple:
-            outputs = tuple([_result(module, op, y, like) for y in value])
+            outputs = tuple([_wrap_result(module, op, y, like) for y in value])
         else:
-            outputs = _result(module, op, value, like)
+            outputs = _wrap_result(module, op, value, like)
         dispatch.notify(op, inputs, outputs, attrs)
         return outputs
 
@@ -105,7 +105,7 @@ class DeviceTensor(Tensor):
         try:
             value = (module.kernels.get(op) or _kernel(module, op))(*[x.buffer for x in inputs])
         except Exception as error:
-            value = _failed(module, op, inputs, {}, error)
+            value = _run_after_failure(module, op, inputs, {}, error)
         y = on_device(module, value, dtype)
         dispatch.notify(op, inputs, y, {})
         return y
@@ -118,7 +118,7 @@ class DeviceTensor(Tensor):
 
     def cpu(self) -> Tensor:
         """Copies the tensor to host memory, with its tracers."""
-        return _moved(self, wrap(self.array, self.dtype))
+        return _record_move(self, wrap(self.array, self.dtype))
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
         """Returns the tensor in GPU memory: itself."""
@@ -145,7 +145,7 @@ class DeviceTensor(Tensor):
 REAL = frozenset({Tensor, DeviceTensor})  # the tensor classes that only hold a value
 
 
-def on_device(module: ArrayModule, buffer: Operand, dtype: DType) -> DeviceTensor:
+def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     """Wraps a device array as a tensor."""
     y = _new(DeviceTensor)
     y.buffer = buffer
@@ -161,7 +161,7 @@ def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[De
     Without `gpus`, the machine has no GPUs.
     """
     devices.set_probe(gpus)
-    when_placed(None if gpus is None else partial(_placed, module_of))
+    when_placed(None if gpus is None else partial(_place, module_of))
 
 
 class _Staying(threading.local):
@@ -176,7 +176,7 @@ def staying() -> AbstractContextManager[None]:
     return holding(_staying, on=True)
 
 
-def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
+def _place(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     """Places a new tensor as TensorFlow does: int32 tensors, usually shapes and indices, stay on the host."""
     if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor:
         return x
@@ -187,7 +187,7 @@ def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     device = devices.default_device()
     if device.kind != "GPU":
         return x
-    y = _copied(module_of(device), x)
+    y = _copy_to_device(module_of(device), x)
     y.tracer = x.tracer
     return y
 
@@ -196,10 +196,10 @@ def sent(module: ArrayModule, x: Tensor) -> Tensor:
     """Copies `x` to the device, with its tracers; strings stay on the host."""
     if type(x) is not Tensor or x.dtype.kind & _NEVER_THERE:
         return x
-    return _moved(x, _copied(module, x))
+    return _record_move(x, _copy_to_device(module, x))
 
 
-def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
+def _copy_to_device(module: ArrayModule, x: Tensor) -> DeviceTensor:
     """Copies a host tensor to the device, without tracers. A broadcast scalar is transferred once."""
     array = asarray(x.array)
     if array.size > 1 and not any(array.strides):
@@ -208,7 +208,7 @@ def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
     return on_device(module, module.from_host(array), x.dtype)
 
 
-def _moved(x: Tensor, y: Tensor) -> Tensor:
+def _record_move(x: Tensor, y: Tensor) -> Tensor:
     """Records `y`, a copy of `x` on another device, as its identity, so that gradients pass through."""
     recorder = thread.recorder
     if recorder is not None and x.tracer is not None:
@@ -216,7 +216,7 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
     return y
 
 
-def _together(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list[Tensor]:
+def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Copies the host inputs to the device, except strings and other values that only Python can handle.
 
     Scalars of elementwise ops stay, since their kernels accept them.
@@ -225,14 +225,16 @@ def _together(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list
     found: list[Tensor] = []
     for x in inputs:
         if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
-            y = _copied(module, x)
+            y = _copy_to_device(module, x)
             y.tracer = x.tracers
             x = y
         found.append(x)
     return found
 
 
-def _failed(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
+def _run_after_failure(
+    module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception
+) -> Any:
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
@@ -243,7 +245,7 @@ def _failed(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: di
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
 
 
-def _result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:
+def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:
     """Wraps a kernel's result; an array that the kernel left on the host stays there."""
     array_type: Any = module.array_type
     if type(value) is not array_type:
@@ -313,7 +315,7 @@ def _rows_in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable
         except (AttributeError, TypeError):  # an unhashable argument, such as a list
             return device_kernel(*arrays, **attrs)
         if run is None:
-            rows = traced_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
+            rows = trace_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
             run = None if rows is None else module.fuse_rows(rows)
             hopes -= run is None
             if not hopes:

@@ -23,11 +23,11 @@ from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import raw
 from ..run.protocols import Operand, OpNamespace
-from .arguments import matched
+from .arguments import match_dtypes
 from .batching import aligned
 from .cotangents import pending_sum
 from .examples import aligned_rows
-from .formula import symbolic, traced, written_over
+from .formula import compile_in_place, symbolic, traced
 from .op import Kernel, Op, Sample, SingleInputRule, kernel_arguments, sample
 from .rules import Residuals, compile_rule, parameters
 
@@ -146,12 +146,12 @@ def elementwise(
                 result = otherwise(*values)
                 if result is not NotImplemented:
                     return result
-            inputs = matched(op, values, matching)
+            inputs = match_dtypes(op, values, matching)
         except (TypeError, ValueError) as error:
             refused = error
         else:
             return run(op, inputs, attributes)
-        return dispatch.left_to_other(op, values, refused, attributes)
+        return dispatch.delegate_to_operands(op, values, refused, attributes)
 
     if not fast_path:
         op.call = general
@@ -169,7 +169,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
     saved = Residuals(op.args, formulas)
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
-    names |= {"narrowed": _narrowed, "both_narrowed": _both_narrowed, "ndarray": ndarray}
+    names |= {"sum_to_shapes": _sum_to_shapes, "sum_both_to_shapes": _sum_both_to_shapes, "ndarray": ndarray}
     several = len(partials) > 1
 
     def keeper() -> Any:
@@ -180,9 +180,9 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     op.kept = saved.names
     large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate))
     if fast_path:
-        op.first = _alone(op, 0, partials, saved, names, large)
+        op.first = _single_input_rule(op, 0, partials, saved, names, large)
         if several:
-            op.second = _alone(op, 1, partials, saved, names, large)
+            op.second = _single_input_rule(op, 1, partials, saved, names, large)
             op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
 
     def cotangents(arrays: str, conjugate: bool) -> str:
@@ -191,8 +191,8 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
         result = f"({', '.join(asked)},)"
         if len(partials) == 2:
-            return f"{result} if s[-1] is None else both_narrowed(m, s[-1], {', '.join(asked)})"
-        return f"{result} if s[-1] is None else narrowed(m, s[-1], {result})" if several else result
+            return f"{result} if s[-1] is None else sum_both_to_shapes(m, s[-1], {', '.join(asked)})"
+        return f"{result} if s[-1] is None else sum_to_shapes(m, s[-1], {result})" if several else result
 
     def vjp(arrays: str) -> Any:
         if arrays == "buffer":
@@ -250,7 +250,7 @@ def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, A
     def in_place(i: int, dtype: np.dtype[Any]) -> Any:
         if len(tensors) < len(saved.names):
             return None
-        return written_over(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
+        return compile_in_place(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
@@ -263,7 +263,7 @@ def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, A
             value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
             cotangents.append(product(i, s)(*arrays) if value is None else value)
         broadcast = len(partials) > 1 and s[-1] is not None
-        return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+        return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
     return vjp
 
@@ -305,34 +305,34 @@ def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, 
             rule = rules[i, g.dtype.kind == "c"]
             cotangents.append(rule(m, g, s) if kernel is None else kernel(*arrays))
         broadcast = len(partials) > 1 and s[-1] is not None
-        return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+        return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
     return vjp
 
 
-def _narrowed(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
+def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sums the cotangents of broadcast arguments to the arguments' shapes."""
     return tuple(
         [
-            g if g is None or g.shape == shape else _summed(m, g, shape)
+            g if g is None or g.shape == shape else _sum_to_shape(m, g, shape)
             for g, shape in zip(cotangents, shapes, strict=True)
         ]
     )
 
 
-def _both_narrowed(
+def _sum_both_to_shapes(
     m: OpNamespace, shapes: Sequence[tuple[int, ...]], ga: Operand | None, gb: Operand | None
 ) -> tuple[Any, Any]:
-    """Same as `_narrowed` for two arguments, the common case."""
+    """Same as `_sum_to_shapes` for two arguments, the common case."""
     a, b = shapes
     if ga is not None and ga.shape != a:
-        ga = _summed(m, ga, a)
+        ga = _sum_to_shape(m, ga, a)
     if gb is not None and gb.shape != b:
-        gb = _summed(m, gb, b)
+        gb = _sum_to_shape(m, gb, b)
     return ga, gb
 
 
-def _summed(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
+def _sum_to_shape(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
     pending = pending_sum(m, g, shape)
     return unbroadcast(m, g, shape) if pending is None else pending
 
@@ -345,7 +345,7 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
     return compile_rule(f"{a}, {b}, y", f"({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
 
 
-def _alone(
+def _single_input_rule(
     op: Op, i: int, partials: Sequence[Partial], saved: Residuals, names: dict[str, Any], large: Callable[[bool], Any]
 ) -> SingleInputRule:
     """Returns the rule of the op in argument `i` alone, if that is not broadcast; the op itself handles other cases."""
@@ -386,7 +386,7 @@ def _large(op: Op) -> Callable[..., Any]:
     @functools.cache
     def writer(dtype: np.dtype[Any]) -> Any:
         formula = traced(kernel, [dtype]) if len(op.args) == 1 else None
-        return written_over(formula) or blocks.into(kernel)
+        return compile_in_place(formula) or blocks.into(kernel)
 
     def large(dtype: DType, *arrays: Any) -> Any:
         value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)

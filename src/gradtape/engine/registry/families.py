@@ -26,7 +26,7 @@ from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import ops
 from ..run.protocols import Operand, OpNamespace
-from .arguments import matched
+from .arguments import match_dtypes
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
@@ -165,9 +165,9 @@ def bilinear(
 
     def other(a: Any, b: Any, **attrs: Any) -> Any:
         try:
-            inputs = matched(op, (a, b), (0, 1))
+            inputs = match_dtypes(op, (a, b), (0, 1))
         except (TypeError, ValueError) as error:
-            return dispatch.left_to_other(op, (a, b), error)
+            return dispatch.delegate_to_operands(op, (a, b), error)
         return run(op, inputs, attrs)
 
     op.jvp = jvp

@@ -77,7 +77,7 @@ def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
     return Formula(symbols, steps, result) if type(result) is FormulaSymbol else None
 
 
-def written_over(formula: Formula | None) -> Callable[..., None] | None:
+def compile_in_place(formula: Formula | None) -> Callable[..., None] | None:
     """Compiles `f(*arrays, out)`, which writes every step to `out`; None if one buffer is not enough."""
     if formula is None or not formula.steps or formula.result is not formula.steps[-1].output:
         return None
@@ -119,11 +119,11 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         example = function(*[x._example if isinstance(x, FormulaSymbol) else x for x in given], **attrs)
         common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
         dtype = example.dtype if function is np.where else common
-        y = self._made(example)
+        y = self._new_symbol(example)
         self._steps.append(FormulaStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
 
-    def _made(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
+    def _new_symbol(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
         """Creates the symbol of a step's result."""
         return FormulaSymbol(self._steps, example)
 

@@ -19,8 +19,7 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.convert import to_tensor
-from ..run.namespace import ops, raw
-from ..run.protocols import OpNamespace, Outputs
+from ..run.namespace import Namespace, ops, raw
 from .cotangents import bare
 from .examples import Rows
 from .rules import Residuals, compile_rule, keep_nothing, parameters
@@ -212,11 +211,11 @@ class Unregistered:
         """Runs the NumPy kernel on concrete arrays; `xp` is ignored."""
         return self.numpy(*arrays, **attrs)
 
-    def keep(self, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> tuple[Any, ...]:
+    def keep(self, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Selects the residuals that `vjp` needs besides the op's own state."""
         return ()
 
-    def vjp_raw(self, m: OpNamespace, g: Any, saved: tuple[Any, ...], parents: Sequence[int]) -> Any:
+    def vjp_raw(self, m: Namespace, g: Any, saved: tuple[Any, ...], parents: Sequence[int]) -> Any:
         """Runs `vjp` on bare arrays and returns bare arrays."""
         gs = tuple([None if x is None else Tensor(x) for x in g]) if type(g) is tuple else Tensor(g)
         return tuple(map(bare, self.vjp(ops, gs, saved, parents)))

@@ -27,7 +27,7 @@ class RowFormula(NamedTuple):
     length: int
 
 
-def traced_rows(
+def trace_rows(
     kernel: Callable[..., Any], shapes: Sequence[tuple[int, ...]], given: Sequence[Any]
 ) -> RowFormula | None:
     """Traces `kernel(xp, *arrays)` on arrays of these shapes and dtypes; None if it is not a row formula."""
@@ -109,7 +109,7 @@ class _RowSymbol(FormulaSymbol):
         self._steps.append(FormulaStep(function, tuple(given), {}, y))
         return y
 
-    def _settled(self, kind: str, kept: bool) -> None:
+    def _set_kind(self, kind: str, kept: bool) -> None:
         """Sets an input's kind at its first use; a conflicting use raises NotAFormula."""
         if self.kind is None:
             self.kind, self.kept = kind, kept
@@ -121,7 +121,7 @@ class _RowSymbol(FormulaSymbol):
         dropped = any(x.kind == ROW and not x.kept for x in symbols)
         for x in symbols:
             if x.kind is None:
-                x._settled(ROW if dropped else self._xp.kind_of(x.shape), not dropped)
+                x._set_kind(ROW if dropped else self._xp.kind_of(x.shape), not dropped)
         kinds = {x.kind for x in symbols}
         if dropped and (kinds != {ROW} or any(x.kept for x in symbols)):
             raise NotAFormula
@@ -130,29 +130,29 @@ class _RowSymbol(FormulaSymbol):
         y.kind, y.kept = kinds.pop() if len(kinds) == 1 else EACH, not dropped
         return y
 
-    def _made(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
+    def _new_symbol(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
         return _RowSymbol(self._xp, example, (), None)
 
     def __array_function__(
         self, function: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         if function is np.take_along_axis:
-            return self._taken(*args, **kwargs)
+            return self._take(*args, **kwargs)
         return super().__array_function__(function, types, args, kwargs)
 
-    def _taken(self, x: _RowSymbol, indices: _RowSymbol, axis: int) -> Any:
+    def _take(self, x: _RowSymbol, indices: _RowSymbol, axis: int) -> Any:
         if axis not in (-1, x.ndim - 1) or indices.kind != ROW or not indices.kept or indices.shape[-1] != 1:
             raise NotAFormula
         return self._new(x._example, "take", (x, indices), indices.shape, ROW)
 
-    def _reduced(
+    def _reduce(
         self, name: str, axis: int | tuple[int, ...], keepdims: bool = False, dtype: np.dtype[Any] | None = None
     ) -> Any:
         axes = (axis,) if isinstance(axis, int) else tuple(axis)
         if axes not in ((-1,), (self.ndim - 1,)) or self.dtype.kind != "f" or (dtype or self.dtype) != self.dtype:
             raise NotAFormula
         if self.kind is None:
-            self._settled(self._xp.kind_of(self.shape), True)
+            self._set_kind(self._xp.kind_of(self.shape), True)
         if self.kind != EACH:
             raise NotAFormula
         return self._new(
@@ -160,34 +160,34 @@ class _RowSymbol(FormulaSymbol):
         )
 
     def sum(self, axis: int | tuple[int, ...], dtype: np.dtype[Any] | None = None, keepdims: bool = False) -> Any:
-        return self._reduced("sum", axis, keepdims, dtype)
+        return self._reduce("sum", axis, keepdims, dtype)
 
     def prod(self, axis: int | tuple[int, ...], dtype: np.dtype[Any] | None = None, keepdims: bool = False) -> Any:
-        return self._reduced("prod", axis, keepdims, dtype)
+        return self._reduce("prod", axis, keepdims, dtype)
 
     def max(self, axis: int | tuple[int, ...], keepdims: bool = False) -> Any:
-        return self._reduced("max", axis, keepdims)
+        return self._reduce("max", axis, keepdims)
 
     def min(self, axis: int | tuple[int, ...], keepdims: bool = False) -> Any:
-        return self._reduced("min", axis, keepdims)
+        return self._reduce("min", axis, keepdims)
 
-    def _seen_as(self, shape: tuple[int, ...], kind: str, kept: bool) -> Any:
+    def _view_as(self, shape: tuple[int, ...], kind: str, kept: bool) -> Any:
         return self._new(self._example, "view", (self,), shape, kind, kept)
 
     def reshape(self, *shape: Any) -> Any:
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         if self.kind is None:
-            self._settled(self._xp.kind_of(self.shape), True)
+            self._set_kind(self._xp.kind_of(self.shape), True)
         if self._xp.kind_of(tuple(shape)) != self.kind:
             raise NotAFormula
-        return self._seen_as(tuple(shape), self.kind, True)
+        return self._view_as(tuple(shape), self.kind, True)
 
     def __getitem__(self, key: object) -> Any:
         if key == slice(None):
             return self
         if key == (..., None) and (self.kind is None or not self.kept):
-            self._settled(ROW, False)
-            return self._seen_as((*self.shape, 1), ROW, True)
+            self._set_kind(ROW, False)
+            return self._view_as((*self.shape, 1), ROW, True)
         if key == (..., 0) and self.kind == ROW and self.kept:
-            return self._seen_as(self.shape[:-1], ROW, False)
+            return self._view_as(self.shape[:-1], ROW, False)
         raise NotAFormula

@@ -110,10 +110,10 @@ def _returns_its_argument(f: Callable[..., Any]) -> bool:
 def compile_rule(parameters: str, body: str, **names: Any) -> Callable[..., Any]:
     """Compiles a function from the source of its parameters and result; runs once, when a rule is first used."""
     # With this module name, NumPy warnings count as gradtape's own and the API's filter suppresses them.
-    return eval(_compiled(f"lambda {parameters}: {body}"), {"__name__": __name__, **names})
+    return eval(_compile(f"lambda {parameters}: {body}"), {"__name__": __name__, **names})
 
 
 @cache
-def _compiled(source: str) -> types.CodeType:
+def _compile(source: str) -> types.CodeType:
     """Caches compiled code, since the rules of many ops have the same source."""
     return compile(source, RULES, "eval")

@@ -304,28 +304,35 @@ def notify(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[s
             event_log.record(op, inputs, outputs, attrs)
 
 
-# The hook for `tensor + other`, by the name of the reflected operator, where functions are dispatched by type.
-others_operators: Any = None
+_operator_fallback: Callable[[str, Any, Any], Any] | None = None
 
 
-def left_to_other(op: Op, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
+def set_operator_fallback(fallback: Callable[[str, Any, Any], Any] | None) -> None:
+    """Sets (or clears) the last handler of `tensor + other`, where public functions are dispatched by type.
+
+    `fallback(reflected, tensor, other)` gets the name of the reflected operator and may return NotImplemented.
+    """
+    global _operator_fallback
+    _operator_fallback = fallback
+
+
+def delegate_to_operands(op: Op, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
     """Delegates `tensor + other` or `op(other)` to the class of `other`, which is not a tensor; else raises `error`."""
     other = values[-1]
-    stranger = not is_tensor_like(other)
     for value in values:
         if hasattr(value, "_mapped"):
             answer = value._mapped(op, values, attrs or {})
             if answer is not NotImplemented:
                 return answer
-    if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
+    if not is_tensor_like(other) and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
         try:
             answer = getattr(other, op.reflected)(values[0])
         except (TypeError, ValueError):
             raise error from None
         if answer is not NotImplemented:
             return answer
-    if others_operators is not None and len(values) == 2:
-        answer = others_operators(op.reflected, *values)
+    if _operator_fallback is not None and len(values) == 2:
+        answer = _operator_fallback(op.reflected, *values)
         if answer is not NotImplemented:
             return answer
     raise error

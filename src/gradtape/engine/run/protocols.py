@@ -76,13 +76,18 @@ class Operand(Protocol):
     def __mul__(self, other: Any, /) -> Any: ...
 
 
-class VariableLike(Protocol):
-    """A variable as recorders and traces use it."""
+class Differentiable(Protocol):
+    """A tensor or a variable."""
 
     @property
-    def dtype(self) -> DType: ...
-    @property
     def dims(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> DType: ...
+
+
+class VariableLike(Differentiable, Protocol):
+    """A variable as recorders and traces use it."""
+
     @property
     def trainable(self) -> bool: ...
     def _as_tensor(self) -> Tensor: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +17,7 @@ from ..registry.devices import DeviceTensor, sent
 from ..run import dispatch
 from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
-
-
-class Differentiable(Protocol):
-    """A tensor or a variable."""
-
-    @property
-    def dims(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> DType: ...
+from ..run.protocols import Differentiable as Differentiable
 
 
 def is_watchable(x: object) -> bool:
