@@ -279,7 +279,7 @@ def test_the_question_that_was_asked_stays_the_last_one():
         with tf.GradientTape(persistent=True) as tape:
             loss = tf.nn.relu(v) + w
         tape.gradient(loss, [w, v])
-        assert [id(source) for source in tape._log.question[2]] == [id(w), id(v)]
+        assert [id(source) for source in tape._log.last_query[2]] == [id(w), id(v)]
 
 
 @pytest.mark.parametrize(

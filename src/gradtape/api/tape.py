@@ -325,7 +325,7 @@ class GradientTape(Tape):
     ) -> list[OptionalGradient]:
         """Remembers the query if the log is kept, checks the results, and applies the callbacks of `on_finished`."""
         if log.retain:
-            log.question = (targets, cotangents, sources)
+            log.last_query = (targets, cotangents, sources)
             if self._check:
                 grads = _inspect().checked.checked(targets, grads, self.diagnose)
         for finish in self._finishers:

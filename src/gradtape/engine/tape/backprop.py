@@ -48,7 +48,7 @@ def sweep(
     `order` yields positions from high to low; `need`, if given, holds the only positions worth computing. With
     `release`, the residuals of each record are freed as soon as the sweep has passed it.
     """
-    log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
+    log_ops, log_parents, kept, multi_output = log.ops, log.parents, log.saved, log.multi_output
     owned: set[int] = set()  # see `joined`
     arrays, there = m is raw, type(m) is DeviceOps
     for i in order:
@@ -65,8 +65,8 @@ def sweep(
             elif grads[parents[0]] is None:
                 grads[parents[0]] = _OTHER_OUTPUT
             continue
-        if several and i in several:
-            g = of_all_outputs(m, _taken(grads, i, len(several[i]), wanted), several[i], op.takes_none)
+        if multi_output and i in multi_output:
+            g = of_all_outputs(m, _taken(grads, i, len(multi_output[i]), wanted), multi_output[i], op.takes_none)
         else:
             kind = type(g)
             if kind is PendingProduct or kind is IndexedSlices:  # `in UNFINISHED`, but faster

@@ -34,7 +34,7 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
     """
     if len(log.ops) > _LONGEST or type(log.saved) is not list:  # a subclass that fetches residuals on access
         return None
-    structure = target, tuple(log.ops), tuple(log.parents), tuple(log.several)
+    structure = target, tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
     found = _made.get(structure)
     if found is not None:
         return found
@@ -82,11 +82,11 @@ def _lines(log: Log, target: int) -> Iterator[str]:
             else:
                 reached.add(parents[0])  # the op's first output, whose record has the rule
             continue
-        count = len(log.several[i]) if i in log.several else 1
+        count = len(log.multi_output[i]) if i in log.multi_output else 1
         outputs = [f"g{at}" for at in range(i, i + count)]
         yield f"if {' or '.join(f'{g} is not None' for g in outputs)}:"
-        if i in log.several:
-            yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.several[{i}], {op.takes_none})"
+        if i in log.multi_output:
+            yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.multi_output[{i}], {op.takes_none})"
         else:
             yield f"    if type(g{i}) in UNFINISHED: g{i} = finished(m, g{i})"
         if type(parents) is int:

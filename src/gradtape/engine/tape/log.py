@@ -69,7 +69,7 @@ class Log(Recorder):
     _module: Any = None  # the array library of the device that holds the records
     _on_device = 0  # the number of records on that device
     backward_may_raise = False  # a record runs user code in the backward pass, which may raise
-    question: Any = None  # with `retain`: the last query, as (targets, their cotangents, sources)
+    last_query: Any = None  # with `retain`: the last query, as (targets, their cotangents, sources)
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: metadata of a record in a traced log
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
@@ -78,7 +78,7 @@ class Log(Recorder):
         self.ops: list[Any] = []
         self.parents: list[Any] = []
         self.saved: list[Any] = []
-        self.several: dict[int, tuple[Any, ...]] = {}  # of a multi-output op: its outputs' (shape, dtype) pairs
+        self.multi_output: dict[int, tuple[Any, ...]] = {}  # of a multi-output op: its outputs' (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
         self.variables: list[VariableLike] = []  # those that were read or watched
         self.variable_index: dict[int, int] = {}  # by `id` of a variable: its position, -1 if it has no derivative
@@ -192,7 +192,7 @@ class Log(Recorder):
             self.saved += [op.keep(inputs, outputs, attrs), *[None] * others]
             self.ops += [op, *[None] * others]
             self.parents += [parents, *[(first,)] * others]
-            self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
+            self.multi_output[first] = tuple([(y.dims, y.dtype) for y in outputs])
             for i, y in enumerate(outputs, first):
                 y.tracer = (key, i, y.tracers)
         if not plain:
@@ -271,7 +271,7 @@ class Log(Recorder):
         """Removes everything recorded since `bookmark` was taken."""
         at, exits, self.plain, self.backward_may_raise, self._module, self._on_device = bookmark
         del self.ops[at:], self.parents[at:], self.saved[at:], self.disconnections[exits:]
-        self.several = {position: outputs for position, outputs in self.several.items() if position < at}
+        self.multi_output = {position: outputs for position, outputs in self.multi_output.items() if position < at}
         if self.notes:
             self.notes = {position: noted for position, noted in self.notes.items() if position < at}
         self.constants = [position for position in self.constants if position < at]
@@ -387,7 +387,7 @@ class Records(Sequence[Any]):
             return op.op, op.placed(parents), op.spread(saved), None
         if type(op) is Past:
             return op, parents, (), None
-        return op, parents, saved, log.several.get(at)
+        return op, parents, saved, log.multi_output.get(at)
 
 
 class Past:

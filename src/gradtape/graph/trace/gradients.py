@@ -55,7 +55,7 @@ def gradients(
     log = tape._required_log()
     found = tape.vjp(targets, given, sources)
     if log.retain:
-        log.question = (targets, given, sources)
+        log.last_query = (targets, given, sources)
     tape.release()
     report_results(tape, QueryResult(targets, sources, found, not zeros))
     return [zeros_like(x) if g is None and zeros else g for x, g in zip(sources, found, strict=True)]

@@ -63,5 +63,5 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict
             log.note_line()
         outputs = [(y, g) for y, g in zip(made, cotangents, strict=False) if y.dtype.differentiable]
         weights = [None if g is None else Tensor(np.asarray(g)) for _, g in outputs]
-        log.question = ([y for y, _ in outputs], weights, [x for x in inputs if x.dtype.differentiable])
+        log.last_query = ([y for y, _ in outputs], weights, [x for x in inputs if x.dtype.differentiable])
     return tape, log.lines

@@ -340,9 +340,9 @@ def _opened(look: _Look) -> Iterator[_Opened]:
     """Provides a tape that can explain the gradients: the user's, or a replay with function calls opened."""
     tape = look.tape
     log = tape._log or tape._past
-    before = log.question
+    before = log.last_query
     same = before is not None and list(map(id, before[0])) == list(map(id, look.targets))
-    log.question = (look.targets, before[1] if same else [None] * len(look.targets), look.sources)
+    log.last_query = (look.targets, before[1] if same else [None] * len(look.targets), look.sources)
     try:
         calls = any(getattr(op, "family", None) == "call" for op in log.ops)
         question = _question(look)
@@ -352,7 +352,7 @@ def _opened(look: _Look) -> Iterator[_Opened]:
             lambda: None if question is None else question.moved_gradients(arrays),
         )
     finally:
-        log.question = before
+        log.last_query = before
 
 
 def _question(look: _Look) -> Question | None:
@@ -429,7 +429,7 @@ def _zero(
         if has_infinities and lost.at is not None and not _is_from_finite(reading, lost.at):
             continue
         if lost.cause == "the rule gives none":  # a branch or loop that cuts the gradient
-            (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)
+            (reason,) = reasons_for(tape, reading.log.last_query[0], [source], [name.strip("`")], None)
             skipped = skipped_control(reading, at) if reason.cause in (Cause.NO_PATH, Cause.OUTSIDE_BLOCK) else None
             if skipped is not None:
                 reasons.append((Reason(name, Cause.ZERO, *skipped), _PATIENCE))

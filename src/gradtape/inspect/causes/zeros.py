@@ -107,7 +107,7 @@ def _first(reading: Reading, at: int) -> int:
 def _integers(reading: Reading, at: int) -> int | None:
     """Returns the first integer output of a multi-output op on the path from `at`, such as the indices of a sort."""
     for position in reading.path:
-        described = reading.log.several.get(_first(reading, position))
+        described = reading.log.multi_output.get(_first(reading, position))
         if position > at and described and not described[position - _first(reading, position)][1].differentiable:
             return position
     return None

@@ -257,7 +257,7 @@ class RecordingRun:
                     self._add(log, number, decoder, made, as_it_was=given is None)
         self.targets = [made[key] for key in recording.targets]
         self.sources = [self._source(key, made[key]) for key in recording.sources]
-        log.question = (self.targets, recording.weights, [source for _, source in self.sources])
+        log.last_query = (self.targets, recording.weights, [source for _, source in self.sources])
 
     def _source(self, key: int, x: Tensor) -> tuple[str, Any]:
         name = self.recording.leaves.get(key)

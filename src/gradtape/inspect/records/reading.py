@@ -42,7 +42,7 @@ class Reading:
         self._lines: dict[LineReference | Line, Line] = {}
         # By the `id` of an output of an op without a derivative: its key in `steps_of`.
         self.keys_beside: dict[int, Hashable] = {}
-        asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
+        asked_targets, asked_cotangents, asked_sources = self.log.last_query or ([], [], [])
         if target is not None:
             targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
             cotangents = [None] * len(targets)

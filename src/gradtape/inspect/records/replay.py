@@ -94,7 +94,7 @@ class Question:
     def __init__(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
         reading = Reading(tape, targets, sources)
         log: Any = reading.log
-        asked = log.question
+        asked = log.last_query
         same = asked is not None and list(map(id, asked[0])) == list(map(id, targets))
         self._steps = steps_of(reading)
         if not all(step.can_run_again for step in self._steps):
@@ -179,7 +179,7 @@ class Question:
             weights = [None if g is None else made[g] for g in self._weights]
             variables = {at: variable for variable, at in self._variables}
             sources = [variables.get(at, made[at]) for at in self._sources]
-            log.question = ([made[at] for at in self._targets], weights, sources)
+            log.last_query = ([made[at] for at in self._targets], weights, sources)
         return tape
 
     def moved_gradients(self, arrays: Sequence[Any]) -> list[Any]:

@@ -225,7 +225,7 @@ def _mark_exits(reading: Reading, nodes: dict[int, Any]) -> None:
 
 def _missing(tape: Any, reading: Reading, target: Any, nodes: dict[int, Any]) -> list[dict[str, Any]]:
     """Explains the sources without a gradient, or with one of zeros."""
-    targets = target if target is not None else (reading.log.question or [None])[0]
+    targets = target if target is not None else (reading.log.last_query or [None])[0]
     flat = [source for _, source, _ in reading.sources]
     if (not isinstance(targets, Tensor) and not targets) or any(source is None for source in flat):
         return []

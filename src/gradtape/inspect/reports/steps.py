@@ -218,7 +218,7 @@ class StepObserver(queries.QueryObserver):
 @never_raises()
 def _keep(steps: Steps, tape: Tape) -> None:
     log = tape._log
-    if isinstance(log, TracingLog) and log.question is not None:
+    if isinstance(log, TracingLog) and log.last_query is not None:
         steps.add(tape, number=steps.seen)
 
 
@@ -226,9 +226,9 @@ def _keep(steps: Steps, tape: Tape) -> None:
 def _keep_in_graph(steps: Steps, tape: Tape, lasts: Callable[[], bool]) -> None:
     """Adds an observer node to the graph being traced that keeps steps while `lasts()` is true."""
     log = tape._log
-    if not isinstance(log, TracingLog) or log.question is None:
+    if not isinstance(log, TracingLog) or log.last_query is None:
         return
-    targets, _, sources = log.question
+    targets, _, sources = log.last_query
     try:
         question = Question(tape, targets, sources)
     except RuntimeError:  # a replay would call user code

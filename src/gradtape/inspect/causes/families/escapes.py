@@ -72,7 +72,7 @@ def integer_output(log: Log, at: int) -> Finding | None:
     """Reports an integer output of a recorded op, such as the indices of a sort, that a value was computed from."""
     record = log.records[at]
     first = record if type(record) is int else at
-    described = log.several.get(first)
+    described = log.multi_output.get(first)
     if not described or described[at - first][1].differentiable:
         return None
     where = log.reference(first) if isinstance(log, TracingLog) else None
