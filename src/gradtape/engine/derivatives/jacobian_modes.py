@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, batched_identity, leave
 from ..registry.cotangents import finished
@@ -25,7 +26,7 @@ from ..run import dispatch
 from ..run.namespace import ops
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
-from ..tape.validation import Differentiable
+from ..tape.validation import Differentiable, zeros
 from .coloring import (
     Colors,
     Matrix,
@@ -236,9 +237,9 @@ class Transpose:
         (gradient,) = self._gradients
         return [None if gradient is None else self._swept(gradient, tangents[0])]
 
-    def _swept(self, gradient: Tensor, tangents: BatchedTensor) -> OptionalGradient:
+    def _swept(self, gradient: Tensor, tangents: BatchedTensor) -> Tensor | IndexedSlices:
         (found,) = self._tape.vjp([gradient], [tangents], [self._cotangent])
-        return found
+        return zeros(self._target.dims, self._target.dtype) if found is None else found
 
 
 def _swept_rows(
@@ -269,7 +270,7 @@ def _is_swept_so(
     return bool(np.all(np.abs(weights @ wide - mixture) <= tolerance * (weights @ abs(wide))))
 
 
-def rows_of(g: OptionalGradient, seeds: BatchedTensor) -> Tensor:
+def rows_of(g: Tensor | IndexedSlices, seeds: BatchedTensor) -> Tensor:
     """Moves the batch axis of a swept batch of cotangents to the front; broadcasts a result that is not batched."""
     return leave(finished(ops, g), seeds.level, seeds.size)
 

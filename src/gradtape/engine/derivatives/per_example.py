@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType
+from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
 from ..registry.cotangents import finished
@@ -27,7 +28,6 @@ from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
 from ..run.protocols import OpLike
-from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
 
@@ -185,7 +185,7 @@ def cosines(gradients: Sequence[Tensor], count: int, dtype: DType) -> Tensor:
     return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
 
 
-def stacked(g: OptionalGradient, examples: Examples, waiting: bool = False) -> Tensor:
+def stacked(g: Tensor | IndexedSlices, examples: Examples, waiting: bool = False) -> Tensor:
     """The gradients of all examples, stacked along the first axis; deferred ones stay so if `waiting`."""
     found: Tensor = finished(ops, g)
     if type(found) is DeferredReduction:

@@ -159,7 +159,7 @@ def _links(
     return found
 
 
-def _by_place(op: Op, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]) -> _Links | None:
+def _by_place(op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]) -> _Links | None:
     """The links of a nonlinear elementwise op: each output entry depends on the entries at its own index."""
     dims = np.broadcast_shapes(*(x.dims for x in values))
     if op.family != "elementwise" or any(y.dims != dims for y in results):
@@ -176,7 +176,7 @@ def _by_place(op: Op, values: Sequence[Tensor], flags: Sequence[bool], results: 
 class _Probe:
     """An op as a function of its cotangents, evaluated in double precision."""
 
-    def __init__(self, op: Op, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
+    def __init__(self, op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
         self._op = op
         self._inputs = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
         self._at = [i for i, flag in enumerate(flags) if flag]

@@ -25,8 +25,9 @@ from ..memory.residuals import BorrowedTensors, SavedList, SavedRef, warn_once
 from ..memory.spilling import SpillFolder, memory_of
 from ..memory.store import ROOM_SHARE, Store
 from ..registry.devices import REAL
-from ..registry.op import Op, Unregistered
+from ..registry.op import Op
 from ..run.dispatch import entry
+from ..run.protocols import OpLike, VariableLike
 from .log import Bookmark, Log, new_key
 
 Repeat = Callable[..., Sequence[Any]]  # reruns a call on the arrays of its inputs
@@ -38,7 +39,7 @@ _LATELY = 64  # how many values back an unreported copy is searched for
 class Execution(NamedTuple):
     """An op that has run: its inputs and outputs, its position if it was recorded, and the seconds that it took."""
 
-    op: Op | Unregistered
+    op: OpLike
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     attrs: dict[str, Any]
@@ -96,13 +97,13 @@ class BudgetedLog(Log):
                 name, readable_bytes(size),
             )  # fmt: skip
 
-    def unary(self, op: Op, x: Tensor, y: Tensor) -> None:
+    def unary(self, op: OpLike, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
         at = len(self.ops)
         super().unary(op, x, y)
         self._note(op, (x,), y, _NO_ATTRS, at)
 
-    def binary(self, op: Op, a: Tensor, b: Tensor, y: Tensor) -> None:
+    def binary(self, op: OpLike, a: Tensor, b: Tensor, y: Tensor) -> None:
         """Records `y = op(a, b)` for plain tensors."""
         at, self._inside = len(self.ops), True
         try:
@@ -112,7 +113,7 @@ class BudgetedLog(Log):
         self._note(op, (a, b), y, _NO_ATTRS, at)
 
     def record(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
+        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
         attrs: dict[str, Any],
     ) -> None:  # fmt: skip
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
@@ -126,7 +127,7 @@ class BudgetedLog(Log):
             self._note(op, inputs, outputs, attrs, at)
 
     def constant(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]
+        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]
     ) -> None:
         """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
         super().constant(op, inputs, outputs)
@@ -140,7 +141,7 @@ class BudgetedLog(Log):
         else:
             self._set_tracer(state, self._number(state))
 
-    def assigned(self, variable: object, value: Tensor) -> None:
+    def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """Counts a variable's old value, which is now kept alive by this tape alone."""
         store = self.store
         for number, size in self._read.pop(self.variable_index.get(id(variable), -1), ()):
@@ -166,7 +167,7 @@ class BudgetedLog(Log):
         super().truncate(bookmark)
 
     def _note(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
+        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
         attrs: dict[str, Any], at: int,
     ) -> None:  # fmt: skip
         """Registers how values were produced and, if the op was recorded at `at`, the residuals of its rule."""
