@@ -330,6 +330,24 @@ def check_variables_outside_of_keras():
     assert kernel._storage.buffer.addressable_shards[0].data.shape == (6, 2)
 
 
+def check_a_value_whose_memory_was_lost():
+    with model_parallel().scope():
+        kernel = network().layers[0].kernel.value
+    value, storage = kernel.numpy(), kernel._storage
+    storage.buffer.delete()  # as by a program that fails after it has taken over the memory
+    np.testing.assert_array_equal(storage.xla(), value)  # there was a copy on the host
+    kernel.assign(value)
+    storage.buffer.delete()
+    try:
+        kernel.numpy()
+    except tf.errors.FailedPreconditionError as error:
+        assert "was lost" in str(error)
+    else:
+        raise AssertionError("a lost value was read")
+    kernel.assign(value)
+    np.testing.assert_array_equal(kernel.numpy(), value)
+
+
 def main():
     found = {}
     for name, check in list(globals().items()):
