@@ -27,7 +27,7 @@ from ..memory.store import ROOM_SHARE, Store
 from ..registry.devices import REAL
 from ..registry.op import Op
 from ..run.dispatch import entry
-from ..run.protocols import OpLike, VariableLike
+from ..run.protocols import OpLike, Outputs, VariableLike
 from .log import Bookmark, Log, new_key
 
 Repeat = Callable[..., Sequence[Any]]  # reruns a call on the arrays of its inputs
@@ -112,10 +112,7 @@ class BudgetedLog(Log):
             self._inside = False
         self._note(op, (a, b), y, _NO_ATTRS, at)
 
-    def record(
-        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
-        attrs: dict[str, Any],
-    ) -> None:  # fmt: skip
+    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
         inside, self._inside = self._inside, True
         at = len(self.ops)
@@ -126,9 +123,7 @@ class BudgetedLog(Log):
         if not inside:
             self._note(op, inputs, outputs, attrs, at)
 
-    def constant(
-        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...]
-    ) -> None:
+    def constant(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         """Records which positions an op without a derivative reads; its outputs become leaves that may be sources."""
         super().constant(op, inputs, outputs)
         if not self._inside:
@@ -166,10 +161,7 @@ class BudgetedLog(Log):
         self._register_pending()
         super().truncate(bookmark)
 
-    def _note(
-        self, op: OpLike, inputs: Sequence[Tensor], outputs: Tensor | tuple[Tensor, ...],
-        attrs: dict[str, Any], at: int,
-    ) -> None:  # fmt: skip
+    def _note(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any], at: int) -> None:
         """Registers how values were produced and, if the op was recorded at `at`, the residuals of its rule."""
         seconds = perf_counter() - self._since
         results = outputs if isinstance(outputs, tuple) else (outputs,)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from ...ir.graph import Graph, Node
 from ...passes.recomputation import Weights, recomputed
-from ..budgets import PlanOutcome
+from ..budgets import report_plan
 from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
@@ -49,46 +50,40 @@ def plan_memory(
     targets = (allowed,) if for_once else (limit, (limit + allowed) / 2, allowed)
     times = {id(node): seconds(node) for node in graph.nodes}
     weights = Weights(layouts.root, size, lambda node: times[id(node)], overwrites)
-    found = _planned(graph, layouts, weights, targets, max_slowdown) or Plan(graph, plain, 0.0)
-    if for_once:
-        return found.graph
-    again = len(found.graph.nodes) - len(graph.nodes)
-    PlanOutcome(found.peak, plain, again, len(graph.nodes)).report(graph.name, limit, allowed)
+    found = _planned(Plan(graph, plain, inf), layouts, weights, targets, max_slowdown)
+    if not for_once:
+        again = len(found.graph.nodes) - len(graph.nodes)
+        report_plan(graph, again, found.peak, plain, limit, allowed)
     return found.graph
 
 
 def _planned(
-    graph: Graph, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float
-) -> Plan | None:
-    """Return the fastest plan within the last target or, if none fits, the one with the lowest peak.
+    best: Plan, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float
+) -> Plan:
+    """Return the fastest plan within the last target or, if none fits, the one with the lowest peak; at worst `best`.
 
     A plan for one of the earlier, tighter targets is returned if it is fast enough.
     """
-    allowed = targets[-1]
+    graph, allowed = best.graph, targets[-1]
     total = sum(map(weights.seconds, graph.nodes))
-    best: Plan | None = None
+
+    def rank(plan: Plan) -> tuple[float, float]:
+        return max(plan.peak, allowed), plan.seconds
+
     for target in targets:
         for patience in _PATIENCE:
             goal = target
             for _ in range(_ATTEMPTS):
-                fits = best is not None and best.peak <= allowed
-                longest = best.seconds if best and fits else max_slowdown * total
-                found = recomputed(graph, weights, goal, patience, longest)
+                longest = min(max_slowdown * total, best.seconds if best.peak <= allowed else inf)
+                found = recomputed(graph, weights, goal, patience, longest) if goal > 0 else None
                 if found is None:
                     break
                 planned = graph.substituted(found.nodes)
                 plan = Plan(planned, peak(planned, Layouts(planned, layouts).root), found.seconds)
-                if best is None or _rank(plan, allowed) < _rank(best, allowed):
-                    best = plan
+                best = min(best, plan, key=rank)
                 if plan.peak <= target:
                     break
                 goal -= plan.peak - target
-                if goal <= 0:
-                    break
-        if best is not None and best.peak <= allowed and best.seconds <= _LITTLE_SLOWDOWN * total:
+        if best.peak <= allowed and best.seconds <= _LITTLE_SLOWDOWN * total:
             break
     return best
-
-
-def _rank(plan: Plan, allowed: float) -> tuple[float, float]:
-    return max(plan.peak, allowed), plan.seconds
