@@ -458,3 +458,16 @@ with tf.GradientTape() as tape:
     loss = part(w)
 tape.gradient(loss, [w, v])
 """)
+
+lost("an_integer_in_a_loop_of_a_function", "None", "integer", ("`a`", "tf.cast(a * 3.0, tf.int32)"), """
+a, b = tf.Variable(2.5, name="a"), tf.Variable(1.5, name="b")
+@tf.function
+def f(n):
+    best = tf.constant(0)
+    for _ in tf.range(n):
+        best = tf.maximum(best, tf.cast(a * 3.0, tf.int32))  # here
+    return b * tf.cast(best, tf.float32)
+with tf.GradientTape() as tape:
+    y = f(tf.constant(3))
+tape.gradient(y, [a, b])
+""")

@@ -418,3 +418,20 @@ def step():
 for _ in range(3):
     step()
 """)
+
+lost("a_branch_that_no_round_of_a_loop_takes", "zero", "zero", ("`w`", "no round of the loop"), """
+w, v = tf.Variable(2.5, name="w"), tf.Variable(1.5, name="v")
+@tf.function
+def step(n):
+    with tf.GradientTape() as tape:
+        y = tf.constant(0.0)
+        for i in tf.range(n):
+            if i > 10:  # here
+                y = y + w
+            else:
+                y = y + v
+        loss = y * y
+    return tape.gradient(loss, [w, v])
+for _ in range(12):
+    step(tf.constant(3))
+""")

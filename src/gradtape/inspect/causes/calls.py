@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine.run.source_lines import Line
 from ...graph.control_flow.cond import cond
+from ...graph.control_flow.loop import loop
 from ...graph.ir.graph import Graph, Node, Value, all_nodes
 from ...graph.trace.assigned import assigned
 
@@ -59,10 +60,12 @@ def _reach(graph: Graph, starts: set[Value]) -> tuple[set[Value], list[Node]]:
         # Only outputs that lead on count: for `top_k` that may be the indices but not the values.
         followed = [y for y in node.outputs if y in leading and y.dtype.differentiable]
         is_written = node.op is assigned and node.inputs[0] in reached  # the variable receives the whole cotangent
-        if not followed or is_written or getattr(node.op, "vjp", None) is None:
-            cuts.append(node)
-        elif node.op is cond:
+        if node.op is cond:
             reached.update(_reach_in_branches(node, reached, cuts))
+        elif node.op is loop:
+            reached.update(_reach_in_body(node, reached, leading, cuts))
+        elif not followed or is_written or getattr(node.op, "vjp", None) is None:
+            cuts.append(node)
         else:
             reached.update(followed)
     return reached, cuts
@@ -82,4 +85,22 @@ def _reach_in_branches(node: Node, reached: set[Value], cuts: list[Node]) -> set
         ends += inner_cuts
     if not found:
         cuts += ends
+    return found
+
+
+def _reach_in_body(node: Node, reached: set[Value], leading: set[Value], cuts: list[Node]) -> set[Value]:
+    """Returns the outputs of a loop that its body reaches in any iteration; if none leads on, extends `cuts`."""
+    body, carried = node.attrs["body"], node.attrs["rounds"].carried
+    starts = {inner for inner, x in zip(body.inputs, node.inputs, strict=False) if x in reached}
+    while True:  # what one iteration reaches is carried into the next
+        inside, inner_cuts = _reach(body, starts)
+        again = {body.inputs[i] for i, y in enumerate(body.outputs[:carried]) if y in inside}
+        if again <= starts:
+            break
+        starts |= again
+    found = {y for y, result in zip(node.outputs, body.outputs, strict=False) if result in inside}
+    found |= {y for y, inner in zip(node.outputs[:carried], body.inputs, strict=False) if inner in starts}
+    found = {y for y in found if y.dtype.differentiable}
+    if found.isdisjoint(leading):
+        cuts += inner_cuts or [node]
     return found

@@ -6,6 +6,8 @@ In a traced function both are ops, and the gradient of their unused inputs is ze
 from __future__ import annotations
 
 from ...engine.run.source_lines import Line
+from ...graph.control_flow.cond import cond
+from ...graph.ir.graph import all_nodes
 from ..records.reading import Reading
 from ..records.replay import Control, ReplayLog
 from .provenance import descendants
@@ -23,6 +25,12 @@ def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None
         if control.op.name == "loop":
             if _ran_zero_times(control):
                 return "the loop that uses it ran zero times, so the target does not depend on it", control.line
+            branch = next((node for node in all_nodes(control.attrs["body"]) if node.op is cond), None)
+            if branch is not None:
+                return (
+                    "no round of the loop took the branch that uses it, so the target does not depend on it",
+                    branch.line or control.line,
+                )
         else:
             return "the branch that uses it was not taken, so the target does not depend on it", control.line
     return None
@@ -35,6 +43,6 @@ def _is_used(log: ReplayLog, control: Control, below: set[int]) -> bool:
 
 
 def _ran_zero_times(control: Control) -> bool:
-    """Whether a loop returned its inputs unchanged; scalar outputs are not distinguished."""
+    """Whether a loop returned its inputs unchanged, and stacked nothing."""
     given = {id(x) for x in control.inputs}
-    return all(id(y) in given or not y.dims or not y.dims[0] for y in control.outputs)
+    return all(id(y) in given or (bool(y.dims) and not y.dims[0]) for y in control.outputs)

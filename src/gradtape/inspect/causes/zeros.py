@@ -243,7 +243,7 @@ class _Search:
         unless it selects or multiplies what another one has ended; or else the first.
         """
         found = self._follow()
-        if not self.ends:
+        if not self.ends or (found is not None and found.at is not None and self.is_on_all_paths(found.at)):
             return found
         end = next((end for end in reversed(self.ends) if self.is_on_all_paths(end[0])), self.ends[0])
         others = [self.reading.first(p) for p in self.reading.records[end[0]][1] if p >= 0 and p not in self.masks]
@@ -351,7 +351,9 @@ class _Search:
         return Tensor(np.array(g))
 
     def _tangent(self, like: Tensor, reached: Any) -> Tensor:
-        noise = 1.0 + self.rng.random(like.dims)
+        noise: Any = 1.0 + self.rng.random(like.dims)
+        if np.dtype(like.dtype.numpy).kind == "c":  # neither part may be lost in an op that takes the other
+            noise = noise + 1j * (1.0 + self.rng.random(like.dims))
         return Tensor(np.where(reached, noise, 0.0).astype(like.dtype.numpy))
 
     def ended(self, user: int, at: int, reached: Any) -> Found:

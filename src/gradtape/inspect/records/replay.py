@@ -39,12 +39,13 @@ def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None
 
 
 class Control(NamedTuple):
-    """A replayed conditional or loop: its inputs, outputs and source line."""
+    """A replayed conditional or loop: its inputs, outputs, source line, and attributes with the graphs inside."""
 
     op: Any
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
     line: Line | None
+    attrs: Mapping[str, Any]
 
 
 class ReplayLog(TracingLog):
@@ -175,7 +176,7 @@ class Question:
                     outputs = step.run(given)
                     made.update(zip(step.outputs, outputs, strict=True))
                     if getattr(step.op, "family", None) == "control":
-                        log.controls.append(Control(step.op, given, outputs, step.line))
+                        log.controls.append(Control(step.op, given, outputs, step.line, step.attrs))
             weights = [None if g is None else made[g] for g in self._weights]
             variables = {at: variable for variable, at in self._variables}
             sources = [variables.get(at, made[at]) for at in self._sources]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ....core.tensor import Tensor
+from ....engine.run.dispatch import entry
 from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
-from ...records.event_log import Event, TracingLog
+from ...records.event_log import Event, TracingLog, events
 from ...records.reading import known_array
 from ...records.replay import ReplayLog
 from ..calls import COMPARISONS
@@ -131,10 +132,29 @@ def _may_return(query: Query, i: int, by: Any) -> bool:
     for at, noted in log.notes.items():
         is_later = at in reached and at >= left_at
         for x, parent in zip(noted[3], log.records[at][1], strict=False):
-            if is_later and parent < 0 and id(x) not in used and not _is_literal(x, noted[0]):
+            roots = _constants_behind(x)
+            if is_later and parent < 0 and not roots <= used and not _is_literal(x, noted[0]):
                 return True
-            used.add(id(x))
+            used |= roots
     return False
+
+
+def _constants_behind(x: Tensor) -> set[int]:
+    """Returns the identities of the constants that a tensor was computed from off the tape, or its own."""
+    event: Event | None = entry(x.tracers, events.key)
+    if event is None:
+        return {id(x)}
+    found, seen, stack = set[int](), set[int](), [event]
+    while stack:
+        event = stack.pop()
+        if id(event) in seen:
+            continue
+        seen.add(id(event))
+        behind = [before for tracer in event.inputs if (before := entry(tracer, events.key)) is not None]
+        stack += behind
+        if not behind:
+            found.add(id(event))
+    return found
 
 
 def _is_literal(x: Tensor, where: Where) -> bool:

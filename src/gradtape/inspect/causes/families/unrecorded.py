@@ -40,11 +40,11 @@ def _at_step(query: Query, path: list[Step], step: Event) -> Finding | None:
     """Explains an unrecorded step of a path."""
     if query.log.key not in step.recording:
         return not_recording(query, step)
-    if (piecewise := piecewise_linear(query, path, step)) is not None:
-        return piecewise
     if step.op is Gradient:
         in_rule = piecewise_linear_rule(query, step) or escaped_value(query)
         return linear_gradient(query, step) if in_rule is None else in_rule
+    if (piecewise := piecewise_linear(query, path, step)) is not None:
+        return piecewise
     if not isinstance(path[0], Event):
         before = path[path.index(step) - 1]
         indices = integer_output(query.log, before) if isinstance(before, int) else None
