@@ -51,7 +51,7 @@ _SMOOTH = (
     "h = clipped_gradient(h)", "h = recomputed(h)",
 )  # fmt: skip
 _SHAPED = re.compile(
-    r"mix|ROWS|COLUMNS|\[|softmax|, 1\b|map_fn|stack|range|reduce_std|categorical|numpy_function|top_k"
+    r"mix|ROWS|COLUMNS|\[|softmax|, 1\b|map_fn|stack|range|reduce_std|categorical|numpy_function|top_k|tolist"
 )
 _COMPLEX = (
     "h = tf.math.real(tf.exp(tf.complex(0.1 * h, 0.3 * h)))", "h = tf.abs(tf.complex(h, 1.0 + h))",
@@ -94,7 +94,7 @@ _FAULTS: dict[str, Fault] = {
     "numpy()": Fault(("h = tf.constant(h.numpy())",), "left for NumPy or Python", eager=True),
     "NumPy": Fault(("h = tf.constant(np.tanh(h))",), "left for NumPy or Python", eager=True),
     "asarray": Fault(("h = tf.convert_to_tensor(2.0 * np.asarray(h))",), "left for NumPy or Python", eager=True),
-    "float": Fault(("h = ones * float(tf.reduce_sum(h))",), "left for NumPy or Python", eager=True),
+    "float": Fault(("h = ones * (0.02 * float(tf.reduce_sum(h)))",), "left for NumPy or Python", eager=True),
     "tolist": Fault(("h = tf.constant(h.numpy().tolist(), DTYPE)",), "left for NumPy or Python", eager=True),
     "rows": Fault(("h = tf.constant(np.stack([row for row in h]))",), "left for NumPy or Python", eager=True),
     "in place": Fault(("buffer[0] = h[0]", "h = ones * buffer"), "left for NumPy or Python", eager=True),

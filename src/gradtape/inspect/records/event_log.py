@@ -573,7 +573,7 @@ class TracingLog(NotingLog):
         if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
             self._note(op, (x,), y, NO_ATTRIBUTES)
             return
-        frame = users_frame(2)
+        frame = users_frame(3)  # the frame before is the op's
         self._pending += (at, frame.f_code, frame.f_lasti, y, _clock(), x, None)
 
     def binary(
@@ -585,7 +585,7 @@ class TracingLog(NotingLog):
         if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
             self._note(op, (a, b), y, NO_ATTRIBUTES)
             return
-        frame = users_frame(2)
+        frame = users_frame(3)  # the frame before is the op's
         self._pending += (at, frame.f_code, frame.f_lasti, y, _clock(), a, b)
 
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
