@@ -16,6 +16,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
+from ...state.variable import Variable
 
 
 class UpdateByCall(NamedTuple):
@@ -94,11 +95,12 @@ class VariableVersions:
 
 def _present_value(variable: Any) -> Tensor | None:
     """Returns the value of a single-device variable as a tensor that shares its memory; None for other variables."""
-    held = getattr(variable, "_held", None)
-    if type(held) is DeviceTensor:
-        return held
-    array = getattr(variable, "_array", None)
-    return None if array is None else wrap(array, variable.dtype)
+    if not isinstance(variable, Variable):
+        return None
+    storage = variable._storage
+    if storage.module is not None:
+        return storage.snapshot()
+    return None if storage.array is None else wrap(storage.array, variable.dtype)
 
 
 def _storage(x: Any) -> Any:
