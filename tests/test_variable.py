@@ -417,7 +417,7 @@ def test_rows_of_a_value_that_a_function_has_just_assigned_are_updated():
 
 def test_rows_of_a_variable_that_nobody_holds_are_written_in_place():
     v = tf.Variable(np.zeros((100, 4)))
-    v.scatter_nd_add([[0]], tf.ones([1, 4], tf.float64))  # the initial value may be known to others
+    v.scatter_nd_add([[0]], tf.ones([1, 4], tf.float64))  # the initial value may be referenced elsewhere
     memory = v._storage.array.ctypes.data
     v.scatter_nd_add([[2], [2]], tf.ones([2, 4], tf.float64))
     assert v._storage.array.ctypes.data == memory
