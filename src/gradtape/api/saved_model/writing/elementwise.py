@@ -115,11 +115,10 @@ def _map_text(w: Writer, s: Step, *xs: Ref, function: Any) -> Ref:
 @translates("cut_text")
 def _cut_text(w: Writer, s: Step, x: Ref, *others: Ref, function: Any) -> list[Ref]:
     """The parts of strings, and where those of each begin and end."""
-    op: str | None
-    attrs: dict[str, Any]
-    op, attrs = getattr(function, "spelling", (None, {}))
-    if op is None:
+    spelling: tuple[str, dict[str, Any]] | None = getattr(function, "spelling", None)
+    if spelling is None:
         raise Unsaved("it has a function that cuts strings for which TensorFlow has no op")
+    attrs = spelling[1]
     texts = w.Reshape(x, [-1])
     indices, values, _ = w.StringSplitV2(texts, w.constant(np.array(attrs["sep"], object), dtypes.string),
                                          maxsplit=attrs["maxsplit"])  # fmt: skip

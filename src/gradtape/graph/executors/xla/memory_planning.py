@@ -27,9 +27,11 @@ _LOOSER = 1.05  # growth of the goal after a plan that recomputes too much
 
 
 class MeasuredProgram(Protocol):
-    """A compiled graph, and the peak memory of a run if XLA reports it."""
+    """A compiled graph."""
 
-    peak: int | None
+    @property
+    def peak(self) -> int | None:
+        """The peak memory of a run, if XLA reports it."""
 
 
 AnyProgram = TypeVar("AnyProgram", bound=MeasuredProgram)
