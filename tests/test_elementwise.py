@@ -322,6 +322,12 @@ def test_the_beta_density_has_twelve_digits(mode):
     np.testing.assert_allclose(density(a, b, x), exact, rtol=1e-12)
 
 
+def test_the_exponent_one_half_is_no_square_root():
+    x, half = tf.constant([-np.inf, -0.0, 4.0]), tf.constant(0.5)
+    for y in (x**half, x ** tf.fill([3], 0.5), x**0.5, tf.function(lambda x, b: x**b)(x, half)):
+        assert y.numpy().tolist() == [np.inf, 0, 2] and not np.signbit(y.numpy()).any()
+
+
 @pytest.mark.parametrize("mode", ["eager", "xla"])
 def test_spence_of_the_largest_numbers(mode):
     for dtype, x in (("float32", 3.4028234663852886e38), ("float64", 1.7976931348623157e308)):

@@ -200,3 +200,17 @@ def test_layer_normalization_is_one_op_along_rows_and_has_the_same_values_elsewh
         near = 5e-3 if dtype == "float16" else 1e-5
         np.testing.assert_allclose(np.asarray(y, "float64"), known, rtol=near, atol=1e-5)
         assert tape.gradient(y, x).shape == x.shape
+
+
+@pytest.mark.parametrize("name", ["squareplus", "sparse_plus", "celu"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_activations_at_the_ends_of_the_range(name, dtype):
+    largest = float(np.finfo(dtype).max)
+    x = tf.constant([-largest, 0.0, 400.0, largest], dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = getattr(keras.ops, name)(x)
+    at_0, slope_at_0 = {"squareplus": (1, 0.5), "sparse_plus": (0.25, 0.5), "celu": (0, 1)}[name]
+    low = -1 if name == "celu" else 0
+    np.testing.assert_allclose(y, [low, at_0, 400, largest], rtol=1e-3)
+    np.testing.assert_allclose(tape.gradient(y, x), [0, slope_at_0, 1, 1], rtol=1e-3, atol=1e-6)

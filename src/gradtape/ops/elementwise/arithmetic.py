@@ -190,9 +190,20 @@ concat_strings = elementwise(
 
 # Powers. A small fixed exponent is computed as a product, many times faster, with the derivatives of the power.
 
+def _power_half(xp, x):
+    """Computes x ** 0.5 as C's `pow` does: unlike the square root, it is 0 at -0 and inf at -inf."""
+    y = xp.sqrt(x)
+    return y if x.dtype.kind == "c" else xp.where(x == -np.inf, np.inf, y + 0)
+
+
+def _pow(xp, a, b):
+    """a ** b; NumPy's operator is a square root for one exponent of 0.5, which differs at -0 and -inf."""
+    return _power_half(xp, a) if xp is np and np.ndim(b) == 0 and b == 0.5 else a**b
+
+
 # For a base that is negative or 0, the derivative with respect to the exponent is 0.
 pow_ = elementwise(
-    "pow", operator.pow, args="a b", on=NUMERIC, domain=(0.5, 2),
+    "pow", _pow, args="a b", on=NUMERIC, domain=(0.5, 2),
     da=lambda m, a, b: b * m.pow(a, b - 1), db=lambda m, a, y: y * m.log(m.where(m.has_log(a), a, 1)),
 )  # fmt: skip
 sqrt = elementwise("sqrt", "sqrt", args="x", domain=(0.2, 3), dx=ZeroWins(lambda y: 0.5 / y))
@@ -203,12 +214,6 @@ power_0 = elementwise("power_0", lambda xp, x: xp.ones_like(x), on=NUMERIC, doma
 power_1 = elementwise("power_1", lambda xp, x: x, on=NUMERIC, dx=lambda m, x: m.power_0(x))
 power_2 = elementwise("power_2", lambda xp, x: x * x, on=NUMERIC, dx=lambda m, x: 2 * m.power_1(x))
 power_3 = elementwise("power_3", lambda xp, x: x * x * x, on=NUMERIC, dx=lambda m, x: 3 * m.power_2(x))
-
-
-def _power_half(xp, x):
-    """Computes x ** 0.5 as C's `pow` does: unlike the square root, it is 0 at -0 and inf at -inf."""
-    y = xp.sqrt(x)
-    return y if x.dtype.kind == "c" else xp.where(x == -np.inf, np.inf, y + 0)
 
 
 power_half = elementwise("power_half", _power_half, domain=(0.2, 3), dx=lambda y: 0.5 / y)

@@ -59,7 +59,7 @@ def soft_shrink(x, threshold=0.5):
 
 def sparse_plus(x):
     x = convert_to_tensor(x)
-    inside = ops.where(x < 1, 0.25 * ops.square(x + 1), x)
+    inside = ops.where(x < 1, 0.25 * ops.square(_clipped(x, -1.0, 1.0) + 1), x)  # the square of a large x overflows
     return ops.masked(x > -1, inside)
 
 
@@ -69,7 +69,8 @@ def silu(x):
 
 def squareplus(x, b=4):
     x = convert_to_tensor(x)
-    return 0.5 * (x + ops.sqrt(ops.square(x) + convert_to_tensor(b, dtype=x.dtype)))
+    root = ops.hypot(x, convert_to_tensor(math.sqrt(b), dtype=x.dtype))  # the square of a large x overflows
+    return ops.where(x < 0, 0.5 * b / (root + ops.abs(x)), 0.5 * x + 0.5 * root)  # x + root cancels where x is negative
 
 
 def log_sigmoid(x):
@@ -106,7 +107,7 @@ def gelu(x, approximate=True):
 
 def celu(x, alpha=1.0):
     x = convert_to_tensor(x)
-    return ops.relu(x) + alpha * ops.expm1(-ops.relu(-x) / alpha)
+    return ops.where(x > 0, x, alpha * ops.elu(x / alpha))
 
 
 def glu(x, axis=-1):
