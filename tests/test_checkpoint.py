@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.checkpoints import shared
 from gradtape.state import archive
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -470,3 +471,30 @@ def test_what_comes_into_lists_and_dicts_later_is_restored(tmp_path):
     assert isinstance(module.layers, list) and type(copy.deepcopy(module.layers)) is list
     module.layers.append(tf.Variable(7.0))  # nothing waits for it
     assert float(module.layers[2]) == 7.0
+
+
+def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path, monkeypatch):
+    told = []
+
+    def exchange(value):
+        told.append(value)
+        return [value, None]
+
+    def fails(*args):
+        raise MemoryError("no memory")
+
+    group = shared.Group(0, 2, exchange, shards=True)
+    values = {"v": tf.constant([1.0])}
+    with shared.together(group):
+        monkeypatch.setattr(shared.archive.ArchiveWriter, "finish", fails)
+        with pytest.raises(MemoryError):
+            shared.write(str(tmp_path / "ckpt"), values, {})
+    assert told == [["ResourceExhaustedError", "no memory"]] and not list(tmp_path.iterdir())
+
+
+def test_shards_without_a_main_file_are_removed(tmp_path, monkeypatch):
+    answers = iter([[None, None], [["UnknownError", "disk full"], None]])
+    with shared.together(shared.Group(1, 2, lambda value: next(answers), shards=True)):
+        with pytest.raises(tf.errors.UnknownError, match="rank 0 could not write"):
+            shared.write(str(tmp_path / "ckpt"), {"v": tf.constant([1.0])}, {})
+    assert not list(tmp_path.iterdir())

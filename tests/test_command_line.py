@@ -13,7 +13,7 @@ import pytest
 
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
-from gradtape.cli import gpus, main
+from gradtape.cli import gpus, launch, main
 from gradtape.cli.check import judge
 from gradtape.cli.doctor import doctor
 
@@ -324,6 +324,24 @@ def test_names_of_keras_are_looked_up_in_keras(script):
     assert set(names(report, "missing")) == {"tf.keras.layers.NoSuchLayer", "tf.keras.no_such_part.thing"}
     supported = {"tf.keras.layers.Dense", "keras.layers.Dense", "tf.keras.backend.epsilon", "tf.keras.Model.fit"}
     assert set(names(report, "supported")) == supported
+
+
+def test_a_launcher_of_slurm_knows_the_others_of_its_host(monkeypatch):
+    slurm = {"JOB_ID": 7, "PROCID": 3, "NTASKS": 4, "LOCALID": 1, "NODEID": 1, "STEP_NODELIST": "n[1-2]",
+             "STEP_TASKS_PER_NODE": "2(x2)"}  # fmt: skip
+    for name, value in slurm.items():
+        monkeypatch.setenv(f"SLURM_{name}", str(value))
+    job = launch._from_environment(launch.Job(["program.py"]))
+    assert (job.processes, len(job.hosts), job.rank) == (1, 4, 3)
+    assert (job.task_on_host, job.tasks_on_host) == (1, 2)
+
+
+def test_lines_of_notebooks_that_end_in_a_question_mark(tmp_path, capsys):
+    cells = ["import tensorflow as tf\ny = tf.exp(1.0)  # or log?", "tf.sin?", "print('%s'\n  % tf.cos(1.0))  # why?"]
+    book = {"cells": [{"cell_type": "code", "source": [cell]} for cell in cells]}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    report, code = checked(tmp_path, capsys)
+    assert code == 0 and set(names(report, "supported")) == {"tf.exp", "tf.cos"}
 
 
 def test_notebooks_and_folders(tmp_path, script, capsys):

@@ -4,6 +4,7 @@ recorded/devices contains TensorFlow 2.21's behavior without a GPU; this file co
 several CPUs, with TensorFlow's messages.
 """
 
+import contextlib
 import logging
 import pickle
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.core import devices, dlpack, tensor
+from gradtape.engine.registry import placement
 from gradtape.engine.run import modes
 
 WHOLE = "/job:localhost/replica:0/task:0/device:"
@@ -439,3 +441,17 @@ def test_dlpack_of_another_device(monkeypatch):
 def test_a_tensor_of_a_function_has_no_capsule():
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be a TF tensor"):
         tf.function(lambda a: tf.experimental.dlpack.to_dlpack(a))(tf.constant(1.0))
+
+
+def test_a_thread_that_ends_inside_of_a_device_scope_is_forgotten():
+    def enter():
+        with contextlib.suppress(RuntimeError):
+            tf.device("/CPU:1").__enter__()
+
+    placement._threads.add(-1)  # the identifier of a thread that has ended
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    with tf.device("/CPU:0"):
+        pass
+    assert not placement._threads

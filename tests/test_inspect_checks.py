@@ -164,3 +164,12 @@ def test_rules_of_every_dtype(dtype):
     found = tape.check()
     found.assert_ok()
     assert len([r for r in found.rows if r.ok]) >= 4
+
+
+def test_the_worst_entry_of_a_complex_argument_is_named():
+    @tf.custom_gradient
+    def square(z):
+        return z * z, lambda g: g * tf.math.conj(z)  # half of it
+
+    report = tf.inspect.check_gradients(square, tf.constant([1 + 2j, 3 - 1j]))
+    assert "by the real part it is" in str(report) or "by the imaginary part it is" in str(report)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from fuzz.mutations import replace_member
 
 import gradtape as tf
 from gradtape.cli import main
+from gradtape.graph.control_flow.counted_loops import RoundLimit
+from gradtape.inspect.recordings.compare import _apart
 
 RNG = np.random.default_rng(0)
 
@@ -723,3 +726,36 @@ def test_every_sample_of_every_op_is_one_that_a_file_may_have():
         for case in op.samples:
             if not any(callable(value) for value in case.attrs.values()):
                 check_op(None, op, [((), tf.float32)] * len(case.inputs), case.attrs, op.name)
+
+
+def test_other_targets_and_large_integers_are_differences(tmp_path):
+    def saved(name, target):
+        v = tf.Variable([1.0, 2.0], name="v")
+        with tf.GradientTape(trace=True) as tape:
+            results = tf.exp(v), tf.sin(v)
+        return tape.save(tmp_path / name, results[target], v)
+
+    found = tf.inspect.compare(saved("a", 0), saved("b", 1))
+    assert (found.same, found.kind) == (False, "program") and "targets" in str(found)
+    assert tf.inspect.compare(tmp_path / "a", saved("c", 0)).same
+    large = [tf.constant([2**53 + i], tf.int64) for i in (0, 1)]
+    assert _apart(large[0], large[1], 0.0) is not None and _apart(large[0], large[0], 0.0) is None
+
+
+def test_each_thread_counts_its_own_rounds():
+    limit, done = RoundLimit(3), []
+
+    def three_rounds():
+        run = limit.counted(lambda: done.append(1))
+        for _ in range(3):
+            run()
+
+    def in_another_thread():
+        thread = threading.Thread(target=three_rounds)
+        thread.start()
+        thread.join()
+
+    run = limit.counted(in_another_thread)
+    run()
+    run()
+    assert len(done) == 6

@@ -203,3 +203,14 @@ def test_bad_questions(target, options, message):
     with pytest.raises(ValueError, match=message):
         tape.gradient(y, w, **options)
     assert tape.gradient(y, w) is not None  # the tape is still usable
+
+
+def test_norms_of_complex_gradients_and_of_no_examples():
+    z, other = tf.Variable([1 + 2j, 3 - 1j]), tf.Variable([1j])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.math.real(tf.reduce_sum(tf.ones([3, 2], z.dtype) * z, axis=1))
+        none = tf.math.real(tf.reduce_sum(tf.ones([0, 2], z.dtype) * z, axis=1))
+    norms = tape.gradient(y, [z, other], per="example", norms=True, unconnected_gradients="zero")
+    assert [(g.dtype.is_complex, g.shape) for g in norms] == [(False, (3,))] * 2
+    found, unconnected = tape.gradient(none, [z, other], per="example")
+    assert found.shape == (0, 2) and unconnected is None

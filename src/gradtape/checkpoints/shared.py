@@ -58,15 +58,16 @@ def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> N
         names = [f"{prefix}.shard-{rank:05}-of-{group.size:05}{ENDING}" for rank in range(group.size)]
         parts = _parts(values, group.size)
         own, mine = names[group.rank], parts[group.rank]
+        notes = {**notes, "shards": {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}}
         try:
             _agreed(group, lambda: _write(own, {key: values[key] for key in mine}, {}))
-        except errors.OpError:
+            _agreed(group, lambda: _write(prefix + ENDING, {}, notes) if group.rank == 0 else None)
+        except BaseException:  # without the main file nothing would delete the shard
             with suppress(OSError):
                 os.remove(own)
             raise
-        notes = {**notes, "shards": {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}}
-        values = {}
-    _agreed(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
+    else:
+        _agreed(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
 
 
 def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
@@ -92,20 +93,26 @@ def _size(value: Tensor) -> int:
 
 
 def _agreed(group: Group, act: Callable[[], None]) -> None:
-    """Run `act`; if it failed at any process, raise at all of them."""
-    failed: errors.OpError | None = None
+    """Run `act`; if it failed at any process, raise at all of them: the others wait for this one's answer."""
+    failed: Exception | None = None
+    reason = None
     try:
         act()
-    except errors.OpError as error:
-        failed = error
     except OSError as error:
         failed = errors.UnknownError(str(error))
-    reasons = group.exchange(None if failed is None else [type(failed).__name__, str(failed)])
+    except Exception as error:
+        failed = error
+    if failed is not None:
+        kind = errors.ResourceExhaustedError if isinstance(failed, MemoryError) else errors.UnknownError
+        named = type(failed) if isinstance(failed, errors.OpError) else kind
+        reason = [named.__name__, str(failed)]
+    reasons = group.exchange(reason)
     if failed is not None:
         raise failed
-    for rank, reason in enumerate(reasons):
-        if reason is not None:
-            raise getattr(errors, reason[0])(f"rank {rank} could not write its part of the checkpoint: {reason[1]}")
+    for rank, its_reason in enumerate(reasons):
+        if its_reason is not None:
+            name, message = its_reason
+            raise getattr(errors, name)(f"rank {rank} could not write its part of the checkpoint: {message}")
 
 
 class ShardedReader(archive.ArchiveReader):

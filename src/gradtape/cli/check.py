@@ -166,7 +166,16 @@ def _pieces(file: str) -> Iterator[tuple[str, str]]:
         source = "".join(cell["source"])
         magic = source.split(maxsplit=1)[0] if source.startswith("%%") else ""
         if cell["cell_type"] == "code" and (not magic or magic in PYTHON_CELLS):
-            yield f"cell {number}:", re.sub(r"^(\s*)([%!?].*|.*\?)$", r"\1pass", source, flags=re.MULTILINE)
+            yield f"cell {number}:", _without_commands(source)
+
+
+def _without_commands(source: str) -> str:
+    """Returns a cell without IPython's magics, shell commands and questions (`tf.exp?`), if it has any."""
+    try:
+        compile(source, "cell", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except (SyntaxError, ValueError):
+        return re.sub(r"^(\s*)([%!?].*|[\w.*]+\?{1,2}\s*)$", r"\1pass", source, flags=re.MULTILINE)
+    return source
 
 
 def _show(reports: list[Report], everything: bool) -> None:

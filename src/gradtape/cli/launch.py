@@ -41,6 +41,8 @@ class Job(NamedTuple):
     timeout: float | None = None
     restarts: int = 0
     bind: bool = True  # whether to bind each process to its share of the cores
+    task_on_host: int = 0  # index of this launcher among those of its host
+    tasks_on_host: int = 1
 
 
 class _Child:
@@ -93,7 +95,10 @@ def _from_environment(job: Job) -> Job:
     if found.size == 1:
         return job._replace(processes=len(_gpus()) or 1)
     host, _, port = found.address.rpartition(":")
-    return job._replace(processes=1, hosts=[host] * found.size, rank=found.rank, port=int(port))
+    return job._replace(
+        processes=1, hosts=[host] * found.size, rank=found.rank, port=int(port),
+        task_on_host=found.local_rank, tasks_on_host=found.local_size,
+    )  # fmt: skip
 
 
 def _run_once(job: Job, attempt: int) -> int:
@@ -104,7 +109,8 @@ def _run_once(job: Job, attempt: int) -> int:
     shared = {
         "GRADTAPE_SIZE": str(count * hosts), "GRADTAPE_COORDINATOR": address, "GRADTAPE_LAUNCHED": str(os.getpid()),
         "GRADTAPE_JOB": f"{','.join(job.hosts)} {attempt}" if job.hosts else secrets.token_hex(8),
-        "GRADTAPE_LOCAL_SIZE": str(count), "GRADTAPE_RESTART": str(attempt), "PYTHONUNBUFFERED": "1",
+        "GRADTAPE_LOCAL_SIZE": str(count * job.tasks_on_host), "GRADTAPE_RESTART": str(attempt),
+        "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
     if len(job.hosts) < 2:  # the launchers of several hosts must share it: see `job_secret`
         shared["GRADTAPE_SECRET"] = secrets.token_hex(32)
@@ -117,11 +123,12 @@ def _run_once(job: Job, attempt: int) -> int:
         try:
             for local in range(count):
                 rank = job.rank * count + local
-                own = {"GRADTAPE_RANK": str(rank), "GRADTAPE_LOCAL_RANK": str(local)}
-                with _share_of_cores(local, count, job.bind) as cores:
+                place = job.task_on_host * count + local, count * job.tasks_on_host  # among the processes of the host
+                own = {"GRADTAPE_RANK": str(rank), "GRADTAPE_LOCAL_RANK": str(place[0])}
+                with _share_of_cores(*((local, count) if _has_own_cores() else place), job.bind) as cores:
                     process = subprocess.Popen(
                         [sys.executable, "-m", "gradtape", "run", *job.program],
-                        env={**os.environ, **_threads(cores), **shared, **own, **_gpu(local, count)},
+                        env={**os.environ, **_threads(cores), **shared, **own, **_gpu(*place)},
                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                         start_new_session=True,
                     )  # fmt: skip
@@ -221,6 +228,11 @@ def _share_of_cores(local: int, count: int, bind: bool) -> Iterator[int]:
         yield each
     finally:
         os.sched_setaffinity(0, cores)
+
+
+def _has_own_cores() -> bool:
+    """Whether this launcher is bound to some of the host's cores, as SLURM binds its tasks."""
+    return hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) < (os.cpu_count() or 1)
 
 
 def _threads(cores: int) -> dict[str, str]:

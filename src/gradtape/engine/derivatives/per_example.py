@@ -156,7 +156,9 @@ def _gradients_of_examples(
 ) -> list[Tensor | None]:
     count = targets[0].dims[0]
     if not count:
-        return [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
+        found = tape.vjp(targets, [Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype) for t in targets], sources)
+        empty = [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
+        return [None if g is None else rows for g, rows in zip(found, empty, strict=True)]
     examples = Examples(count, sums_wait=norms)
     seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
     return [None if g is None else stacked(g, examples, norms) for g in tape.vjp(targets, seeds, sources)]
@@ -205,4 +207,5 @@ def _square_norms(g: Tensor) -> Tensor:
 def zeros_apart(targets: Sequence[Differentiable], source: Differentiable, per: str, norms: bool) -> Tensor:
     """The zeros that stand for the gradients of an unconnected source."""
     count = len(targets) if per == "loss" else targets[0].dims[0]
-    return Tensor(np.zeros((count,) if norms else (count, *source.dims), source.dtype.numpy), source.dtype)
+    dtype = source.dtype.real_dtype if norms else source.dtype
+    return Tensor(np.zeros((count,) if norms else (count, *source.dims), dtype.numpy), dtype)

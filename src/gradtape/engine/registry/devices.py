@@ -294,6 +294,8 @@ def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[...,
             steps = traced(partial(formula, **attrs), given)
             run = None if steps is None or not steps.steps else module.fuse(steps)
             run = fused[key] = partial(device_kernel, **attrs) if run is None else run
+            if len(fused) > _KEPT:  # an attribute is another number in every call
+                fused.clear()
         return run(*arrays)
 
     return kernel

@@ -19,7 +19,7 @@ from ..run.protocols import OpLike, Outputs
 
 logger = logging.getLogger("gradtape")
 _lock = threading.RLock()
-_threads: set[int] = set()  # threads in a scope that needs the mode
+_threads: set[int | None] = set()  # threads in a scope that needs the mode
 _logged = False
 
 
@@ -63,8 +63,11 @@ def _changed() -> None:
     """Updates the mode when this thread enters or leaves a `tf.device` scope, or when devices are first used."""
     refused = here.device is None and devices.in_use()
     other_cpu = here.device is not None and here.device is not devices.HOST and here.device.kind == "CPU"
+    current = threading.current_thread().ident
     with _lock:
-        (_threads.add if refused or other_cpu else _threads.discard)(threading.get_ident())
+        (_threads.add if refused or other_cpu else _threads.discard)(current)
+        if _threads - {current}:  # a thread may end inside of its scope
+            _threads.intersection_update(thread.ident for thread in threading.enumerate())
         _settle()
 
 

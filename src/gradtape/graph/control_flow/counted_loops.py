@@ -7,6 +7,7 @@ row `i` of one, the loop can emit the rows.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -18,8 +19,11 @@ from ..ir.graph import Graph, Node, Value, maker
 from ..passes.rewriting import Uses
 
 
-class RoundLimit:
-    """A limit on the iterations of a loop and its nested loops together, for programs not trusted to terminate."""
+class RoundLimit(threading.local):
+    """A limit on the iterations of a loop and its nested loops together, for programs not trusted to terminate.
+
+    Every thread that runs the program counts its own iterations.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most

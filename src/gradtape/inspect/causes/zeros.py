@@ -496,11 +496,12 @@ class _Search:
         return not any(g is not None and np.any(np.where(reached, _dense(g), 0)) for g in found)
 
     def _moved(self, x: Tensor) -> Tensor:
-        value = known_array(x)
-        if value.dtype.kind != "f":
+        if not x.dtype.is_floating:
             return x
-        noise = self.rng.uniform(-1e-3, 1e-3, value.shape)
-        return Tensor(np.asarray(value + noise * (1 + np.abs(value))).astype(value.dtype))
+        value = known_array(x)
+        wide = value.astype(np.float64)
+        noise = self.rng.uniform(-1, 1, value.shape) * (0.03 if x.dtype.name == "bfloat16" else 4e-3)  # some roundings
+        return Tensor(np.asarray(wide + noise * (1 + np.abs(wide))).astype(value.dtype), x.dtype)
 
     def cancelled(self, user: int, at: int) -> Found:
         """Explains an op whose cotangent and derivative are nonzero, but whose product is zero."""

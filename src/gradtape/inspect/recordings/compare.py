@@ -77,7 +77,27 @@ def compare(
                     return Comparison(False, "value", f"op {number + 1}, {step.op}: {apart[0]}", lines, apart[1])
     if len(a.steps) != len(b.steps):
         return Comparison(False, "program", f"their length: a has {len(a.steps)} ops, b has {len(b.steps)}")
-    return Comparison(True)
+    return _other_question(a, b, tolerance) or Comparison(True)
+
+
+def _other_question(a: Recording, b: Recording, tolerance: float) -> Comparison | None:
+    """Returns the first difference in what is differentiated, with which weights, and by what."""
+    for what, mine, its in (("targets", a.targets, b.targets), ("sources", a.sources, b.sources)):
+        if [_place(a, key) for key in mine] != [_place(b, key) for key in its]:
+            return Comparison(False, "program", f"their {what}, which are other values in a than in b")
+    for number, (weight, other) in enumerate(zip(a.weights, b.weights, strict=True)):
+        apart = _apart(weight, other, tolerance)
+        if apart is not None:
+            return Comparison(False, "input", f"the weights of target {number + 1}: {apart[0]}", difference=apart[1])
+    return None
+
+
+def _place(recording: Recording, key: Any) -> Any:
+    """Returns which leaf or which output of which step a value is, whatever its key is called."""
+    for number, step in enumerate(recording.steps):
+        if key in step.outputs:
+            return number, list(step.outputs).index(key)
+    return recording.leaves.get(key)
 
 
 _Lines = tuple[Line | None, Line | None]
@@ -142,12 +162,13 @@ def _apart(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:
     a, b = np.asarray(x.array), np.asarray(y.array)
     if a.dtype.kind not in "fciub" and x.dtype.name != "bfloat16":
         return None if bool(np.all(a == b)) else ("the texts differ", float("inf"))
+    same = np.asarray(a == b)  # before they are converted: float64 has not all of int64's numbers
     wide = np.complex128 if a.dtype.kind == "c" else np.float64
     a, b = a.astype(wide), b.astype(wide)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    same = same | (np.isnan(a) & np.isnan(b))
     if bool(np.all(same)):
         return None
-    gaps = np.where(same, 0.0, np.abs(a - b))
+    gaps = np.where(same, 0.0, np.maximum(np.abs(a - b), np.finfo(np.float64).tiny))
     gaps = np.where(np.isnan(gaps), np.inf, gaps)
     index = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
     largest = float(np.max(np.abs(np.where(np.isfinite(a), a, 0.0)), initial=0.0))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core import dtypes
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
@@ -188,10 +189,11 @@ class Question:
         rng = np.random.default_rng(0)
 
         def moved(key: Key, array: Any) -> Any:
-            if type(key) is not int or array.dtype.kind != "f":
+            if type(key) is not int or not dtypes.of_numpy(array.dtype).is_floating:
                 return array
-            noise = rng.uniform(0.01, 0.1, array.shape) * np.where(array < 0, -1.0, 1.0)
-            return (array + noise * (1.0 + np.abs(array))).astype(array.dtype)
+            wide = array.astype(np.float64)
+            noise = rng.uniform(0.01, 0.1, array.shape) * np.where(wide < 0, -1.0, 1.0)
+            return (wide + noise * (1.0 + np.abs(wide))).astype(array.dtype)
 
         tape = self.again([moved(key, array) for key, array in zip(self._keys, arrays, strict=True)])
         reading = Reading(tape)
