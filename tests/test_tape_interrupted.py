@@ -81,7 +81,8 @@ def test_an_interrupt_during_a_collection_is_not_lost(interruptible):
         def __index__(self):
             return int(signal.SIGINT)
 
-    others = gc.callbacks[:]  # those of Hypothesis, in which the interrupt would be raised
+    gc.collect()  # garbage of other tests may have callbacks in Python, in which the interrupt would be raised
+    others = gc.callbacks[:]  # the same holds for those of Hypothesis
     gc.callbacks.clear()
     try:
         with pytest.raises(KeyboardInterrupt), tf.GradientTape():
