@@ -36,6 +36,7 @@ class Updates:
     _shape: TensorShape
     _storage: Storage
     _title: str
+    _trainable: bool
 
     def assign(self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Replace the value; return the variable, or None unless `read_value`.

@@ -90,6 +90,8 @@ class VariableLike(Differentiable, Protocol):
 
     @property
     def trainable(self) -> bool: ...
+    @property
+    def _trainable(self) -> bool: ...  # `trainable`, for the log: one call less per variable and step
     def _as_tensor(self) -> Tensor: ...
 
 

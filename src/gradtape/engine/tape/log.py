@@ -317,7 +317,7 @@ class Log(Recorder):
         """The position of a variable that is read, -1 if it is not watched."""
         position = self.variable_index.get(id(variable))
         if position is None:
-            return self._add(variable) if self.watches_variables and variable.trainable else -1
+            return self._add(variable) if self.watches_variables and variable._trainable else -1
         return position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
