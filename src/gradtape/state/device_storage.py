@@ -41,9 +41,8 @@ class DeviceStorage:
 
     def _hold(self, array: object) -> DeviceTensor:
         """Make an array of the device the value and return it as a tensor."""
-        held = self.last = on_device(self.module, array, self.dtype)
-        self.buffer = None
-        return held
+        self.last, self.buffer = on_device(self.module, array, self.dtype), None
+        return self.last
 
     @property
     def device(self) -> str:
@@ -57,10 +56,6 @@ class DeviceStorage:
             with updating:
                 last = self._hold(self.module.from_xla(self.buffer)) if self.last is None else self.last
         return last
-
-    def is_current(self, value: Tensor) -> bool:
-        """Whether a snapshot still is the value."""
-        return self.snapshot() is value
 
     def holds(self, array: object) -> bool:
         """Whether the value still is the array that was read."""

@@ -65,8 +65,7 @@ class ExponentialMovingAverage:
 
     def _begin(self, variable: Variable) -> Variable:
         with dispatch.traced_by(None):
-            value = wrap(variable.numpy(), variable.dtype)
-            return Variable(value, trainable=False, name=self.average_name(variable))
+            return Variable(wrap(variable.numpy(), variable.dtype), False, name=self.average_name(variable))
 
     def average(self, var: Variable) -> Variable | None:
         """The average of a variable, or None if there is none."""

@@ -18,11 +18,11 @@ from ..engine.run.namespace import ops
 Combine = Callable[[Any, Any], Any]
 Rows = np.ndarray[Any, Any]
 Value = TypeVar("Value")
-_ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
+ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # with the dtype kinds for which NumPy's result is identical
-    operator.add: (np.add, _ARITHMETIC),
-    operator.sub: (np.subtract, _ARITHMETIC),
-    operator.mul: (np.multiply, _ARITHMETIC),
+    operator.add: (np.add, ARITHMETIC),
+    operator.sub: (np.subtract, ARITHMETIC),
+    operator.mul: (np.multiply, ARITHMETIC),
     operator.truediv: (np.divide, dtypes.FLOAT | dtypes.COMPLEX),
     ops.truncatediv: (np.floor_divide, 0),  # which rounds toward negative infinity
     ops.maximum: (np.maximum, dtypes.INT | dtypes.FLOAT),
@@ -105,7 +105,7 @@ def _in_rounds(rows: Tensor, at: Rows, values: Tensor, combine: Combine) -> Tens
 
 def writable(dtype: DType, at: Tensor, values: Tensor, combine: Combine) -> bool:
     """Whether `write` is equivalent: concrete arrays, and a NumPy ufunc with the same arithmetic."""
-    kinds = _ARITHMETIC if combine is last else _UFUNCS[combine][1]
+    kinds = ARITHMETIC if combine is last else _UFUNCS[combine][1]
     return bool(dtype.kind & kinds) and type(at) is Tensor and type(values) is Tensor
 
 

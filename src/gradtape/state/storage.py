@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 _new = object.__new__
-Array = TypeVar("Array")
 HostArray = np.ndarray[Any, Any] | np.generic
 
 # Held from reading a value to writing its successor: no update is lost, and donated memory is not read.
@@ -84,9 +83,6 @@ class Storage(Protocol):
 
     def snapshot(self) -> Tensor:
         """Return the value without tracers, wherever it is."""
-
-    def is_current(self, value: Tensor) -> bool:
-        """Whether a snapshot still is the value."""
 
     def holds(self, array: object) -> bool:
         """Whether the value still is the array that was read."""
@@ -166,10 +162,6 @@ class HostStorage:
         """Return the value without tracers, wherever it is."""
         return wrap(self.latest(), self.dtype)
 
-    def is_current(self, value: Tensor) -> bool:
-        """Whether a snapshot still is the value."""
-        return self.latest() is value.array
-
     def holds(self, array: object) -> bool:
         """Whether the value still is the array that was read."""
         return self.latest() is array
@@ -218,15 +210,14 @@ class HostStorage:
         """Combine the value with a host tensor; a large value is updated in place if no other reference exists."""
         if type(delta) is not Tensor or delta.dtype is not self.dtype:
             return False
-        change = delta.array
+        other = delta.array
         with updating:
-            is_large = change.nbytes >= UPDATED_IN_PLACE and change.shape == self.dims
-            if is_large and self.write(accumulate, change, ufunc):
+            if other.nbytes >= UPDATED_IN_PLACE and other.shape == self.dims and self.write(accumulate, other, ufunc):
                 return True
             array = self.host() if self.array is None else self.array
-            if change.shape != array.shape:
+            if other.shape != array.shape:
                 return False
-            self.take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
+            self.take(ufunc(array, other) if other.size < LARGE else combined(ufunc, array, other))
         return True
 
     def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
@@ -273,7 +264,7 @@ def is_exclusive(held: list[Any], owners: int = 0) -> bool:
     return type(base[0]) is np.ndarray and base[0].flags.owndata and sys.getrefcount(base[0]) <= 3
 
 
-def take_all(takes: Sequence[Callable[[Array], None]], arrays: Sequence[Array]) -> None:
+def take_all(takes: Sequence[Callable[[Any], None]], arrays: Sequence[Any]) -> None:
     """Give each array to the method `take` or `take_xla` of its storage. The caller holds `updating`.
 
     An interrupt in between is re-raised after all storages have their arrays.

@@ -243,6 +243,13 @@ class Variable(Updates, metaclass=VariableClass):
         return self._storage.device
 
     @property
+    def sharding(self) -> Any:
+        """The sharding of a value on a mesh, a `jax.sharding.NamedSharding`; other variables lack the attribute."""
+        if self._storage.layout is None:
+            raise AttributeError(f"'Variable' object has no attribute 'sharding': {self._title} is on no mesh")
+        return self._storage.layout.sharding
+
+    @property
     def handle(self) -> Variable:
         """The variable itself, as a source of gradients."""
         return self

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import dtypes, errors
+from ..core import errors
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
 from ..core.slices import IndexedSlices
@@ -19,10 +19,8 @@ from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread, unrecorded
 from ..engine.run.namespace import ops
-from .rows import Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable
+from .rows import ARITHMETIC, Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable
 from .storage import Storage, updating
-
-_ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 
 
 class Updates:
@@ -83,7 +81,7 @@ class Updates:
 
     def _update(self, ufunc: np.ufunc, delta: object) -> None:
         """Combine the value with `delta`: in the storage, or by ops if they are recorded or traced."""
-        if thread.recorder is None and self.dtype.kind & _ARITHMETIC:
+        if thread.recorder is None and self.dtype.kind & ARITHMETIC:
             storage, title = self._storage, self._title
             if storage.accumulate(ufunc, delta, title) or storage.accumulate(ufunc, self._checked(delta), title):
                 return

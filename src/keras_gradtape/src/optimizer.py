@@ -153,7 +153,7 @@ def _whole_or_not_at_all(variables: Sequence[Any]) -> Iterator[None]:
         yield
     except BaseException:
         for variable, value in zip(inner, before, strict=True):
-            if not variable._storage.is_current(value):
+            if not variable._storage.holds(value.array):
                 variable.assign(value)
         raise
 
