@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 _new = object.__new__
+Array = TypeVar("Array")
 HostArray = np.ndarray[Any, Any] | np.generic
 
 # Held from reading a value to writing its successor: no update is lost, and donated memory is not read.
@@ -264,16 +265,28 @@ def is_exclusive(held: list[Any], owners: int = 0) -> bool:
     return type(base[0]) is np.ndarray and base[0].flags.owndata and sys.getrefcount(base[0]) <= 3
 
 
-def take_all(takes: Sequence[Callable[[Any], None]], arrays: Sequence[Any]) -> None:
-    """Give each array to the method `take` or `take_xla` of its storage. The caller holds `updating`.
+def take(variable: Variable, array: HostArray) -> None:
+    """Make an array the value of a variable."""
+    variable._storage.take(array)
 
-    An interrupt in between is re-raised after all storages have their arrays.
+
+def take_xla(variable: Variable, array: XlaArray) -> None:
+    """Make an array of XLA the value of a variable."""
+    variable._storage.take_xla(array)
+
+
+def take_all(
+    assign: Callable[[Variable, Array], None], variables: Sequence[Variable], arrays: Sequence[Array]
+) -> None:
+    """Call `assign`, which is `take` or `take_xla`, for each variable and its array. The caller holds `updating`.
+
+    An interrupt in between is re-raised after all variables have their arrays.
     """
     try:
-        for take, array in zip(takes, arrays, strict=True):
-            take(array)
+        for variable, array in zip(variables, arrays, strict=True):
+            assign(variable, array)
     except BaseException:
-        take_all(takes, arrays)
+        take_all(assign, variables, arrays)
         raise
 
 

@@ -20,7 +20,7 @@ from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.log import Log
 from ...state.specs import TypeSpec
-from ...state.storage import take_all, updating
+from ...state.storage import take, take_all, updating
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
@@ -98,7 +98,7 @@ class NumpyProgram:
                 storage = variable._storage
                 if storage.array is not arrays[i] and not storage.holds(arrays[i]):
                     return None
-            take_all([v._storage.take for v in self._updated], results[self._outputs :])
+            take_all(take, self._updated, results[self._outputs :])
         return results[: self._outputs]
 
 

@@ -18,7 +18,7 @@ from ...engine.run.randomness import Stream
 from ...engine.tape import queries
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
-from ...state.storage import take_all, updating
+from ...state.storage import take, take_all, updating
 from ...state.variable import Variable
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..ir.effects import Changed, recording, replaying
@@ -303,10 +303,11 @@ class TraceCache:
             recording_stops(trace.key)
 
         def results() -> Any:
+            variables, arrays = [variable for variable, _ in written], [array for _, array in written]
             with updating:
                 if not all(variable._storage.holds(array) for variable, array in read):
                     return _OUTDATED
-                take_all([v._storage.take for v, _ in written], [array for _, array in written])
+                take_all(take, variables, arrays)
             read.clear()  # release the values: they are used once
             written.clear()
             for display in displays:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from numpy import asarray
 
 from ....core.errors import ResourceExhaustedError
-from ....state.storage import take_all, updating
+from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
@@ -167,7 +167,7 @@ class XlaProgram:
                     results, updates = self._seen(compiled, [*self._spread(compiled, held), *arguments])
                 done = done_now
                 with updating:
-                    if last or all([v._storage.xla(self._put) is held[i] for i, v in self._replaced]):
+                    if last or self._are_current(held):
                         self._commit(compiled, updates)
                         break
         return results
@@ -198,6 +198,10 @@ class XlaProgram:
         put = self._put
         return [variable._storage.xla(put) for variable in self._variables]
 
+    def _are_current(self, held: Sequence[Any]) -> bool:
+        """Whether the variables that the program updates still have the values that it has read."""
+        return all([variable._storage.xla(self._put) is held[i] for i, variable in self._replaced])
+
     def _spread(self, compiled: _Compiled, held: list[Any]) -> list[Any]:
         return held if compiled.placement is None else compiled.placement.spread_held(self._variables, held)
 
@@ -208,7 +212,7 @@ class XlaProgram:
     def _commit(self, compiled: _Compiled, updates: Sequence[Any]) -> None:
         if compiled.placement is not None:
             updates = compiled.placement.taken(self._updated, updates)
-        take_all([variable._storage.take_xla for variable in self._updated], updates)
+        take_all(take_xla, self._updated, updates)
 
     def _seen(self, compiled: _Compiled, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the program, wait for it, and return its outputs and updates; raise the error of a failed callback."""
