@@ -229,78 +229,85 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     op.defer("jvp", jvp_of)
 
 
-def _products(
-    saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], attribute: str, conjugate: bool
-) -> Callable[..., Callable[..., Any]]:
-    """Returns `product(m, i, s)`: product `i` as a function of `g` and of the arrays of the saved tensors."""
-    sources = [_product(i, partial, saved, attribute, conjugate) for i, partial in enumerate(partials)]
-    rules = [compile_rule("m, g, s", source, **names) for source in sources]
+def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool) -> Any:
+    """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
+    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+    products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
+    rules = [compile_rule("m, g, s", product, **names) for product in products]
 
-    def product(m: OpNamespace, i: int, s: Sequence[Any]) -> Callable[..., Any]:
+    def product(i: int, s: Sequence[Any]) -> Any:
+        """Product `i` as a function of `g` and the saved arrays."""
+
         def run(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
-            for k, array in zip(saved.tensors, arrays, strict=True):
-                filled[k] = SimpleNamespace(**{attribute: array})
-            return rules[i](m, g, filled)
+            for k, array in zip(tensors, arrays, strict=True):
+                filled[k] = SimpleNamespace(array=array)
+            return rules[i](raw, g, filled)
 
         return run
 
-    return product
-
-
-def _vjp_by_product(partials: Sequence[Partial], compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the rule of all arguments; `compute(m, i, g, s)` is the product of `g` and partial derivative `i`."""
+    @functools.cache
+    def in_place(i: int, dtype: np.dtype[Any]) -> Any:
+        if len(tensors) < len(saved.names):
+            return None
+        return compile_in_place(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
+        arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
         cotangents: list[Any] = []
         for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
             if parent < 0 or partial is None or partial == ONE:
                 cotangents.append(g if parent >= 0 and partial == ONE else None)
-            else:
-                cotangents.append(compute(m, i, g, s))
+                continue
+            value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
+            cotangents.append(product(i, s)(*arrays) if value is None else value)
         broadcast = len(partials) > 1 and s[-1] is not None
         return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
     return vjp
 
 
-def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool) -> Any:
-    """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
-    product = _products(saved, partials, names, "array", conjugate)
-    only_tensors = len(saved.tensors) == len(saved.names)
-
-    @functools.cache
-    def in_place(i: int, dtype: np.dtype[Any]) -> Any:
-        given = [dtype] * (1 + len(saved.tensors))
-        return compile_in_place(traced(product(raw, i, saved.names), given)) if only_tensors else None
-
-    def compute(m: OpNamespace, i: int, g: Operand, s: tuple[Any, ...]) -> Any:
-        # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
-        arrays = (g, *(g if s[k] is None else s[k].array for k in saved.tensors))
-        run = product(raw, i, s)
-        value = blocks.run(in_place(i, g.dtype) or blocks.into(run), arrays, g.dtype)
-        return run(*arrays) if value is None else value
-
-    return _vjp_by_product(partials, compute)
-
-
 def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
     """Returns `vjp_device`: each product is one kernel launch if it is a formula."""
-    products = [_products(saved, partials, names, "buffer", conjugate) for conjugate in (False, True)]
-    only_tensors = len(saved.tensors) == len(saved.names)
+    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+    rules = {
+        (i, conjugate): compile_rule("m, g, s", _product(i, partial, saved, "buffer", conjugate), **names)
+        for i, partial in enumerate(partials)
+        for conjugate in (False, True)
+    }
     fused: dict[Any, Any] = {}
 
-    def compute(m: OpNamespace, i: int, g: Operand, s: tuple[Any, ...]) -> Any:
-        product = products[g.dtype.kind == "c"]
-        arrays = (g, *[s[k].buffer for k in saved.tensors])
-        given = tuple([x.dtype for x in arrays])
-        key = (m, i, given)
-        if key not in fused:
-            formula = traced(product(symbolic, i, s), given) if only_tensors else None
-            fused[key] = None if formula is None or not formula.steps else m.fuse(formula)
-        return (fused[key] or product(m, i, s))(*arrays)
+    def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
+        """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
 
-    return _vjp_by_product(partials, compute)
+        def product(g: Operand, *arrays: Any) -> Any:
+            filled = list(s)
+            for k, array in zip(tensors, arrays, strict=True):
+                filled[k] = SimpleNamespace(buffer=array)
+            return rules[i, g.dtype.kind == "c"](symbolic, g, filled)
+
+        formula = traced(product, given) if len(tensors) == len(saved.names) else None
+        return None if formula is None or not formula.steps else m.fuse(formula)
+
+    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        cotangents: list[Any] = []
+        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
+            if parent < 0 or partial is None or partial == ONE:
+                cotangents.append(g if parent >= 0 and partial == ONE else None)
+                continue
+            arrays = (g, *[s[k].buffer for k in tensors])
+            given = tuple([x.dtype for x in arrays])
+            key = (m, i, given)
+            if key not in fused:
+                fused[key] = fuse(m, i, s, given)
+            kernel = fused[key]
+            rule = rules[i, g.dtype.kind == "c"]
+            cotangents.append(rule(m, g, s) if kernel is None else kernel(*arrays))
+        broadcast = len(partials) > 1 and s[-1] is not None
+        return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+
+    return vjp
 
 
 def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -38,7 +38,6 @@ class Residuals:
     def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
         self.args = args
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in _PASSED))
-        self.tensors = [i for i, name in enumerate(self.names) if self.is_tensor(name)]  # which of them are tensors
         self.bare = bare and len(self.names) == 1  # whether a single value is saved without a tuple
 
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
