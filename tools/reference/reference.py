@@ -7,6 +7,7 @@ are used (`gradtape/api/names.txt`), a place in griffe's tree: `gradtape.nn.relu
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ class PublicNames(griffe.Extension):
         own = {f"{space}.{name}": f"{space}:{name}" for space in OWN for name in pkg[space].exports or ()}
         for name, where in (public_names() | own).items():
             module, _, attribute = where.partition(":")
-            target = read(pkg, f"{module}.{attribute}")
+            target = read(pkg, f"{module}.{attribute}") or imported_late(pkg, module, attribute)
             if target is None:  # made by a loop or a table: only running the module tells
                 if module not in inspected:
                     inspected[module] = griffe.inspect(f"gradtape.{module}")
@@ -66,6 +67,16 @@ def read(pkg: griffe.Module, path: str) -> griffe.Object | None:
         return found.final_target if found.is_alias else found
     except (KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
         return None
+
+
+def imported_late(pkg: griffe.Module, module: str, name: str) -> griffe.Object | None:
+    """Returns what a module of gradtape's own imports when it is first used, from where it is defined; else None."""
+    if module not in OWN:
+        return None
+    value = getattr(importlib.import_module(f"gradtape.{module}"), name)
+    if not callable(value):
+        return None
+    return read(pkg, f"{value.__module__.removeprefix('gradtape.')}.{value.__qualname__}")
 
 
 def on_config(config: Any) -> Any:
