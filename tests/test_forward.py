@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
-from gradtape.autodiff import ForwardAccumulator
 
 import gradtape as tf
+from gradtape.autodiff import ForwardAccumulator
 
 X = tf.constant(3.0)
 ONE = tf.constant(1.0)

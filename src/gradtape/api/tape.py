@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -51,6 +51,14 @@ _USED_UP = (
     "GradientTape(persistent=True) to ask more than once"
 )
 _NONE = UnconnectedGradients.NONE
+
+if TYPE_CHECKING:
+    from ..state.variable import Variable
+
+    _Source = Tensor | Variable
+    _S = TypeVar("_S", bound=_Source)
+    _K = TypeVar("_K")
+
 _is_none = partial(operator.is_, None)
 
 
@@ -238,6 +246,38 @@ class GradientTape(Tape):
         self._finishers = (*self._finishers, finish)
         self._releases_early = False  # an error in `finish` leaves the tape usable
 
+    @overload
+    def gradient(
+        self, target: Any, sources: _Source, output_gradients: Any = ..., *,
+        unconnected_gradients: Literal[UnconnectedGradients.ZERO],
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> Tensor: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: list[_S], output_gradients: Any = ..., *,
+        unconnected_gradients: Literal[UnconnectedGradients.ZERO],
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> list[Tensor]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: _Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> Tensor | None: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: list[_S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> list[Tensor | None]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> dict[_K, Tensor | None]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: Any, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> Any: ...  # fmt: skip
     def gradient(
         self,
         target: Any,

@@ -54,7 +54,7 @@ def _agree(f: Callable[[Any], Any], x: np.ndarray, step: float = 1e-6) -> None:
         moved[index] = step
         difference = tf.reduce_sum(f(tf.constant(x + moved))) - tf.reduce_sum(f(tf.constant(x - moved)))
         expected[index] = float(difference) / (2 * step)
-    np.testing.assert_allclose(tape.gradient(y, source).numpy(), expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(np.asarray(tape.gradient(y, source)), expected, rtol=1e-5, atol=1e-7)
 
 
 def _values(*shape: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import array as new_array
@@ -13,6 +13,11 @@ from numpy import ndarray
 from . import devices, dtypes
 from .dtypes import DType
 from .shapes import TensorShape
+
+if TYPE_CHECKING:
+    from .type_hints import TensorOperators
+else:
+    TensorOperators = object  # `gradtape.ops.operators` attaches the operators
 
 _new = object.__new__
 _MOST_NUMBERS = 1000  # cached per dtype
@@ -83,7 +88,7 @@ def placed(x: Tensor) -> Tensor:
     return x if _sending is None else _sending(x)
 
 
-class Tensor:
+class Tensor(TensorOperators):
     """An immutable array with a dtype and a shape, created by `gradtape.constant` and by every op.
 
     `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `tracer` links
@@ -107,15 +112,7 @@ class Tensor:
     tracer: Any
     placement: devices.Device = devices.HOST  # a class attribute: only a tensor on another device has its own
 
-    # Attached by `gradtape.ops.operators`.
-    __add__: Callable[..., Tensor]
-    __sub__: Callable[..., Tensor]
-    __mul__: Callable[..., Tensor]
-    __truediv__: Callable[..., Tensor]
-    __neg__: Callable[..., Tensor]
-    __abs__: Callable[..., Tensor]
-    __getitem__: Callable[..., Tensor]
-    OVERLOADABLE_OPERATORS: frozenset[str]
+    OVERLOADABLE_OPERATORS: frozenset[str]  # attached by `gradtape.ops.operators`
 
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array

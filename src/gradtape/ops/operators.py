@@ -87,6 +87,6 @@ for _name, _call in _BINARY.items():
     setattr(Tensor, f"__r{_name}__", (_commuted if _name in ("add", "mul") else _reflected)(_call))
 for _name, _op in _ANSWERED.items():
     _op.reflected = f"__r{_name}__"
-Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign]
+Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign,assignment]
 Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]
 Tensor.OVERLOADABLE_OPERATORS = frozenset({*UNARY, *BINARY, *REFLECTED, "__getitem__"})

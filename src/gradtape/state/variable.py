@@ -13,7 +13,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from ..engine.run.namespace import ops
 from .storage import HostStorage, Storage, host_storage, storage_of
 from .variable_operators import attach
 from .variable_updates import Updates
+
+if TYPE_CHECKING:
+    from ..core.type_hints import TensorOperators
+else:
+    TensorOperators = object  # `attach` defines the operators
 
 _creation = itertools.count().__next__
 _Mode = TypeVar("_Mode", bound=enum.Enum)
@@ -71,16 +76,18 @@ class VariableClass(abc.ABCMeta):
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Apply the creators of this thread, the innermost first."""
-        if not creation.creators or cls is not Variable:
-            return type.__call__(cls, *args, **kwargs)
-        bound = cls.__signature__.bind(*args, **kwargs)
-        bound.apply_defaults()
-        create: Callable[..., Any] = _create
-        for creator in creation.creators:
-            create = partial(creator, create)
-        return create(**bound.arguments)
+    if not TYPE_CHECKING:  # type checkers see the signature of the constructor
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            """Apply the creators of this thread, the innermost first."""
+            if not creation.creators or cls is not Variable:
+                return type.__call__(cls, *args, **kwargs)
+            bound = cls.__signature__.bind(*args, **kwargs)
+            bound.apply_defaults()
+            create: Callable[..., Any] = _create
+            for creator in creation.creators:
+                create = partial(creator, create)
+            return create(**bound.arguments)
 
     @property
     def __signature__(cls) -> inspect.Signature:
@@ -104,7 +111,7 @@ def _mode(kind: type[_Mode], given: object, default: _Mode, name: str | None) ->
     return given
 
 
-class Variable(Updates, metaclass=VariableClass):
+class Variable(Updates, TensorOperators, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ...core import nest
 from ...core.composites import CompositeTensor
@@ -17,6 +17,9 @@ from ..raw.rows import rows
 
 NAMESPACES = ("",)
 __all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradient", "recompute_grad", "stop_gradient"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _WithGradient:
@@ -41,6 +44,10 @@ class _WithGradient:
         return _WithGradient(functools.partial(self._f, instance), self._pairing, self._name)
 
 
+@overload
+def custom_gradient(f: Callable[P, tuple[R, Any]]) -> Callable[P, R]: ...
+@overload
+def custom_gradient(f: None = None) -> Callable[[Callable[P, tuple[R, Any]]], Callable[P, R]]: ...
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorates a function that returns `(result, grad_fn)`: `grad_fn` is the gradient of its calls.
 
@@ -65,7 +72,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     return _WithGradient(f, lambda f: f)
 
 
-def recompute_grad(f: Callable[..., Any]) -> Any:
+def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     """Wraps `f` to save only its inputs: the backward pass runs it again, with the same random numbers.
 
     >>> import gradtape as tf
@@ -79,7 +86,7 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
     return _WithGradient(f, recomputed)
 
 
-def grad_pass_through(f: Callable[..., Any]) -> Any:
+def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     """Wraps `f` with the gradient of the identity: incoming gradients pass through unchanged.
 
     >>> import gradtape as tf

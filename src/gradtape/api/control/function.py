@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
@@ -14,6 +14,24 @@ from .. import op_names as _op_names  # noqa: F401  for those who list a functio
 
 NAMESPACES = ("",)
 __all__ = ["function", "memory_budget"]
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+
+    class PolymorphicFunction(Function, Generic[P, R]):
+        """A `Function` with the signature of the Python function that it traces."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> PolymorphicFunction[P, R]: ...
+        @overload
+        def __get__(
+            self: PolymorphicFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+        ) -> PolymorphicFunction[Q, R]: ...
+        def __get__(self, instance: object, owner: type | None = None) -> Any: ...
 
 
 @contextmanager
@@ -42,6 +60,38 @@ def memory_budget(budget: int | float | str | None) -> Iterator[None]:
         yield
 
 
+@overload
+def function(
+    func: Callable[P, R],
+    input_signature: Any = ...,
+    autograph: bool = ...,
+    jit_compile: bool | None = ...,
+    reduce_retracing: bool = ...,
+    experimental_implements: str | None = ...,
+    experimental_autograph_options: Any = ...,
+    experimental_attributes: Any = ...,
+    experimental_relax_shapes: bool | None = ...,
+    experimental_compile: bool | None = ...,
+    experimental_follow_type_hints: bool | None = ...,
+    *,
+    memory_budget: int | float | str | None = ...,
+) -> PolymorphicFunction[P, R]: ...
+@overload
+def function(
+    func: None = None,
+    input_signature: Any = ...,
+    autograph: bool = ...,
+    jit_compile: bool | None = ...,
+    reduce_retracing: bool = ...,
+    experimental_implements: str | None = ...,
+    experimental_autograph_options: Any = ...,
+    experimental_attributes: Any = ...,
+    experimental_relax_shapes: bool | None = ...,
+    experimental_compile: bool | None = ...,
+    experimental_follow_type_hints: bool | None = ...,
+    *,
+    memory_budget: int | float | str | None = ...,
+) -> Callable[[Callable[P, R]], PolymorphicFunction[P, R]]: ...
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,

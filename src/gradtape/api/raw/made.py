@@ -79,7 +79,7 @@ def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str
 # Helpers of the table's expressions, in addition to the API.
 
 
-def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
+def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
     """Returns the gradient at `x`, given the gradient of the function's result."""
     given = to_tensor(gradient)
     at = to_tensor(x, hint=given.dtype)

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -151,7 +151,7 @@ class Block:
     _recording = False
     _STILL = ""  # the error message for entering an open block again
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         if self._recording:
             raise ValueError(self._STILL)
         try:

@@ -366,7 +366,8 @@ class _Backward:
             found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
             onward: list[Any] = [zeros_like(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
-                onward.append(total if found[i] is None else total + found[i])
+                g = found[i]
+                onward.append(total if g is None else total + g)
             own = self.body.inputs
             emitted: list[Any] = [zeros(own[i].shape, own[i].dtype) if found[i] is None else found[i] for i in of_rows]
         return dead_code(trace.finished([*onward, *emitted, *results[len(results) - len(operands) :]]))

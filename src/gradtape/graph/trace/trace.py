@@ -91,7 +91,7 @@ class Trace(dispatch.Recorder):
         """Record that a tape computes a gradient here, or in a nested trace."""
         self.outermost.asks_a_tape = True
 
-    def entered(self) -> AbstractContextManager[None]:
+    def entered(self) -> dispatch.traced_by:
         """Return a context manager in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
 

@@ -300,6 +300,7 @@ class Repetition:
         targets = [at for at in reading.seeds if at in tensors]
         wanted = [at for _, _, at in reading.sources if at in tensors]
         weights = [_as(reading.seeds[at], tensors[at]) for at in targets]
+        assert tape._log is not None  # the tape is persistent
         tape._log.last_query = ([tensors[at] for at in targets], weights, [tensors[at] for at in wanted])
         again = Reading(tape)
         self.values = {key: x.array for key, x in tensors.items()}

@@ -1,0 +1,153 @@
+# Written by tools/write_stubs.py.
+from typing import Any
+from gradtape.core.tensor import Tensor
+from gradtape.api.math.analysis import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    exp as exp,
+    expm1 as expm1,
+    log as log,
+    log1p as log1p,
+    log_sigmoid as log_sigmoid,
+    pow as pow,
+    rsqrt as rsqrt,
+    sigmoid as sigmoid,
+    sin as sin,
+    sinh as sinh,
+    softplus as softplus,
+    softsign as softsign,
+    sqrt as sqrt,
+    square as square,
+    tan as tan,
+    tanh as tanh,
+    xdivy as xdivy,
+    xlog1py as xlog1py,
+    xlogy as xlogy,
+)
+from gradtape.api.math.comparison import (
+    equal as equal,
+    greater as greater,
+    greater_equal as greater_equal,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    not_equal as not_equal,
+)
+from gradtape.api.math.complex import (
+    angle as angle,
+    conj as conj,
+    imag as imag,
+    real as real,
+)
+from gradtape.api.math.elementwise import (
+    abs as abs,
+    accumulate_n as accumulate_n,
+    add as add,
+    add_n as add_n,
+    ceil as ceil,
+    divide as divide,
+    divide_no_nan as divide_no_nan,
+    floor as floor,
+    floordiv as floordiv,
+    floormod as _mod,
+    floormod as floormod,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    multiply_no_nan as multiply_no_nan,
+    negative as negative,
+    nextafter as nextafter,
+    polyval as polyval,
+    reciprocal as reciprocal,
+    reciprocal_no_nan as reciprocal_no_nan,
+    rint as rint,
+    round as round,
+    scalar_mul as scalar_mul,
+    sign as sign,
+    squared_difference as squared_difference,
+    subtract as subtract,
+    truediv as truediv,
+)
+from gradtape.api.math.reductions import (
+    l2_normalize as l2_normalize,
+    reduce_euclidean_norm as reduce_euclidean_norm,
+    reduce_std as reduce_std,
+    reduce_variance as reduce_variance,
+    zero_fraction as zero_fraction,
+)
+from gradtape.api.math.scans import (
+    cumprod as cumprod,
+    cumsum as cumsum,
+    cumulative_logsumexp as cumulative_logsumexp,
+)
+from gradtape.api.math.segments import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
+)
+from gradtape.api.math.sorting import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
+    invert_permutation as invert_permutation,
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+    top_k as top_k,
+)
+from gradtape.api.math.special import (
+    bessel_i0 as bessel_i0,
+    bessel_i0e as bessel_i0e,
+    bessel_i1 as bessel_i1,
+    bessel_i1e as bessel_i1e,
+    betainc as betainc,
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    erfcinv as erfcinv,
+    erfinv as erfinv,
+    igamma as igamma,
+    igammac as igammac,
+    lbeta as lbeta,
+    lgamma as lgamma,
+    ndtri as ndtri,
+    polygamma as polygamma,
+    sobol_sample as sobol_sample,
+    zeta as zeta,
+)
+def argmax(input: Any, axis: Any = ..., name: str | None = ..., dimension: Any = ..., output_type: Any = ...) -> Tensor: ...
+def argmin(input: Any, axis: Any = ..., name: str | None = ..., dimension: Any = ..., output_type: Any = ...) -> Tensor: ...
+def bincount(arr: Any, weights: Any = ..., minlength: Any = ..., maxlength: Any = ..., dtype: Any = ...) -> Tensor: ...
+def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = ..., dtype: Any = ..., name: str | None = ..., weights: Any = ...) -> Tensor: ...
+def count_nonzero(input_tensor: Any = ..., axis: Any = ..., keepdims: bool | None = ..., dtype: Any = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ..., input: Any = ...) -> Tensor: ...
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = ...) -> Tensor: ...
+def log_softmax(logits: Any, axis: Any = ..., name: str | None = ..., dim: Any = ...) -> Tensor: ...
+mod = _mod
+def reduce_all(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_any(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_logsumexp(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_max(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_mean(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_min(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_prod(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def reduce_sum(input_tensor: Any, axis: Any = ..., keepdims: bool | None = ..., name: str | None = ..., reduction_indices: Any = ..., keep_dims: Any = ...) -> Tensor: ...
+def softmax(logits: Any, axis: Any = ..., name: str | None = ..., dim: Any = ...) -> Tensor: ...

@@ -1,0 +1,44 @@
+# Written by tools/write_stubs.py.
+from typing import Any
+from gradtape.api.compat.v1_graph import (
+    sparse_placeholder as _placeholder,
+)
+from gradtape.api.sparse.arithmetic import (
+    maximum as maximum,
+    minimum as minimum,
+    sampled_addmm as sampled_addmm,
+    softmax as softmax,
+    sparse_dense_matmul as _matmul,
+    sparse_dense_matmul as sparse_dense_matmul,
+)
+from gradtape.api.sparse.crossing import (
+    cross as cross,
+    cross_hashed as cross_hashed,
+)
+from gradtape.api.sparse.segments import (
+    bincount as bincount,
+)
+from gradtape.api.sparse.shaping import (
+    expand_dims as expand_dims,
+    reset_shape as reset_shape,
+    reshape as reshape,
+    slice as slice,
+    transpose as transpose,
+)
+from gradtape.api.sparse.tensors import (
+    SparseTensor as SparseTensor,
+    eye as eye,
+    fill_empty_rows as fill_empty_rows,
+    from_dense as from_dense,
+    map_values as map_values,
+    mask as mask,
+    reorder as reorder,
+    retain as retain,
+    to_dense as to_dense,
+    to_indicator as to_indicator,
+)
+def add(a: Any, b: Any, threshold: Any = ..., thresh: Any = ...) -> Any: ...
+matmul = _matmul
+placeholder = _placeholder
+def reduce_max(sp_input: Any, axis: Any = ..., keepdims: bool | None = ..., reduction_axes: Any = ..., keep_dims: Any = ...) -> Any: ...
+def reduce_sum(sp_input: Any, axis: Any = ..., keepdims: bool | None = ..., reduction_axes: Any = ..., keep_dims: Any = ...) -> Any: ...

@@ -1,0 +1,35 @@
+# Written by tools/write_stubs.py.
+from typing import Any
+from gradtape.core.tensor import Tensor
+from gradtape.api.text.buckets import (
+    to_hash_bucket_fast as to_hash_bucket_fast,
+    to_hash_bucket_strong as to_hash_bucket_strong,
+)
+from gradtape.api.text.splitting import (
+    bytes_split as bytes_split,
+    ngrams as ngrams,
+)
+from gradtape.api.text.strings import (
+    as_string as as_string,
+    format as format,
+    join as join,
+    lower as lower,
+    regex_full_match as regex_full_match,
+    regex_replace as regex_replace,
+    strip as strip,
+    unsorted_segment_join as unsorted_segment_join,
+    upper as upper,
+)
+from gradtape.api.text.unicode import (
+    unicode_decode as unicode_decode,
+    unicode_decode_with_offsets as unicode_decode_with_offsets,
+    unicode_encode as unicode_encode,
+    unicode_script as unicode_script,
+    unicode_split as unicode_split,
+    unicode_split_with_offsets as unicode_split_with_offsets,
+    unicode_transcode as unicode_transcode,
+)
+def length(input: Any, name: str | None = ..., unit: str = ...) -> Tensor: ...
+def reduce_join(inputs: Any, axis: Any = ..., keep_dims: Any = ..., separator: str = ..., name: str | None = ..., reduction_indices: Any = ..., keepdims: bool | None = ...) -> Tensor: ...
+def substr(input: Any, pos: Any, len: Any, name: str | None = ..., unit: str = ...) -> Tensor: ...
+def to_number(string_tensor: Any = ..., out_type: Any = ..., name: str | None = ..., input: Any = ...) -> Tensor: ...

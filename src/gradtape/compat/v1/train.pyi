@@ -1,0 +1,57 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.compat.v1_checkpoints import (
+    checkpoint_exists as checkpoint_exists,
+    get_checkpoint_mtimes as get_checkpoint_mtimes,
+    remove_checkpoint as remove_checkpoint,
+    update_checkpoint_state as update_checkpoint_state,
+)
+from gradtape.api.compat.v1_optimizers import (
+    AdadeltaOptimizer as AdadeltaOptimizer,
+    AdagradOptimizer as AdagradOptimizer,
+    AdamOptimizer as AdamOptimizer,
+    FtrlOptimizer as FtrlOptimizer,
+    GradientDescentOptimizer as GradientDescentOptimizer,
+    MomentumOptimizer as MomentumOptimizer,
+    Optimizer as Optimizer,
+    ProximalAdagradOptimizer as ProximalAdagradOptimizer,
+    ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
+    RMSPropOptimizer as RMSPropOptimizer,
+)
+from gradtape.api.compat.v1_train import (
+    cosine_decay as cosine_decay,
+    create_global_step as create_global_step,
+    exponential_decay as exponential_decay,
+    get_global_step as get_global_step,
+    get_or_create_global_step as get_or_create_global_step,
+    inverse_time_decay as inverse_time_decay,
+    natural_exp_decay as natural_exp_decay,
+    piecewise_constant as piecewise_constant,
+    piecewise_constant_decay as piecewise_constant_decay,
+    polynomial_decay as polynomial_decay,
+)
+from gradtape.api.data.train import (
+    CheckpointManager as CheckpointManager,
+    CheckpointOptions as CheckpointOptions,
+    ExponentialMovingAverage as ExponentialMovingAverage,
+    checkpoints_iterator as checkpoints_iterator,
+    get_checkpoint_state as get_checkpoint_state,
+    latest_checkpoint as latest_checkpoint,
+    list_variables as list_variables,
+    load_checkpoint as load_checkpoint,
+    load_variable as load_variable,
+)
+from gradtape.api.io.examples import (
+    BytesList as BytesList,
+    Example as Example,
+    Feature as Feature,
+    FeatureList as FeatureList,
+    FeatureLists as FeatureLists,
+    Features as Features,
+    FloatList as FloatList,
+    Int64List as Int64List,
+    SequenceExample as SequenceExample,
+)
+from gradtape.api.runtime.threads import (
+    ClusterSpec as ClusterSpec,
+    Coordinator as Coordinator,
+)

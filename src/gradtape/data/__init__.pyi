@@ -1,0 +1,18 @@
+# Written by tools/write_stubs.py.
+from gradtape.data import experimental as experimental
+from gradtape.api.data.datasets import (
+    AUTOTUNE as AUTOTUNE,
+    Dataset as Dataset,
+    DatasetSpec as DatasetSpec,
+    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
+    Iterator as Iterator,
+    NumpyIterator as NumpyIterator,
+    Options as Options,
+    TextLineDataset as TextLineDataset,
+    ThreadingOptions as ThreadingOptions,
+    UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
+)
+from gradtape.api.data.records import (
+    FixedLengthRecordDataset as FixedLengthRecordDataset,
+    TFRecordDataset as TFRecordDataset,
+)

@@ -1,0 +1,11 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.numpy.random import (
+    poisson as poisson,
+    rand as rand,
+    randint as randint,
+    randn as randn,
+    random as random,
+    seed as seed,
+    standard_normal as standard_normal,
+    uniform as uniform,
+)

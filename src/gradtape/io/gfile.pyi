@@ -1,0 +1,17 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.io.files import (
+    GFile as GFile,
+    copy as copy,
+    exists as exists,
+    glob as glob,
+    isdir as isdir,
+    join as join,
+    listdir as listdir,
+    makedirs as makedirs,
+    mkdir as mkdir,
+    remove as remove,
+    rename as rename,
+    rmtree as rmtree,
+    stat as stat,
+    walk as walk,
+)

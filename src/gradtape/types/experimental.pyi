@@ -1,0 +1,10 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.compat.types import (
+    Callable as Callable,
+    ConcreteFunction as ConcreteFunction,
+    GenericFunction as GenericFunction,
+    PolymorphicFunction as PolymorphicFunction,
+    SupportsTracingProtocol as SupportsTracingProtocol,
+    TensorLike as TensorLike,
+    TraceType as TraceType,
+)

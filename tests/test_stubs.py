@@ -1,0 +1,19 @@
+"""The type stubs of the public namespaces, which `tools/write_stubs.py` writes, match the code."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parent.parent / "tools" / "write_stubs.py"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="the stub of `tf.keras` lists Keras' names")
+def test_stubs_are_up_to_date():
+    spec = importlib.util.spec_from_file_location("write_stubs", TOOL)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    expected = dict(tool.stubs())
+    stale = [str(path) for path, text in expected.items() if not path.is_file() or path.read_text("utf-8") != text]
+    assert not stale, "run `python tools/write_stubs.py`"
+    assert set(tool.SOURCE.rglob("*.pyi")) == set(expected), "a namespace is gone: delete its stub"

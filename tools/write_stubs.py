@@ -1,0 +1,206 @@
+"""Writes the type stubs of the public namespaces: `gradtape/__init__.pyi`, `gradtape/math.pyi`, ...
+
+    python tools/write_stubs.py
+
+The namespaces are lazy at run time, so type checkers and editors cannot see their members. A stub re-exports each
+public name from the module that implements it: signatures, docstrings and "go to definition" come from the code. A
+name that is created at run time (`tf.raw_ops`) has no source to refer to, and its stub declares the signature.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradtape
+from gradtape.api.compat.v1_made import rows
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import V1, place_of, resolve, spaces
+from gradtape.api.raw.definitions import Definition, definition_of
+
+SOURCE = Path(gradtape.__file__).parent
+HEADER = "# Written by tools/write_stubs.py.\n"
+_SHADOWED = {"builtins": {"bool", "float", "int", "list", "str", "tuple", "type"}, "typing": {"Any"}}
+_KERAS = ("initializers", "losses", "metrics", "optimizers")
+_IMPORTS = {  # what declarations refer to
+    "collections.abc": ("Sequence",),
+    "typing": ("Any",),
+    "gradtape.core.tensor": ("Tensor",),
+    "gradtape.core.type_hints": ("DTypeLike", "ShapeLike", "StringLike", "TensorLike"),
+}
+
+
+@cache
+def static_names(module: str) -> frozenset[str]:
+    """Returns the names that a module's source text binds at its top level."""
+    spec = importlib.import_module(module).__spec__
+    assert spec is not None and spec.origin is not None
+    found: set[str] = set()
+    for node in ast.parse(Path(spec.origin).read_text("utf-8")).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found.update(alias.asname or alias.name for alias in names)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found.update(leaf.id for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name))
+    return frozenset(found)
+
+
+def members(space: str) -> dict[str, str]:
+    """Maps the names in a namespace to where each is implemented, `module:attribute`."""
+    prefix = f"{space}." if space else ""
+    paths = set(NAMES)
+    if space == V1.rstrip(".") or space.startswith(V1):
+        paths = {f"{space}.{name}" for name in dir(sys.modules[f"gradtape.{space}"])}
+    found = {}
+    for path in sorted(paths):
+        name = path.removeprefix(prefix)
+        if path.startswith(prefix) and "." not in name and path not in spaces():
+            where = place_of(path)
+            if where is not None:
+                found[name] = where
+    return found
+
+
+_ATTRIBUTES = {
+    "type": "DTypeLike", "int": "int", "bool": "bool", "float": "float", "string": "str", "shape": "ShapeLike",
+    "list(type)": "Sequence[DTypeLike]", "list(int)": "Sequence[int]", "list(float)": "Sequence[float]",
+    "list(string)": "Sequence[str]", "list(shape)": "Sequence[ShapeLike]", "list(bool)": "Sequence[bool]",
+}  # fmt: skip
+
+
+def raw_op(name: str, function: Callable[..., Any]) -> str:
+    """Returns the stub of a function of `tf.raw_ops`, whose types TensorFlow's op registry defines."""
+    definition = definition_of(name)
+    kinds: dict[str, str] = {"name": "str | None"}
+    result = "Any"
+    if definition is not None:
+        kinds |= {definition.names[key]: _ATTRIBUTES.get(kind, "Any") for key, kind in definition.attributes.items()}
+        for argument in definition.inputs:
+            many = argument.number or argument.several
+            one = "StringLike" if argument.dtype not in _NUMERIC else "TensorLike"
+            kinds[argument.name] = f"Sequence[{one}]" if many else "Any" if argument.dtype == "resource" else one
+        result = outputs_of(definition)
+    return signature(name, function, kinds, "Any", result)
+
+
+_NUMERIC = frozenset("bool int32 int64 uint8 float32 float64 float16 complex64 complex128".split())
+
+
+def outputs_of(definition: Definition) -> str:
+    """Returns the type of the result of an op."""
+    each = ["list[Tensor]" if output.number or output.several else "Tensor" for output in definition.outputs]
+    return each[0] if len(each) == 1 else f"tuple[{', '.join(each)}]" if each else "None"
+
+
+def signature(name: str, function: Callable[..., Any], kinds: dict[str, str], usual: str, result: str) -> str:
+    """Returns the stub of a function with the types of its parameters, `usual` where `kinds` has none."""
+    shown = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind = kinds.get(parameter.name, usual)
+        if parameter.default is None and "None" not in kind and kind != "Any":
+            kind += " | None"
+        shown.append(f"{parameter.name}: {kind}{'' if parameter.default is parameter.empty else ' = ...'}")
+    return f"def {name}({', '.join(shown)}) -> {result}: ..."
+
+
+def version_1(path: str, function: Callable[..., Any]) -> str:
+    """Returns the stub of a function of `tf.compat.v1`: the types are those of TensorFlow 2's function."""
+    name = path.rpartition(".")[2]
+    row = rows().get(path.removeprefix(V1))
+    called = re.match(r"(?:tf\.)?([\w.]+)", row.function) if row else None
+    modern = resolve(called[1]) if called and place_of(called[1]) else None
+    kinds = dict(getattr(modern, "__annotations__", {}))
+    result = kinds.pop("return", "Any")
+    known = {key: kind for key, kind in kinds.items() if _KNOWN.fullmatch(kind)}
+    return signature(name, function, {"name": "str | None", **known}, "Any", result if result in _RESULTS else "Any")
+
+
+_KNOWN = re.compile(r"(?:(?:None|str|int|bool|float|TensorLike|StringLike|ShapeLike|DTypeLike)(?: \| |$))+")
+_RESULTS = ("None", "bool", "int", "str", "Tensor", "list[Tensor]", "tuple[Tensor, Tensor]")
+
+
+def declaration(path: str, value: Any) -> str:
+    """Returns the stub of a public name that no source text defines."""
+    space, _, name = path.rpartition(".")
+    if isinstance(value, type) or not callable(value):
+        return f"{name}: {'type[Any]' if isinstance(value, type) else type(value).__name__}"
+    return raw_op(name, value) if space == "raw_ops" else version_1(path, value)
+
+
+def stub(space: str, children: list[str]) -> str:
+    """Returns the text of the stub of one namespace."""
+    imports: dict[str, list[str]] = defaultdict(list)
+    declared: list[str] = []
+    for name, where in members(space).items():
+        module, _, attribute = where.partition(":")
+        full = f"gradtape.{module}"
+        if attribute in static_names(full):
+            # A stub re-exports `X as X`; under another name it is private, and an assignment makes it public.
+            imports[full].append(f"{attribute} as {name if attribute == name else f'_{name}'}")
+            if attribute != name:
+                declared.append(f"{name} = _{name}")
+        else:
+            declared.append(declaration(f"{space}.{name}".lstrip("."), resolve(f"{space}.{name}".lstrip("."))))
+    lines = [HEADER]
+    text = "\n".join(declared)
+    for module, names in _SHADOWED.items():  # names that mean something else in this namespace
+        for name in names & members(space).keys():
+            text = re.sub(rf"(: |-> |, |\| |\[){name}\b(?!: [^.])", rf"\1{module}.{name}", text)
+        if f"{module}." in text:
+            lines.append(f"import {module}\n")
+    for module, names in _IMPORTS.items():
+        used = [name for name in names if re.search(rf"(: |-> |, |\| |\[){name}\b", text)]
+        if used:
+            lines.append(f"from {module} import {', '.join(used)}\n")
+    for child in children:
+        leaf = child.rpartition(".")[2]
+        lines.append(f"from gradtape{'.' * bool(space)}{space} import {leaf} as {leaf}\n")
+    if not space:  # shorthands for parts of Keras
+        lines.append(f"from gradtape.keras import {', '.join(f'{name} as {name}' for name in _KERAS)}\n")
+    for module, names in sorted(imports.items()):
+        lines.append(f"from {module} import (\n" + "".join(f"    {name},\n" for name in sorted(names)) + ")\n")
+    return "".join(lines) + text + "\n" * bool(text)
+
+
+def keras_stub() -> str:
+    """Returns the stub of `tf.keras`, which is Keras itself with the names that TensorFlow gives it."""
+    keras = importlib.import_module("gradtape.keras")
+    names = sorted(name for name in vars(keras) if not name.startswith("_"))
+    listed = "".join(f"    {name} as {name},\n" for name in names)
+    return f"{HEADER}from keras._tf_keras.keras import (\n{listed})\n"
+
+
+def stubs() -> Iterator[tuple[Path, str]]:
+    """Yields the path and the text of every stub."""
+    known = spaces()
+    for space in known:
+        children = [child for child in known if child.rpartition(".")[0] == space]
+        package = SOURCE / space.replace(".", "/")
+        path = package / "__init__.pyi" if children or package.is_dir() else package.with_suffix(".pyi")
+        yield path, stub(space, children)
+    top = [space for space in known if "." not in space]
+    yield SOURCE / "__init__.pyi", stub("", [*top, "extend", "inspect", "keras"]) + "__version__: str\n"
+    yield SOURCE / "keras.pyi", keras_stub()
+
+
+def main() -> None:
+    """Writes the stubs of all namespaces."""
+    for path, text in stubs():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
