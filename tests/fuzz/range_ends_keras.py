@@ -7,7 +7,6 @@ right but for a few roundings of the result, or of the largest term of the funct
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from typing import Any
@@ -78,11 +77,9 @@ def _huber(x: Any) -> tuple[Any, Any]:
 
 def _functions() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[float, ...]]]:
     """Of each function Keras' and the exact one, and where it has kinks, at which any slope will do."""
-    os.environ.setdefault("KERAS_BACKEND", "gradtape")
-    import keras
+    assert tf.keras.backend.backend() == "gradtape"  # the attribute chooses the backend, before Keras is imported
     from keras import activations, losses, ops
 
-    assert keras.backend.backend() == "gradtape"
     x_and_2 = lambda x: tf.stack([x, tf.fill(tf.shape(x), tf.constant(2, x.dtype))], axis=-1)  # noqa: E731
     return {
         "mish": (activations.mish, _mish, ()),
