@@ -44,14 +44,14 @@ class Cause(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Cause | None:
-        """Makes a member of a label that a module of `families` has declared."""
+        """Returns the member of a label that a module of `families` has declared, the same one each time."""
         if value not in _declared:
             return None
         label = str(value)
-        member = str.__new__(cls, label)
-        member._name_, member._value_ = label.upper().replace(" ", "_"), label
-        _declared[label] = member  # one member for each label
-        cls._value2member_map_[label] = member
+        member = _declared[label]
+        if member is None:
+            member = _declared[label] = str.__new__(cls, label)
+            member._name_, member._value_ = label.upper().replace(" ", "_"), label
         return member
 
 
