@@ -1,7 +1,7 @@
 """Observers of the queries of tapes: what explanations and step recordings need to know of every computed gradient.
 
-A query is one call that computes derivatives for the user. A gradient that gradtape computes for its own purposes is
-none: `Tape.vjp` notifies no observer.
+A query is one call that computes derivatives for the user. Gradients that gradtape computes for its own purposes are
+not queries: `Tape.vjp` notifies no observer.
 """
 
 from __future__ import annotations
