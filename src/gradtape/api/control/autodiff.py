@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..forward_accumulator import ForwardAccumulator
 from ..runtime.system import executing_eagerly
-from ..tape import ForwardAccumulator, GradientTape
+from ..tape import GradientTape
 from ..tape_arguments import UnconnectedGradients, unconnected_mode
 
 NAMESPACES = ("autodiff", "")
