@@ -34,7 +34,9 @@ _IMPORTS = {  # what declarations refer to
     "collections.abc": ("Sequence",),
     "typing": ("Any",),
     "gradtape.core.tensor": ("Tensor",),
-    "gradtape.core.type_hints": ("DTypeLike", "ShapeLike", "StringLike", "TensorLike"),
+    "gradtape.core.type_hints": (
+        "AxisLike", "DTypeLike", "PathLike", "ShapeLike", "SizesLike", "StringLike", "TensorLike", "ValueLike",
+    ),
 }
 
 
@@ -127,7 +129,8 @@ def version_1(path: str, function: Callable[..., Any]) -> str:
     return signature(name, function, {"name": "str | None", **known}, "Any", result if result in _RESULTS else "Any")
 
 
-_KNOWN = re.compile(r"(?:(?:None|str|int|bool|float|TensorLike|StringLike|ShapeLike|DTypeLike)(?: \| |$))+")
+_ALIASES = "|".join(_IMPORTS["gradtape.core.type_hints"])
+_KNOWN = re.compile(rf"(?:(?:None|str|int|bool|float|Sequence\[(?:{_ALIASES})\]|{_ALIASES})(?: \| |$))+")
 _RESULTS = ("None", "bool", "int", "str", "Tensor", "list[Tensor]", "tuple[Tensor, Tensor]")
 
 

@@ -1,12 +1,12 @@
 """Types of arguments that users pass, for type checkers: what converts to a tensor, a shape or a dtype.
 
 Operators and stubs use these aliases, so that type checkers accept what TensorFlow accepts (numbers, nested lists,
-arrays, tensors, variables) and report the rest, such as a string where a number is expected. Nothing imports this
-module at run time.
+arrays, tensors, variables) and report the rest, such as a string where a number is expected.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -38,11 +38,17 @@ class SupportsArray(Protocol):
 
 _Number: TypeAlias = "complex | np.generic | SupportsArray | CompositeTensor"  # includes bool, int and float
 TensorLike: TypeAlias = "_Number | NestedSequence[_Number]"
-_Text: TypeAlias = "str | bytes | _Number"
+_Text: TypeAlias = "str | bytes | np.generic | SupportsArray | CompositeTensor"
 StringLike: TypeAlias = "_Text | NestedSequence[_Text]"
+_Value: TypeAlias = "_Number | _Text"
+ValueLike: TypeAlias = "_Value | NestedSequence[_Value]"  # a tensor of numbers or of strings
 DTypeLike: TypeAlias = "DType | str | type[Any] | np.dtype[Any]"
-_Size: TypeAlias = "int | Tensor | np.integer[Any] | None"
-ShapeLike: TypeAlias = "TensorShape | SupportsArray | int | np.integer[Any] | Sequence[_Size]"
+_Integer: TypeAlias = "int | np.integer[Any] | SupportsArray"
+_Size: TypeAlias = "_Integer | None"
+ShapeLike: TypeAlias = "TensorShape | _Integer | Sequence[_Size]"
+AxisLike: TypeAlias = "_Integer | Sequence[_Integer]"
+SizesLike: TypeAlias = "_Integer | Sequence[_Integer]"  # strides, dilations, windows: one for all axes, or one for each
+PathLike: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
 
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import bits
@@ -27,7 +28,7 @@ __all__ = [
 logger = logging.getLogger("gradtape")
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
     """Converts `x` to another dtype; fractions are truncated, and of a complex value the real part is kept.
 
     A value that already has this dtype is returned unchanged, including a variable. Floats beyond the limits of an 8-
@@ -60,7 +61,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return ops.cast(x, dtype=target)
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Converts `value` to another dtype and replaces values outside its range by its limits.
 
     >>> import gradtape as tf
@@ -68,15 +69,15 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     array([255,   0], dtype=uint8)
     """
     target = as_dtype(dtype)
-    value = to_tensor(value)
-    if value.dtype.is_complex and not target.is_complex:
-        value = ops.real(value)
-    if not value.dtype.is_complex:
-        return cast(_clamped(value, target.real_dtype), target)
-    if target.real_dtype.max < value.dtype.real_dtype.max:
-        parts = [_clamped(part, target.real_dtype) for part in (ops.real(value), ops.imag(value))]
-        value = ops.complex(*parts)
-    return cast(value, target)
+    x = to_tensor(value)
+    if x.dtype.is_complex and not target.is_complex:
+        x = ops.real(x)
+    if not x.dtype.is_complex:
+        return cast(_clamped(x, target.real_dtype), target)
+    if target.real_dtype.max < x.dtype.real_dtype.max:
+        parts = [_clamped(part, target.real_dtype) for part in (ops.real(x), ops.imag(x))]
+        x = ops.complex(*parts)
+    return cast(x, target)
 
 
 def _clamped(x: Tensor, target: DType) -> Tensor:
@@ -87,7 +88,7 @@ def _clamped(x: Tensor, target: DType) -> Tensor:
     return ops.minimum(ops.maximum(x, _within(max(low, least), x.dtype)), _within(min(high, most), x.dtype))
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """Reinterprets the bits of `input` as another dtype; a dtype of another size adds or removes a last axis.
 
     >>> import gradtape as tf

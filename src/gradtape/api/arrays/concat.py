@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, integers, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from .shaping import identity
@@ -17,7 +19,7 @@ NAMESPACES = ("",)
 __all__ = ["concat", "parallel_stack", "split", "stack", "unstack"]
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
     """Concatenates tensors along an existing axis.
 
     >>> import gradtape as tf
@@ -50,7 +52,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     return ops.concat(*tensors, axis=where)
 
 
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+def stack(values: Sequence[ValueLike] | Tensor, axis: int = 0, name: str = "stack") -> Tensor:
     """Stacks tensors along a new axis.
 
     >>> import gradtape as tf
@@ -77,7 +79,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     return ops.stack(*tensors, axis=axis % n)
 
 
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(values: Sequence[ValueLike] | Tensor, name: str = "parallel_stack") -> Tensor:
     """Not available in eager execution, as in TensorFlow: use `tf.stack`.
 
     >>> import gradtape as tf
@@ -88,7 +90,7 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
     raise RuntimeError("tf.parallel_stack() is not compatible with eager execution. Use tf.stack")
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+def unstack(value: ValueLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Splits `value` along `axis` into tensors without that axis.
 
     >>> import gradtape as tf
@@ -106,7 +108,9 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return list(ops.unstack(x, axis=axis % n))
 
 
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split") -> list[Tensor]:
+def split(
+    value: ValueLike, num_or_size_splits: TensorLike, axis: AxisLike = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
     """Splits `value` along `axis` into equal parts, or into parts of the given sizes, one of which may be -1.
 
     >>> import gradtape as tf

@@ -12,6 +12,7 @@ from ...core.composites import CompositeTensor
 from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
 from ...engine.run import convert, dispatch
 from ...engine.run.namespace import ops
 
@@ -19,7 +20,9 @@ NAMESPACES = ("",)
 __all__ = ["constant", "convert_to_tensor", "get_static_value", "is_tensor", "register_tensor_conversion_function"]
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+def constant(
+    value: ValueLike, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, name: str = "Const"
+) -> Tensor:
     """Creates a tensor from a value; a scalar fills `shape`.
 
     >>> import gradtape as tf
@@ -29,7 +32,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array([[0, 0, 0]], dtype=int32)
     """
     if hasattr(value, "_as_tensor"):  # a variable is treated as an array, which has no derivative and may be cast
-        read = value.value()
+        read = value.value()  # type: ignore[union-attr]
         value = ops.stop_gradient(read if dtype is None else ops.cast(read, dtype=as_dtype(dtype)))
     if dtype is None:
         tensor = convert.to_constant(value)
@@ -52,7 +55,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     )
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(
+    value: ValueLike, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Converts a value to a tensor; a list of tensors is stacked and keeps its gradients.
 
     Args:
@@ -66,12 +71,12 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """
     target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
     if type(value) in convert.readable:  # each read of a variable is a separate source of gradients
-        value = value.value()
+        value = value.value()  # type: ignore[union-attr]
     tensor = convert.to_tensor(value, target, hint)
     return tensor if isinstance(value, Tensor) or hasattr(value, "_as_tensor") else dispatch.made_of_nothing(tensor)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> bool:
     """Returns whether `x` is a tensor (also sparse or ragged) or a variable, as opposed to a value to convert.
 
     >>> import gradtape as tf
@@ -85,7 +90,7 @@ def is_tensor(x: Any) -> bool:
     return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras'
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: ValueLike, partial: bool = False) -> Any:
     """Returns the value of a tensor as a NumPy array, or None if it is not known during tracing.
 
     >>> import gradtape as tf

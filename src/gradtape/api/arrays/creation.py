@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, constant
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ...engine.run.dispatch import made_of_nothing
 from ...engine.run.namespace import ops
@@ -21,7 +22,9 @@ _range = range
 _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros(
+    shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None
+) -> Tensor:
     """Creates a tensor of zeros (empty strings for string, False for bool).
 
     >>> import gradtape as tf
@@ -31,7 +34,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
     return made_of_nothing(_filled(to_shape(shape), as_dtype(dtype), 0))
 
 
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
     """Creates a tensor of ones (True for bool).
 
     >>> import gradtape as tf
@@ -51,7 +54,7 @@ def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
     return constant(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
 
 
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: ShapeLike, value: ValueLike, name: str | None = None, layout: object = None) -> Tensor:
     """Creates a tensor of shape `dims` filled with the scalar `value`.
 
     >>> import gradtape as tf
@@ -67,7 +70,9 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     return made_of_nothing(ops.broadcast_to(x, shape=shape))
 
 
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros_like(
+    input: ValueLike, dtype: DTypeLike | None = None, name: str | None = None, layout: object = None
+) -> Tensor:
     """Creates zeros with the shape of `input`, and with its dtype unless another is given.
 
     >>> import gradtape as tf
@@ -80,7 +85,9 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
     return made_of_nothing(_filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
 
 
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+def ones_like(
+    input: ValueLike, dtype: DTypeLike | None = None, name: str | None = None, layout: object = None
+) -> Tensor:
     """Creates ones with the shape of `input`, and with its dtype unless another is given.
 
     >>> import gradtape as tf
@@ -137,7 +144,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     return made_of_nothing(constant(np.arange(count).astype(target.numpy) * step + first, target))
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive; tensors get a new axis at `axis`.
 
     >>> import gradtape as tf
@@ -174,10 +181,10 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 
 
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: ShapeLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """Returns the identity matrix, or a batch of identity matrices.
@@ -203,8 +210,8 @@ def eye(
 
 
 def one_hot(
-    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int | None = None, dtype: Any = None,
-    name: str | None = None,
+    indices: TensorLike, depth: TensorLike, on_value: ValueLike | None = None, off_value: ValueLike | None = None,
+    axis: int | None = None, dtype: DTypeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Adds an axis of size `depth` with `on_value` at the position of each index and `off_value` elsewhere.
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor, wrap
+from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.arrays.slicing import masked
@@ -34,10 +35,10 @@ def _indices(value: Any, title: str) -> Tensor:
 
 
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    axis: Any = None,
+    params: ValueLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    axis: AxisLike | None = None,
     batch_dims: int | None = 0,
     name: str | None = None,
 ) -> Tensor:
@@ -91,7 +92,7 @@ def _coordinates(x: Tensor, batch: int, title: str) -> int:
 
 
 def gather_nd(
-    params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
+    params: ValueLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Tensor:
     """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`.
 
@@ -162,7 +163,9 @@ def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, poli
     return ops.ravel_index(flat, dims=lead), values, (math.prod(lead), *rest)
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
+def scatter_nd(
+    indices: TensorLike, updates: ValueLike, shape: ShapeLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Adds `updates` to zeros of `shape` at the coordinates in the last axis of `indices`; strings are concatenated.
 
     >>> import gradtape as tf
@@ -200,7 +203,7 @@ def _added(tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> 
 
 
 def tensor_scatter_nd_add(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: ValueLike, indices: TensorLike, updates: ValueLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """Returns `tensor` with `updates` added at `indices`.
 
@@ -213,7 +216,7 @@ def tensor_scatter_nd_add(
 
 
 def tensor_scatter_nd_sub(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: ValueLike, indices: TensorLike, updates: ValueLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """Returns `tensor` with `updates` subtracted at `indices`.
 
@@ -226,7 +229,7 @@ def tensor_scatter_nd_sub(
 
 
 def tensor_scatter_nd_max(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: ValueLike, indices: TensorLike, updates: ValueLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """Returns `tensor` with the elementwise maximum of its values and `updates` at `indices`.
 
@@ -238,7 +241,7 @@ def tensor_scatter_nd_max(
 
 
 def tensor_scatter_nd_min(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: ValueLike, indices: TensorLike, updates: ValueLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """Returns `tensor` with the elementwise minimum of its values and `updates` at `indices`.
 
@@ -249,7 +252,9 @@ def tensor_scatter_nd_min(
     return _scattered("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(
+    tensor: ValueLike, indices: TensorLike, updates: ValueLike, name: str | None = None
+) -> Tensor:
     """Returns `tensor` with `updates` written at `indices`.
 
     >>> import gradtape as tf
@@ -259,7 +264,9 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     return _scattered("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
+def boolean_mask(
+    tensor: ValueLike, mask: TensorLike, axis: AxisLike | None = None, name: str = "boolean_mask"
+) -> Tensor:
     """Selects the elements or slices of `tensor`, from `axis` on, for which `mask` is true.
 
     >>> import gradtape as tf
@@ -273,7 +280,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     return masked(x, keep, at + len(x.dims) if at < 0 else at)
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+def sequence_mask(
+    lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = dtypes.bool, name: str | None = None
+) -> Tensor:
     """Returns a mask that is True in the first `lengths[i]` of `maxlen` positions; by default the longest length.
 
     >>> import gradtape as tf
@@ -299,7 +308,7 @@ def _longest(lengths: Tensor) -> Tensor:
     return ops.max(with_zero, axis=(0,), keepdims=False)
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Converts flat row-major indices into coordinates of an array of shape `dims`.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors, shapes
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
+from ...core.type_hints import ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_shape, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 
@@ -17,7 +18,7 @@ NAMESPACES = ("",)
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "meshgrid", "repeat", "tile"]
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Broadcasts `input` along axes of size 1 and new leading axes to `shape`.
 
     >>> import gradtape as tf
@@ -41,7 +42,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     return ops.broadcast_to(x, shape=target)
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
     """Returns the broadcast shape of two shapes, as a tensor.
 
     >>> import gradtape as tf
@@ -58,7 +59,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     return wrap(np.array(result, a.dtype.numpy), a.dtype)
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     """Returns the broadcast shape of two shapes, in which some sizes may be unknown.
 
     >>> import gradtape as tf
@@ -83,7 +84,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     return TensorShape(result)
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: ValueLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` as a whole `multiples[i]` times along axis i.
 
     >>> import gradtape as tf
@@ -109,7 +110,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return ops.reshape(copies, shape=tuple(m * d for m, d in zip(times, x.dims, strict=True)))
 
 
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(input: ValueLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Repeats each element along `axis`; without an axis, the input is flattened first.
 
     >>> import gradtape as tf

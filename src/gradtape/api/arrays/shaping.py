@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.dtypes import as_dtype
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
+from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_shape, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
@@ -24,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the shape of `input` as an integer tensor.
 
     >>> import gradtape as tf
@@ -34,7 +36,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return constant(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
 
 
-def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """Returns the shapes of several tensors.
 
     >>> import gradtape as tf
@@ -44,7 +46,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     return [shape(x, out_type) for x in input]
 
 
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the number of elements of `input`.
 
     >>> import gradtape as tf
@@ -55,7 +57,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return constant(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: ValueLike, name: str | None = None) -> Tensor:
     """Returns the number of dimensions of `input`.
 
     >>> import gradtape as tf
@@ -78,7 +80,7 @@ def _count_dtype(out_type: Any) -> dtypes.DType:
     return dtype
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Returns `x` after checking that it has `shape`, in which None matches any size.
 
     >>> import gradtape as tf
@@ -95,7 +97,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     return ops.identity(tensor)
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input: ValueLike, name: str | None = None) -> Any:
     """Returns a new tensor with the same value.
 
     >>> import gradtape as tf
@@ -111,7 +113,7 @@ def identity(input: Any, name: str | None = None) -> Any:
     return ops.identity(to_tensor(input))
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: Sequence[ValueLike], name: str | None = None) -> list[Tensor]:
     """Returns copies of the tensors from one op: the gradient of an unused copy is zero, not None.
 
     >>> import gradtape as tf
@@ -124,7 +126,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     return list(ops.identity_n(*tensors))
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Reshapes a tensor, keeping the order of its elements; one size may be -1 and is then inferred.
 
     >>> import gradtape as tf
@@ -138,7 +140,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
             raise errors.InvalidArgumentError(f"sizes input must be 1-D, not {list(array.shape)} [Op:Reshape]")
         shape = array.reshape(-1).tolist()
     dims = x.dims
-    target = tuple(shape)
+    target: tuple[int, ...] = tuple(shape)  # type: ignore[arg-type]
     count = math.prod(dims)
     known = 1
     found = -1
@@ -168,7 +170,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return ops.reshape(x, shape=target)
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+def transpose(a: ValueLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Permutes the axes by `perm`, reversed by default; `conjugate` also conjugates complex values.
 
     >>> import gradtape as tf
@@ -196,7 +198,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     return ops.conj(y) if conjugate and x.dtype.is_complex else y
 
 
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1 at `axis`.
 
     >>> import gradtape as tf
@@ -216,7 +218,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     return ops.reshape(x, shape=(*x.dims[:at], 1, *x.dims[at:]))
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(input: ValueLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Removes axes of size 1: all of them, or those in `axis`.
 
     >>> import gradtape as tf

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
+from ...core.type_hints import AxisLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.arrays.slicing import getitem
@@ -22,7 +24,7 @@ __all__ = [
 _slice = slice
 
 
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(input_: ValueLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Returns the slice of `input_` that starts at `begin` and has `size`; a size of -1 extends to the end.
 
     >>> import gradtape as tf
@@ -66,8 +68,9 @@ def _taken(axis: int, start: int, count: int, length: int) -> Any:
 
 
 def strided_slice(
-    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
-    ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
+    input_: ValueLike, begin: TensorLike, end: TensorLike, strides: TensorLike | None = None, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Computes `input_[begin[0]:end[0]:strides[0], ...]`; the bits of the masks change the meaning of an entry.
 
@@ -107,8 +110,9 @@ def strided_slice(
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
-) -> Tensor:
+    tensor: ValueLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: ValueLike = 0,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Pads `tensor` with `paddings[i][0]` elements before and `paddings[i][1]` elements after it along axis i.
 
     Args:
@@ -162,7 +166,7 @@ def _mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -> Te
     return x
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Reverses the elements along the axes in the list `axis`.
 
     >>> import gradtape as tf
@@ -185,8 +189,9 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def reverse_sequence(
-    input: Any, seq_lengths: Any, seq_axis: int | None = None, batch_axis: int | None = None, name: str | None = None
-) -> Tensor:
+    input: ValueLike, seq_lengths: TensorLike, seq_axis: int | None = None, batch_axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Reverses the first `seq_lengths[b]` elements along `seq_axis`, for each b along `batch_axis`.
 
     >>> import gradtape as tf
@@ -222,7 +227,7 @@ def reverse_sequence(
     return ops.transpose(turned, perm=tuple(np.argsort(order).tolist()))
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: ValueLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Shifts the elements circularly by `shift` positions along `axis`.
 
     >>> import gradtape as tf
@@ -243,7 +248,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: TensorLike, block_shape: TensorLike, base_paddings: TensorLike | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Returns the paddings that make `block_shape` divide `input_shape`, and the crops that undo them.
 
@@ -260,7 +265,9 @@ def required_space_to_batch_paddings(
     return wrap(paddings.astype(np.int32), dtypes.int32), wrap(crops.astype(np.int32), dtypes.int32)
 
 
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch_nd(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Pads the spatial axes and splits them into blocks: each position in a block becomes a separate batch.
 
     >>> import gradtape as tf
@@ -284,7 +291,7 @@ def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | N
     return ops.reshape(moved, shape=(batch * math.prod(blocks), *counts, *rest))
 
 
-def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
     """Like `space_to_batch_nd`; an integer is the block size along both spatial axes.
 
     >>> import gradtape as tf
@@ -294,7 +301,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     return space_to_batch_nd(input, _pair(block_shape), paddings)
 
 
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `space_to_batch`: reassembles blocks, then removes `crops`.
 
     >>> import gradtape as tf
@@ -343,7 +350,7 @@ def _blocks(block_shape: Any, edges: Any, what: str, title: str, x: Tensor) -> t
     return tuple(blocks.tolist()), tuple(map(tuple, pairs.tolist()))
 
 
-def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
+def space_to_depth(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Rearranges square blocks of pixels into the channels of one pixel.
 
     >>> import gradtape as tf
@@ -362,7 +369,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name:
     return _as_format(ops.reshape(moved, shape=(n, h // b, w // b, b * b * c)), data_format)
 
 
-def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
+def depth_to_space(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The inverse of `space_to_depth`: rearranges the channels of a pixel into a square block of pixels.
 
     >>> import gradtape as tf
@@ -398,7 +405,9 @@ def _as_format(x: Tensor, data_format: str) -> Tensor:
     return ops.transpose(x, perm=(0, 3, 1, 2)) if data_format == "NCHW" else x
 
 
-def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
+def extract_volume_patches(
+    input: TensorLike, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
+) -> Tensor:
     """Extracts sliding patches of `ksizes` from a volume, each flattened along the last axis.
 
     >>> import gradtape as tf

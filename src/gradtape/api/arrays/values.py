@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core.scopes import get_current_name_scope, name_scope
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
@@ -55,7 +53,7 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
-def type_spec_from_value(value: Any) -> TypeSpec:
+def type_spec_from_value(value: object) -> TypeSpec:
     """Returns the spec of a tensor, of slices, or of any value that converts to a tensor.
 
     >>> import gradtape as tf

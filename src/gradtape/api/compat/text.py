@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "dimension_value"]
 
 NAMESPACES = ("compat",)
 
 
-def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
     """Encodes text; returns bytes unchanged.
 
     >>> import gradtape as tf
@@ -23,7 +21,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_text(bytes_or_text: object, encoding: str = "utf-8") -> str:
     """Decodes bytes; returns text unchanged.
 
     >>> import gradtape as tf
@@ -37,7 +35,7 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_str(bytes_or_text: object, encoding: str = "utf-8") -> str:
     """Alias of `as_text`.
 
     >>> import gradtape as tf
@@ -47,7 +45,7 @@ def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     return as_text(bytes_or_text, encoding)
 
 
-def as_str_any(value: Any, encoding: str = "utf-8") -> str:
+def as_str_any(value: object, encoding: str = "utf-8") -> str:
     """Decodes bytes; converts anything else with `str`.
 
     >>> import gradtape as tf

@@ -27,7 +27,7 @@ def enable_v2_behavior() -> None:
     """
 
 
-def set_random_seed(seed: Any) -> None:
+def set_random_seed(seed: int) -> None:
     """Alias of `tf.random.set_seed`.
 
     >>> import gradtape as tf

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...checkpoints import files, state
+from ...core.type_hints import PathLike
 
 NAMESPACES = ("compat.v1.train",)
 __all__ = ["checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "update_checkpoint_state"]
 
 
-def checkpoint_exists(checkpoint_prefix: Any) -> bool:
+def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
     """Returns whether there is a checkpoint at this path, gradtape's or TensorFlow's.
 
     >>> import gradtape as tf
@@ -34,7 +35,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
 
 
 def remove_checkpoint(
-    checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
+    checkpoint_prefix: PathLike, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
     """Deletes the files of a checkpoint.
 
@@ -50,7 +51,7 @@ def remove_checkpoint(
 
 
 def update_checkpoint_state(
-    save_dir: Any, model_checkpoint_path: Any, all_model_checkpoint_paths: Any = None,
+    save_dir: PathLike, model_checkpoint_path: PathLike, all_model_checkpoint_paths: Any = None,
     latest_filename: str | None = None, all_model_checkpoint_timestamps: Any = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:  # fmt: skip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dimension import Dimension
+from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
+from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..namespace import resolve
 
@@ -38,7 +40,7 @@ def dimension_value(dimension: Any) -> int | None:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-def dimension_at_index(shape: Any, index: int) -> Dimension:
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """Returns one size of a shape, as an object.
 
     >>> import gradtape as tf
@@ -67,7 +69,7 @@ def get_default_session() -> None:
     """
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
     """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
@@ -78,7 +80,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     raise RuntimeError("tf.placeholder() is not compatible with eager execution. Make it an argument of a function")
 
 
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
     """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
@@ -142,7 +144,7 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
     return contextlib.nullcontext(container_name)
 
 
-def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Converts a value to a tensor, unless it is an `IndexedSlices`.
 
     >>> import gradtape as tf
@@ -152,7 +154,7 @@ def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str
     return value if isinstance(value, IndexedSlices) else resolve("convert_to_tensor")(value, dtype)
 
 
-def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Converts a value to a tensor, unless it is a sparse tensor.
 
     >>> import gradtape as tf
@@ -170,7 +172,7 @@ class ListDiff(NamedTuple):
     idx: Any
 
 
-def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> ListDiff:
+def setdiff1d(x: ValueLike, y: ValueLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> ListDiff:
     """Returns the entries of one list that are not in another, and their indices.
 
     >>> import gradtape as tf
@@ -184,8 +186,8 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None 
 
 
 def Print(
-    input_: Any, data: Any, message: str | None = None, first_n: int | None = None, summarize: int | None = None,
-    name: str | None = None,
+    input_: ValueLike, data: Sequence[ValueLike], message: str | None = None, first_n: int | None = None,
+    summarize: int | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
     """Prints values to standard error and returns `input_`.
 

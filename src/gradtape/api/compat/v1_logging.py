@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from ...core.type_hints import TensorLike
 from ..runtime.system import get_logger
 
 __all__ = [
@@ -37,7 +38,7 @@ DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
 _counts: dict[tuple[Any, ...], int] = {}
 
 
-def set_verbosity(v: Any) -> None:
+def set_verbosity(v: int | str) -> None:
     """Sets the minimum level of `tf.get_logger()`.
 
     >>> import gradtape as tf
@@ -59,7 +60,7 @@ def get_verbosity() -> int:
     return get_logger().getEffectiveLevel()
 
 
-def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+def log(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs `msg % args` at `level`.
 
     >>> import gradtape as tf
@@ -68,7 +69,7 @@ def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
     get_logger().log(level, msg, *args, **kwargs)
 
 
-def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+def debug(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level DEBUG.
 
     >>> import gradtape as tf
@@ -77,7 +78,7 @@ def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
     get_logger().debug(msg, *args, **kwargs)
 
 
-def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+def info(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level INFO.
 
     >>> import gradtape as tf
@@ -86,7 +87,7 @@ def info(msg: Any, *args: Any, **kwargs: Any) -> None:
     get_logger().info(msg, *args, **kwargs)
 
 
-def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warning(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level WARN.
 
     >>> import gradtape as tf
@@ -98,7 +99,7 @@ def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
 warn = warning
 
 
-def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+def error(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level ERROR.
 
     >>> import gradtape as tf
@@ -107,7 +108,7 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
     get_logger().error(msg, *args, **kwargs)
 
 
-def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+def fatal(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level FATAL; the program continues.
 
     >>> import gradtape as tf
@@ -116,7 +117,7 @@ def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
     get_logger().fatal(msg, *args, **kwargs)
 
 
-def vlog(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+def vlog(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at a numeric level.
 
     >>> import gradtape as tf
@@ -130,7 +131,7 @@ def _count(*key: Any) -> int:
     return _counts[key]
 
 
-def log_every_n(level: Any, msg: Any, n: int, *args: Any) -> None:
+def log_every_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs a message in the first and every `n`th call with it.
 
     >>> import gradtape as tf
@@ -140,7 +141,7 @@ def log_every_n(level: Any, msg: Any, n: int, *args: Any) -> None:
     log_if(level, msg, not _count("every", level, msg, n) % n, *args)
 
 
-def log_first_n(level: Any, msg: Any, n: int, *args: Any) -> None:
+def log_first_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs a message in the first `n` calls with it.
 
     >>> import gradtape as tf
@@ -150,7 +151,7 @@ def log_first_n(level: Any, msg: Any, n: int, *args: Any) -> None:
     log_if(level, msg, _count("first", level, msg, n) < n, *args)
 
 
-def log_if(level: Any, msg: Any, condition: Any, *args: Any) -> None:
+def log_if(level: int, msg: object, condition: TensorLike, *args: Any) -> None:
     """Logs a message if the condition holds.
 
     >>> import gradtape as tf
@@ -170,7 +171,7 @@ def flush() -> None:
         handler.flush()
 
 
-def TaskLevelStatusMessage(msg: Any) -> None:
+def TaskLevelStatusMessage(msg: object) -> None:
     """Logs like `error`.
 
     >>> import gradtape as tf

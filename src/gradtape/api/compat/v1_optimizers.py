@@ -7,6 +7,7 @@ from typing import Any
 from ...core.owners import Owner
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...state.variable import Variable
 from ..namespace import resolve
 from ..tape import GradientTape
@@ -43,7 +44,7 @@ class Optimizer(Owner):
         return self._name
 
     def minimize(
-        self, loss: Any, global_step: Any = None, var_list: Any = None, gate_gradients: int = 1,
+        self, loss: Any, global_step: Variable | None = None, var_list: Any = None, gate_gradients: int = 1,
         aggregation_method: Any = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
         grad_loss: Any = None,
     ) -> None:  # fmt: skip
@@ -73,7 +74,7 @@ class Optimizer(Owner):
         return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None,
+        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None,
         skip_gradients_aggregation: bool = False,
     ) -> None:  # fmt: skip
         """Updates the variables with their gradients, and increments the step."""
@@ -147,7 +148,7 @@ class Optimizer(Owner):
         pass
 
 
-def cast_like(value: Any, like: Any) -> Any:
+def cast_like(value: TensorLike, like: Any) -> Any:
     """Converts a number, or the result of a function, to the dtype of another value."""
     return resolve("cast")(value() if callable(value) else value, like.dtype)
 

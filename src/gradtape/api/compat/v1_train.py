@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...state.variable import Variable
 from ..namespace import resolve
 from .v1_optimizers import cast_like
@@ -76,8 +77,8 @@ def _floored(x: Tensor, staircase: bool) -> Tensor:
 
 
 def exponential_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-    name: str | None = None,
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, decay_rate: Any,
+    staircase: bool = False, name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Multiplies a rate by `decay_rate` every `decay_steps`; returns a function to call in each step.
 
@@ -92,8 +93,8 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-    name: str | None = None,
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, decay_rate: Any,
+    staircase: bool = False, name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Multiplies a rate by `exp(-decay_rate)` every `decay_steps`; returns a function to call in each step.
 
@@ -108,8 +109,8 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-    name: str | None = None,
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, decay_rate: Any,
+    staircase: bool = False, name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Divides a rate by `1 + decay_rate * step / decay_steps`; returns a function to call in each step.
 
@@ -124,8 +125,9 @@ def inverse_time_decay(
 
 
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
-) -> Callable[[], Tensor]:
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, alpha: float = 0.0,
+    name: str | None = None,
+) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate to the fraction `alpha` along half a cosine; returns a function to call in each step.
 
     >>> import gradtape as tf
@@ -141,8 +143,8 @@ def cosine_decay(
 
 
 def polynomial_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: float = 0.0001, power: float = 1.0,
-    cycle: bool = False, name: str | None = None,
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, end_learning_rate: float = 0.0001,
+    power: float = 1.0, cycle: bool = False, name: str | None = None,
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate to `end_learning_rate` along a power of the step; returns a function to call in each step.
 
@@ -164,7 +166,9 @@ def polynomial_decay(
     return _decayed(compute, learning_rate, global_step)
 
 
-def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Callable[[], Tensor]:
+def piecewise_constant(
+    x: TensorLike, boundaries: Sequence[TensorLike], values: Sequence[TensorLike], name: str | None = None
+) -> Callable[[], Tensor]:
     """Selects the value of the interval that contains the step; returns a function to call in each step.
 
     >>> import gradtape as tf

@@ -15,6 +15,7 @@ from typing import Any
 from ...core import dtypes
 from ...core.scopes import carried
 from ...core.tensor import is_tensor_like
+from ...core.type_hints import DTypeLike, ShapeLike
 from ...state.variable import Variable as Variable2
 from ...state.variable import VariableAggregation, VariableSynchronization
 from ..namespace import resolve
@@ -108,7 +109,7 @@ class VariableScope:
         """Sets the default regularizer."""
         self.regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: object) -> None:
         """Stores a device, without effect: values of variables are not cached."""
         self.caching_device = caching_device
 
@@ -116,11 +117,11 @@ class VariableScope:
         """Stores a partitioner, without effect: variables are not partitioned."""
         self.partitioner = partitioner
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         """Sets the default dtype."""
         self.dtype = dtypes.as_dtype(dtype)
 
-    def get_variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable2:
+    def get_variable(self, name: str, shape: ShapeLike | None = None, **kwargs: Any) -> Variable2:
         """Returns a variable of this scope."""
         with variable_scope(self):
             return get_variable(name, shape, **kwargs)
@@ -196,10 +197,11 @@ class variable_scope:
 
 
 def get_variable(
-    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
-    trainable: Any = None, collections: Any = None, caching_device: Any = None, partitioner: Any = None,
-    validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
+    name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer: Any = None,
+    regularizer: Any = None, trainable: Any = None, collections: Any = None, caching_device: object = None,
+    partitioner: Any = None, validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None,
+    constraint: Any = None, synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
 ) -> Variable2:  # fmt: skip
     """Creates a variable with a name below the enclosing scopes; in a template, returns its existing one.
 
@@ -255,7 +257,9 @@ def _first_value(name: str, shape: Any, kind: Any, dtype: Any, initializer: Any)
         return made()
 
 
-def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **kwargs: Any) -> Any:
+def get_local_variable(
+    name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer: Any = None, **kwargs: Any
+) -> Any:
     """`get_variable` for a non-trainable variable.
 
     >>> import gradtape as tf

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 from ...core import dtypes, nest
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Reference, Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -28,7 +29,7 @@ __all__ = ["case", "cond", "switch_case", "while_loop"]
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
@@ -142,8 +143,9 @@ def _pairs(given: Any, exclusive: bool) -> list[Any]:
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
-) -> Any:
+    branch_index: TensorLike, branch_fns: Any, default: Callable[[], Any] | None = None,
+    name: str | None = "switch_case",
+) -> Any:  # fmt: skip
     """Calls branch number `branch_index`; out of range, `default` or else the last branch.
 
     >>> import gradtape as tf
@@ -199,7 +201,7 @@ def while_loop(
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: SupportsInt | None = None,
     name: str | None = None,
 ) -> Any:
     """Repeats `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds; returns the final loop variables.

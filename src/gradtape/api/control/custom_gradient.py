@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
@@ -110,7 +111,7 @@ def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return pair
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+def stop_gradient(input: ValueLike, name: str | None = None) -> Any:
     """Returns the value of `input` as a constant: no gradient flows backward, and no tangent forward.
 
     >>> import gradtape as tf

@@ -16,6 +16,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, opened
 from ...engine.run.convert import to_tensor
@@ -31,7 +32,7 @@ _KINDS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.str
 
 
 def CsvDataset(
-    filenames: Any,
+    filenames: StringLike,
     record_defaults: Any,
     compression_type: str | None = None,
     buffer_size: int | None = None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.type_hints import StringLike
 from ...datasets import storage
 from ...datasets.dataset import AUTOTUNE, Dataset
 from ...datasets.iterators import Iterator, NumpyIterator
@@ -50,7 +51,7 @@ storage.register_codec(
 
 
 def TextLineDataset(
-    filenames: Any,
+    filenames: StringLike,
     compression_type: str | None = None,
     buffer_size: int | None = None,
     num_parallel_reads: int | None = None,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsInt
 
 from ...core import dtypes
+from ...core.type_hints import TensorLike
 from ..namespace import resolve
 from .datasets import Dataset
 
@@ -53,7 +54,7 @@ def _stacked(elements: list[Any]) -> Any:
     return resolve("stack")([resolve("convert_to_tensor")(element) for element in elements])
 
 
-def at(dataset: Dataset, index: Any) -> Any:
+def at(dataset: Dataset, index: SupportsInt) -> Any:
     """Returns the element of a dataset at an index; for a shuffled dataset, in an order that stays the same.
 
     Supported for transformations that compute an element from few others (`map`, `batch`, `shuffle`, `zip`, `take` and
@@ -100,8 +101,8 @@ def bucket_by_sequence_length(
 
 
 def map_and_batch(
-    map_func: Callable[..., Any], batch_size: Any, num_parallel_batches: Any = None, drop_remainder: bool = False,
-    num_parallel_calls: Any = None,
+    map_func: Callable[..., Any], batch_size: TensorLike, num_parallel_batches: Any = None,
+    drop_remainder: bool = False, num_parallel_calls: Any = None,
 ) -> Transformation:  # fmt: skip
     """`map`, then `batch`, for `apply`.
 
@@ -132,7 +133,7 @@ def parallel_interleave(
 
 
 def rejection_resample(
-    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None
 ) -> Transformation:
     """`Dataset.rejection_resample`, for `apply`.
 
@@ -144,7 +145,9 @@ def rejection_resample(
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+def shuffle_and_repeat(
+    buffer_size: TensorLike, count: TensorLike | None = None, seed: int | None = None
+) -> Transformation:
     """`shuffle`, then `repeat`, for `apply`.
 
     >>> import gradtape as tf
@@ -155,7 +158,7 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
-def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
+def prefetch_to_device(device: Any, buffer_size: TensorLike | None = None) -> Transformation:
     """Returns a transformation for `apply` that moves the elements to a device, some of them ahead of time.
 
     >>> import gradtape as tf

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...datasets.iterators import Optional
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from ...datasets.resumable import END, CallableIterator
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 
-def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
+def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
     """An infinite dataset of numbers: `Dataset.counter`.
 
     >>> import gradtape as tf
@@ -50,7 +51,7 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset
 
 
 def dense_to_ragged_batch(
-    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64
+    batch_size: TensorLike, drop_remainder: bool = False, row_splits_dtype: DTypeLike = dtypes.int64
 ) -> Callable[[Dataset], Dataset]:
     """A function for `Dataset.apply`: `Dataset.ragged_batch`.
 
@@ -62,7 +63,7 @@ def dense_to_ragged_batch(
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
-def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
+def choose_from_datasets(datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False) -> Dataset:
     """Takes elements from the datasets selected by `choice_dataset`: `Dataset.choose_from_datasets`.
 
     >>> import gradtape as tf
@@ -176,7 +177,7 @@ def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
     return lambda dataset: dataset.ignore_errors(log_warning)
 
 
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Callable[[Dataset], Dataset]:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: ShapeLike) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.sparse_batch(batch_size, row_shape)`.
 
     >>> import gradtape as tf

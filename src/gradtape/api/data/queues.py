@@ -12,6 +12,7 @@ from ...core import dtypes as _dtypes
 from ...core import errors
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...datasets.order import SeedGenerator
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
@@ -48,7 +49,7 @@ class QueueBase:
         self._queue_ref: Store = queue_ref
 
     @staticmethod
-    def from_list(index: Any, queues: Any) -> QueueBase:
+    def from_list(index: TensorLike, queues: Any) -> QueueBase:
         """Returns `queues[index]` with the properties that all queues share.
 
         >>> import gradtape as tf
@@ -123,11 +124,11 @@ class QueueBase:
         """Removes an element when there is one; raises `OutOfRangeError` if the queue is closed and empty."""
         return self._named(self._run(lambda: self._queue_ref.take(1)[0], [], self._dtypes))
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
         """Removes `n` elements as one batch, when there are that many."""
         return self._batch(n, fewer=False)
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:
         """Removes `n` elements as one batch, or the remaining ones if the queue is closed."""
         return self._batch(n, fewer=True)
 

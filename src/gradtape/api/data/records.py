@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, fixed_records, records
 from ...datasets.sources import file_names, reading
@@ -22,7 +23,7 @@ __all__ = ["FixedLengthRecordDataset", "TFRecordDataset"]
 
 
 def TFRecordDataset(
-    filenames: Any,
+    filenames: StringLike,
     compression_type: str | None = None,
     buffer_size: int | None = None,
     num_parallel_reads: int | None = None,
@@ -48,7 +49,7 @@ def TFRecordDataset(
 
 
 def FixedLengthRecordDataset(
-    filenames: Any,
+    filenames: StringLike,
     record_bytes: Any,
     header_bytes: Any = None,
     footer_bytes: Any = None,

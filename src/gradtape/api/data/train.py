@@ -14,6 +14,7 @@ from ...checkpoints.files import opened
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors
+from ...core.type_hints import PathLike
 from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage
 
@@ -54,7 +55,7 @@ class CheckpointOptions:
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
     """Returns the path of the latest checkpoint in a folder, or None.
 
     >>> import gradtape as tf, tempfile
@@ -69,7 +70,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 
 def checkpoints_iterator(
-    checkpoint_dir: Any,
+    checkpoint_dir: PathLike,
     min_interval_secs: float = 0,
     timeout: float | None = None,
     timeout_fn: Callable[[], Any] | None = None,
@@ -103,7 +104,7 @@ def checkpoints_iterator(
         time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))
 
 
-def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:
+def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> CheckpointState | None:
     """Returns the contents of a folder's `checkpoint` file, or None if there is none.
 
     >>> import gradtape as tf, tempfile
@@ -146,7 +147,7 @@ class CheckpointReader:
         return "\n".join(lines).encode()
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     """Returns a reader of a checkpoint, or of the latest one in a folder.
 
     >>> import gradtape as tf, tempfile
@@ -163,7 +164,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     return CheckpointReader(opened(given))
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
     """Returns one value of a checkpoint as a NumPy array.
 
     >>> import gradtape as tf, tempfile
@@ -174,7 +175,7 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     """Returns the keys and shapes of the values of a checkpoint.
 
     >>> import gradtape as tf, tempfile

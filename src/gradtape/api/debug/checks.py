@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.registry import placement
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -30,7 +32,9 @@ __all__ = [
 _settings = {"traceback_filtering": True}
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def Assert(
+    condition: TensorLike, data: Sequence[ValueLike], summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError, showing `data`, unless `condition` is true.
 
     >>> import gradtape as tf
@@ -85,7 +89,7 @@ def _comparison(sign: str, satisfied: Any, x: Any, y: Any, message: Any, summari
 
 
 def assert_equal(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+    x: ValueLike, y: ValueLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError unless `x == y` for all elements.
 
@@ -96,7 +100,7 @@ def assert_equal(
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: int | None = None, message: Any = None, name: str | None = None
+    x: ValueLike, y: ValueLike, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError unless `x != y` for all elements.
 
@@ -107,7 +111,7 @@ def assert_none_equal(
 
 
 def assert_greater(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError unless `x > y` for all elements.
 
@@ -118,7 +122,7 @@ def assert_greater(
 
 
 def assert_greater_equal(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError unless `x >= y` for all elements.
 
@@ -128,7 +132,9 @@ def assert_greater_equal(
     _compare(">=", ops.greater_equal, x, y, message, summarize)
 
 
-def assert_less(x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_less(
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError unless `x < y` for all elements.
 
     >>> import gradtape as tf
@@ -138,7 +144,7 @@ def assert_less(x: Any, y: Any, message: Any = None, summarize: int | None = Non
 
 
 def assert_less_equal(
-    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError unless `x <= y` for all elements.
 
@@ -149,11 +155,11 @@ def assert_less_equal(
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    message: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
 ) -> None:
@@ -202,7 +208,9 @@ def _sign(sign: str, holds: Any, x: Any, message: Any, summarize: int | None) ->
     verify(test, holds(x, to_tensor(0, dtype=x.dtype)), x)
 
 
-def assert_negative(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_negative(
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError unless `x < 0` for all elements.
 
     >>> import gradtape as tf
@@ -211,7 +219,9 @@ def assert_negative(x: Any, message: Any = None, summarize: int | None = None, n
     _sign("<", ops.less, x, message, summarize)
 
 
-def assert_non_negative(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_negative(
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError unless `x >= 0` for all elements.
 
     >>> import gradtape as tf
@@ -220,7 +230,9 @@ def assert_non_negative(x: Any, message: Any = None, summarize: int | None = Non
     _sign(">=", ops.greater_equal, x, message, summarize)
 
 
-def assert_non_positive(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_non_positive(
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError unless `x <= 0` for all elements.
 
     >>> import gradtape as tf
@@ -229,7 +241,9 @@ def assert_non_positive(x: Any, message: Any = None, summarize: int | None = Non
     _sign("<=", ops.less_equal, x, message, summarize)
 
 
-def assert_positive(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:
+def assert_positive(
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raises InvalidArgumentError unless `x > 0` for all elements.
 
     >>> import gradtape as tf
@@ -238,7 +252,7 @@ def assert_positive(x: Any, message: Any = None, summarize: int | None = None, n
     _sign(">", ops.greater, x, message, summarize)
 
 
-def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless `x` has an integer dtype.
 
     >>> import gradtape as tf
@@ -249,7 +263,7 @@ def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None
         raise TypeError(f'{_prefix(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype!r}')
 
 
-def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
+def assert_type(tensor: ValueLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless `tensor` has the dtype `tf_type`.
 
     >>> import gradtape as tf
@@ -261,7 +275,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
         raise TypeError(f"{_prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}")
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: object) -> None:
     """Raises TypeError unless `values` is a collection, as opposed to a tensor, an array or a string.
 
     >>> import gradtape as tf
@@ -273,7 +287,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+def assert_same_float_dtype(tensors: Sequence[Tensor] | None = None, dtype: DTypeLike | None = None) -> DType:
     """Returns the common floating dtype of `tensors`, which must be `dtype` if given; raises ValueError if they differ.
 
     >>> import gradtape as tf
@@ -296,7 +310,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     return expected
 
 
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Returns `x` if it has no infinities or NaNs; raises InvalidArgumentError otherwise.
 
     >>> import gradtape as tf
@@ -306,7 +320,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     return check_numerics(x, message)
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Returns `tensor` if it and its gradient have no infinities or NaNs; raises InvalidArgumentError otherwise.
 
     >>> import gradtape as tf
@@ -346,7 +360,7 @@ def disable_check_numerics() -> None:
     finite.switch_off()
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: object) -> bool:
     """Returns whether `tensor` is a numeric tensor.
 
     >>> import gradtape as tf

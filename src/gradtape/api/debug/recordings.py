@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...core import errors
+from ...core.type_hints import PathLike
 from ...inspect.recordings.recordings import MAX_ROUNDS, Recording, RecordingRun
 from ..tape import GradientTape
 
@@ -80,7 +81,7 @@ class LoadedTape(GradientTape):
         with self._answering("memory"):
             return super().memory()
 
-    def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+    def report(self, path: PathLike, target: Any = None, sources: Any = None) -> Any:
         """Writes an HTML report about this step to `path`."""
         with self._answering("report"):
             return super().report(path, target, sources)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...state.sparse_tensor import SparseTensor, made_sparse
 
@@ -16,7 +18,7 @@ def _prefix(message: Any) -> str:
     return f"{message}.  " if message else ""
 
 
-def with_shape(x: Any) -> Any:
+def with_shape(x: ValueLike) -> Any:
     """Returns `x` as an object with a shape and a dtype: a tensor, or a sparse tensor."""
     x = made_sparse(x)
     return x if isinstance(x, SparseTensor) else to_tensor(x)
@@ -38,37 +40,39 @@ def _check_rank(x: Any, holds: bool, wanted: str, message: Any) -> None:
         )
 
 
-def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank(x: ValueLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `x` has `rank` dimensions.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank(tf.constant([1.0]), 1)
     """
-    x, n = with_shape(x), _rank(rank)
-    _check_rank(x, len(x.dims) == n, f"{n}", message)
+    value, n = with_shape(x), _rank(rank)
+    _check_rank(value, len(value.dims) == n, f"{n}", message)
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank_at_least(x: ValueLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `x` has at least `rank` dimensions.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_at_least(tf.constant([[1.0]]), 1)
     """
-    x, n = with_shape(x), _rank(rank)
-    _check_rank(x, len(x.dims) >= n, f"at least {n}", message)
+    value, n = with_shape(x), _rank(rank)
+    _check_rank(value, len(value.dims) >= n, f"at least {n}", message)
 
 
-def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank_in(
+    x: ValueLike, ranks: Sequence[TensorLike], message: str | None = None, name: str | None = None
+) -> None:
     """Raises ValueError unless the rank of `x` is one of `ranks`.
 
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_in(tf.constant([1.0]), (1, 2))
     """
-    x, allowed = with_shape(x), tuple(_rank(rank) for rank in ranks)
-    _check_rank(x, len(x.dims) in allowed, f"in {allowed}", message)
+    value, allowed = with_shape(x), tuple(_rank(rank) for rank in ranks)
+    _check_rank(value, len(value.dims) in allowed, f"in {allowed}", message)
 
 
-def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
+def assert_scalar(tensor: ValueLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `tensor` is a scalar.
 
     >>> import gradtape as tf
@@ -80,8 +84,9 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
 
 
 def assert_shapes(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: Any = None, name: str | None = None
-) -> None:
+    shapes: Any, data: Sequence[ValueLike] | None = None, summarize: int | None = None, message: str | None = None,
+    name: str | None = None,
+) -> None:  # fmt: skip
     """Raises ValueError unless tensors have the given shapes, in which letters are sizes that must agree.
 
     Args:

@@ -38,11 +38,13 @@ class ClusterResolver:
         """Returns the addresses of all tasks as a `tf.train.ClusterSpec`."""
         raise NotImplementedError("cluster_spec is not there: a resolver of your own must have it")
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """Returns the session address of a task; sessions do not exist."""
         raise NotImplementedError("master is not there: a resolver of your own must have it")
 
-    def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
+    ) -> dict[str, int]:
         """Returns the number of GPUs of this process."""
         return {"GPU": len(devices.logical_devices("GPU"))}
 
@@ -57,7 +59,7 @@ class ClusterResolver:
         return getattr(self, "_task_type", None)
 
     @task_type.setter
-    def task_type(self, task_type: Any) -> None:
+    def task_type(self, task_type: str) -> None:
         self._task_type = task_type
 
     @property
@@ -66,7 +68,7 @@ class ClusterResolver:
         return getattr(self, "_task_id", None)
 
     @task_id.setter
-    def task_id(self, task_id: Any) -> None:
+    def task_id(self, task_id: int) -> None:
         self._task_id = task_id
 
 
@@ -103,13 +105,15 @@ class SimpleClusterResolver(ClusterResolver):
         """Returns the addresses of all tasks."""
         return self._spec
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """Returns the address of a task."""
         found = self._master if task_type is None or task_id is None else self._spec.task_address(task_type, task_id)
         layer = rpc_layer or self.rpc_layer
         return f"{layer}://{found}" if layer and found else found
 
-    def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
+    ) -> dict[str, int]:
         """Returns the number of GPUs of this process."""
         return super().num_accelerators() if self._accelerators is None else self._accelerators
 
@@ -148,7 +152,7 @@ class TFConfigClusterResolver(ClusterResolver):
         """Returns the addresses of all tasks."""
         return ClusterSpec(self._config().get("cluster") or {})
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """Returns the address of a task, by default of this one."""
         spec = self.cluster_spec()
         if not spec or (not self.task_type and task_type is None):
@@ -168,7 +172,7 @@ class TFConfigClusterResolver(ClusterResolver):
         return self._rpc_layer or self._config().get("rpc_layer")
 
     @rpc_layer.setter
-    def rpc_layer(self, rpc_layer: Any) -> None:
+    def rpc_layer(self, rpc_layer: str) -> None:
         self._rpc_layer = rpc_layer
 
     @property
@@ -178,7 +182,7 @@ class TFConfigClusterResolver(ClusterResolver):
         return str(found) if found is not None else ""
 
     @task_type.setter
-    def task_type(self, task_type: Any) -> None:
+    def task_type(self, task_type: str) -> None:
         self._given = (task_type, self._given[1])
 
     @property
@@ -191,7 +195,7 @@ class TFConfigClusterResolver(ClusterResolver):
             raise ValueError(f"The index of a task in TF_CONFIG must be a number, got {found!r}") from None
 
     @task_id.setter
-    def task_id(self, task_id: Any) -> None:
+    def task_id(self, task_id: int) -> None:
         self._given = (self._given[0], task_id)
 
 
@@ -249,14 +253,16 @@ class SlurmClusterResolver(ClusterResolver):
             at += tasks
         return ClusterSpec(found)
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """Returns the address of a task, by default of this one."""
         job = self.task_type if task_type is None else task_type
         number = self.task_id if task_id is None else task_id
         layer, found = rpc_layer or self.rpc_layer, self.cluster_spec().task_address(job, number)
         return f"{layer}://{found}" if layer else str(found)
 
-    def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
+    ) -> dict[str, int]:
         """Returns the number of GPUs per task."""
         return super().num_accelerators() if self._gpus is None else {"GPU": self._gpus}
 
@@ -294,7 +300,7 @@ class UnionResolver(ClusterResolver):
                 jobs.setdefault(job, []).extend(spec.task_address(job, i) for i in spec.task_indices(job))
         return ClusterSpec(jobs)
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """Returns the address of a task."""
         if task_type is not None and task_id is not None:
             return str(self.cluster_spec().task_address(task_type, task_id))
@@ -311,7 +317,7 @@ class UnionResolver(ClusterResolver):
         return self._task_type or self._resolvers[0].task_type
 
     @task_type.setter
-    def task_type(self, task_type: Any) -> None:
+    def task_type(self, task_type: str) -> None:
         self._task_type = task_type
 
     @property
@@ -320,7 +326,7 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].task_id if self._task_id is None else self._task_id
 
     @task_id.setter
-    def task_id(self, task_id: Any) -> None:
+    def task_id(self, task_id: int) -> None:
         self._task_id = task_id
 
 
@@ -349,6 +355,6 @@ class TPUClusterResolver:
         raise ValueError("Please provide a TPU Name to connect to: gradtape computes on the CPU, there is no TPU")
 
     @staticmethod
-    def connect(tpu: Any = None, zone: Any = None, project: Any = None) -> TPUClusterResolver:
+    def connect(tpu: str | None = None, zone: str | None = None, project: str | None = None) -> TPUClusterResolver:
         """Raises the same error for the named TPU."""
         return TPUClusterResolver(tpu, zone, project)

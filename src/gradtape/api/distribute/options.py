@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...core.type_hints import TensorLike
 from ...distribution.reductions import as_reduce_op, reduced, spread
 from ...distribution.values import DistributedValues
 
@@ -73,7 +74,7 @@ class CrossDeviceOps:
         """Applies `reduce` to each pair."""
         return [self.reduce(reduce_op, value, at, options) for value, at in value_destination_pairs]
 
-    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast(self, tensor: TensorLike, destinations: Any) -> Any:
         """Returns the tensor for all devices."""
         return tensor
 
@@ -85,7 +86,7 @@ class CrossDeviceOps:
         """The same as `batch_reduce`."""
         return self.batch_reduce(reduce_op, value_destination_pairs, options)
 
-    def broadcast_implementation(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast_implementation(self, tensor: TensorLike, destinations: Any) -> Any:
         """The same as `broadcast`."""
         return self.broadcast(tensor, destinations)
 

@@ -19,6 +19,7 @@ from ...core.dtypes import string
 from ...core.errors import DataLossError, InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
+from ...core.type_hints import TensorLike
 from ...distribution import cluster, collectives
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
@@ -233,7 +234,7 @@ def _at_each_run(act: Callable[..., list[Any]], tensors: Sequence[Any], like: Se
 
 
 def allreduce(
-    tensor: Any,
+    tensor: TensorLike,
     average: bool | None = None,
     op: Any = None,
     compression: str | None = None,
@@ -277,7 +278,7 @@ def grouped_allreduce(
     return reduced(list(tensors), chosen, compression, name or "grouped_allreduce")
 
 
-def allgather(tensor: Any, name: str | None = None) -> Any:
+def allgather(tensor: TensorLike, name: str | None = None) -> Any:
     """Concatenates the tensors of all ranks along the first axis, whose size may differ between ranks.
 
     >>> import gradtape as tf
@@ -308,7 +309,7 @@ def allgather(tensor: Any, name: str | None = None) -> Any:
     return gather(x)
 
 
-def broadcast(tensor: Any, root_rank: int = 0, name: str | None = None) -> Any:
+def broadcast(tensor: TensorLike, root_rank: int = 0, name: str | None = None) -> Any:
     """Returns the tensor of rank `root_rank` on all ranks; it receives the gradients of all of them.
 
     >>> import gradtape as tf

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 
 
-def to_image(image: Any) -> Tensor:
+def to_image(image: TensorLike) -> Tensor:
     """Converts an image or a batch of images to a tensor; its last three axes must not be empty."""
     tensor = to_tensor(image)
     if len(tensor.dims) < 3:
@@ -20,7 +21,7 @@ def to_image(image: Any) -> Tensor:
     return tensor
 
 
-def to_image_or_batch(image: Any) -> Tensor:
+def to_image_or_batch(image: TensorLike) -> Tensor:
     """Returns an image of rank 3 or a batch of rank 4, after checking."""
     tensor = to_image(image)
     if len(tensor.dims) > 4:

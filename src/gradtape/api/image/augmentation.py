@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.random import philox
@@ -61,7 +62,7 @@ def _flip(image: Any, axis: int, draw: Draw) -> Tensor:
     return ops.where(chosen, flipped(picture, axis), picture)
 
 
-def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """Flips the image, or each image of a batch, horizontally with probability one half.
 
     >>> import gradtape as tf
@@ -71,7 +72,7 @@ def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
     return _flip(image, 1, _global(seed))
 
 
-def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """Flips the image, or each image of a batch, vertically with probability one half.
 
     >>> import gradtape as tf
@@ -81,7 +82,7 @@ def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
     return _flip(image, 0, _global(seed))
 
 
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_left_right` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -91,7 +92,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     return _flip(image, 1, _stateless(seed))
 
 
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_up_down` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -106,7 +107,7 @@ def _brightness(image: Any, most: Any, draw: Draw) -> Tensor:
     return adjust_brightness(image, draw([], -most, most))
 
 
-def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
+def random_brightness(image: TensorLike, max_delta: TensorLike, seed: int | None = None) -> Tensor:
     """Changes the brightness of the image by a random delta of up to `max_delta`.
 
     >>> import gradtape as tf
@@ -116,7 +117,7 @@ def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
     return _brightness(image, max_delta, _global(seed))
 
 
-def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor:
+def stateless_random_brightness(image: TensorLike, max_delta: TensorLike, seed: TensorLike) -> Tensor:
     """`random_brightness` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -132,7 +133,7 @@ def _factor(lower: Any, upper: Any, draw: Draw) -> Tensor:
     return draw([], lower, upper)
 
 
-def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+def random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None) -> Tensor:
     """Multiplies the contrast of the image by a random factor between `lower` and `upper`.
 
     >>> import gradtape as tf
@@ -142,7 +143,7 @@ def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Ten
     return adjust_contrast(image, _factor(lower, upper, _global(seed)))
 
 
-def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Tensor:
+def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike) -> Tensor:
     """`random_contrast` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -152,7 +153,7 @@ def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> 
     return adjust_contrast(image, _factor(lower, upper, _stateless(seed)))
 
 
-def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+def random_saturation(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None) -> Tensor:
     """Multiplies the saturation of the image by a random factor between `lower` and `upper`.
 
     >>> import gradtape as tf
@@ -162,7 +163,9 @@ def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> T
     return adjust_saturation(image, _factor(lower, upper, _global(seed)))
 
 
-def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+def stateless_random_saturation(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike | None = None
+) -> Tensor:
     """`random_saturation` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -178,7 +181,7 @@ def _hue(image: Any, most: Any, draw: Draw) -> Tensor:
     return adjust_hue(image, draw([], -most, most))
 
 
-def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
+def random_hue(image: TensorLike, max_delta: TensorLike, seed: int | None = None) -> Tensor:
     """Rotates the hue of the image by a random delta of up to `max_delta`.
 
     >>> import gradtape as tf
@@ -188,7 +191,7 @@ def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
     return _hue(image, max_delta, _global(seed))
 
 
-def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
+def stateless_random_hue(image: TensorLike, max_delta: TensorLike, seed: TensorLike) -> Tensor:
     """`random_hue` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -204,7 +207,9 @@ def _jpeg_quality(image: Any, low: Any, high: Any, draw: Draw) -> Tensor:
     return adjust_jpeg_quality(image, draw([], low, high, dtypes.int32))
 
 
-def random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None) -> Tensor:
+def random_jpeg_quality(
+    image: TensorLike, min_jpeg_quality: TensorLike, max_jpeg_quality: TensorLike, seed: int | None = None
+) -> Tensor:
     """Encodes and decodes the image as a JPEG of random quality in the given range.
 
     >>> import gradtape as tf
@@ -214,7 +219,9 @@ def random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any
     return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, _global(seed))
 
 
-def stateless_random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any) -> Tensor:
+def stateless_random_jpeg_quality(
+    image: TensorLike, min_jpeg_quality: TensorLike, max_jpeg_quality: TensorLike, seed: TensorLike
+) -> Tensor:
     """`random_jpeg_quality` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -234,7 +241,7 @@ def _crop(value: Any, size: Any, draw: Draw) -> Tensor:
     return given[tuple(slice(int(a), int(a + n)) for a, n in zip(first, wanted, strict=True))]
 
 
-def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
+def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Crops a random part of shape `size` from `value`.
 
     >>> import gradtape as tf
@@ -244,7 +251,7 @@ def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None
     return _crop(value, size, _global(seed))
 
 
-def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
+def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None) -> Tensor:
     """`random_crop` as a function of a seed of two integers.
 
     >>> import gradtape as tf
@@ -320,14 +327,14 @@ class SampledBox(NamedTuple):
 
 
 def stateless_sample_distorted_bounding_box(
-    image_size: Any,
-    bounding_boxes: Any,
-    seed: Any,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None,
-    area_range: Any = None,
-    max_attempts: Any = None,
-    use_image_if_no_bounding_boxes: Any = None,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: TensorLike,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None,
+    area_range: TensorLike | None = None,
+    max_attempts: SupportsInt | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> SampledBox:
     """Samples a box that covers enough of one of the objects: returns its start, its size, and the box.
@@ -354,7 +361,7 @@ def stateless_sample_distorted_bounding_box(
 
 def sampled_box(
     state: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any, aspect_ratio_range: Any,
-    area_range: Any, max_attempts: Any, use_image_if_no_bounding_boxes: Any,
+    area_range: Any, max_attempts: SupportsInt | None, use_image_if_no_bounding_boxes: Any,
 ) -> SampledBox:  # fmt: skip
     """Returns the box drawn from a state of Philox."""
     dims = to_tensor(image_size)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
@@ -59,8 +60,8 @@ def _indices(kept: Tensor) -> Tensor:
 
 
 def non_max_suppression(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
-    name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NEVER, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the indices of the best boxes, of which no two have an intersection over union above `iou_threshold`.
 
@@ -77,8 +78,8 @@ def non_max_suppression(
 
 
 def non_max_suppression_with_scores(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
-    soft_nms_sigma: Any = 0.0, name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NEVER, soft_nms_sigma: TensorLike = 0.0, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Selects boxes like `non_max_suppression` and returns their scores.
 
@@ -96,8 +97,8 @@ def non_max_suppression_with_scores(
 
 
 def non_max_suppression_overlaps(
-    overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any = 0.5, score_threshold: Any = _NEVER,
-    name: str | None = None,
+    overlaps: TensorLike, scores: TensorLike, max_output_size: TensorLike, overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NEVER, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`non_max_suppression` with a matrix of the overlaps between boxes.
 
@@ -116,9 +117,9 @@ def non_max_suppression_overlaps(
 
 
 def non_max_suppression_padded(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5, score_threshold: Any = _NEVER,
-    pad_to_max_output_size: bool = False, name: str | None = None, sorted_input: bool = False,
-    canonicalized_coordinates: bool = False, tile_size: int = 512,
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NEVER, pad_to_max_output_size: bool = False, name: str | None = None,
+    sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`non_max_suppression`, padded with zeros to `max_output_size`, and the number of boxes; also for batches.
 
@@ -162,8 +163,9 @@ class CombinedNonMaxSuppression(NamedTuple):
 
 
 def combined_non_max_suppression(
-    boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any, iou_threshold: Any = 0.5,
-    score_threshold: Any = _NEVER, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size_per_class: TensorLike, max_total_size: TensorLike,
+    iou_threshold: TensorLike = 0.5, score_threshold: TensorLike = _NEVER, pad_per_class: bool = False,
+    clip_boxes: bool = True, name: str | None = None,
 ) -> CombinedNonMaxSuppression:  # fmt: skip
     """Applies `non_max_suppression` per class and image of a batch, and selects the best over all classes.
 
@@ -203,7 +205,7 @@ _COLORS = np.array(
 )  # fmt: skip
 
 
-def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLike, name: str | None = None) -> Tensor:
     """Draws the borders of boxes on images, cycling through `colors`.
 
     Args:
@@ -230,8 +232,9 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
 
 
 def sample_distorted_bounding_box(
-    image_size: Any, bounding_boxes: Any, seed: Any = 0, min_object_covered: Any = 0.1, aspect_ratio_range: Any = None,
-    area_range: Any = None, max_attempts: Any = None, use_image_if_no_bounding_boxes: Any = None,
+    image_size: TensorLike, bounding_boxes: TensorLike, seed: int = 0, min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None, area_range: TensorLike | None = None,
+    max_attempts: SupportsInt | None = None, use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> SampledBox:  # fmt: skip
     """`stateless_sample_distorted_bounding_box` with random numbers seeded by `tf.random.set_seed`.

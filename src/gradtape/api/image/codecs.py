@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, StringLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ..io.bytes import single
 from ..runtime.system import py_function
@@ -24,9 +25,9 @@ _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def decode_image(
-    contents: Any,
-    channels: Any = None,
-    dtype: Any = dtypes.uint8,
+    contents: StringLike,
+    channels: int | None = None,
+    dtype: DTypeLike = dtypes.uint8,
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
@@ -43,7 +44,9 @@ def decode_image(
     return convert_image_dtype(pixels, kind)
 
 
-def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
+def decode_png(
+    contents: StringLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
+) -> Tensor:
     """Decodes a PNG file to uint8 or uint16; `channels=0` keeps the channels of the file.
 
     >>> import gradtape as tf
@@ -57,7 +60,7 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 
 
 def decode_jpeg(
-    contents: Any,
+    contents: StringLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -80,7 +83,7 @@ def decode_jpeg(
     return pixels[::ratio, ::ratio] if ratio > 1 else pixels
 
 
-def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
+def decode_bmp(contents: StringLike, channels: int = 0, name: str | None = None) -> Tensor:
     """Decodes a BMP file.
 
     >>> import gradtape as tf, io
@@ -93,7 +96,7 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
     return _decode(contents, channels, dtypes.uint8)
 
 
-def decode_gif(contents: Any, name: str | None = None) -> Tensor:
+def decode_gif(contents: StringLike, name: str | None = None) -> Tensor:
     """Decodes the frames of a GIF file to `[frames, height, width, 3]`.
 
     >>> import gradtape as tf, io
@@ -110,7 +113,7 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     return py_function(read, [text_tensor(contents)], dtypes.uint8)
 
 
-def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+def is_jpeg(contents: StringLike, name: str | None = None) -> Tensor:
     """Returns whether a string has the signature of a JPEG file.
 
     >>> import gradtape as tf
@@ -121,7 +124,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     return py_function(lambda x: Tensor(np.asarray(single("contents", x)[:3] == b"\xff\xd8\xff")), [text], dtypes.bool)
 
 
-def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """Encodes a uint8 image with 1, 2, 3 or 4 channels, or a uint16 image with 1 channel, as a PNG file in a string.
 
     >>> import gradtape as tf
@@ -137,7 +140,7 @@ def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Te
 
 
 def encode_jpeg(
-    image: Any,
+    image: TensorLike,
     format: str = "",
     quality: int = 95,
     progressive: bool = False,

@@ -6,12 +6,13 @@ All functions are compositions of differentiable ops, including those without a 
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike
 from ...engine.run.convert import to_tensor, with_default
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast, saturate_cast
@@ -43,7 +44,7 @@ _RGB_TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.5149651
 _YUV_TO_RGB = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
 
 
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """Converts the image to another dtype and rescales: floats to [0, 1], integers from 0 to the dtype's maximum.
 
     >>> import gradtape as tf
@@ -85,7 +86,7 @@ def _mixed(images: Any, matrix: Any) -> Tensor:
     return ops.reshape(ops.matmul(flat, to_tensor(matrix, dtype=pictures.dtype)), shape=pictures.dims)
 
 
-def rgb_to_yiq(images: Any) -> Tensor:
+def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Converts colors to luminance and the two NTSC chrominances.
 
     >>> import gradtape as tf
@@ -95,7 +96,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
     return _mixed(images, _RGB_TO_YIQ)
 
 
-def yiq_to_rgb(images: Any) -> Tensor:
+def yiq_to_rgb(images: TensorLike) -> Tensor:
     """Converts colors from luminance and the two NTSC chrominances.
 
     >>> import gradtape as tf
@@ -105,7 +106,7 @@ def yiq_to_rgb(images: Any) -> Tensor:
     return _mixed(images, _YIQ_TO_RGB)
 
 
-def rgb_to_yuv(images: Any) -> Tensor:
+def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Converts colors to luminance and the two PAL chrominances.
 
     >>> import gradtape as tf
@@ -115,7 +116,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
     return _mixed(images, _RGB_TO_YUV)
 
 
-def yuv_to_rgb(images: Any) -> Tensor:
+def yuv_to_rgb(images: TensorLike) -> Tensor:
     """Converts colors from luminance and the two PAL chrominances.
 
     >>> import gradtape as tf
@@ -125,7 +126,7 @@ def yuv_to_rgb(images: Any) -> Tensor:
     return _mixed(images, _YUV_TO_RGB)
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """Returns the brightness of each pixel as one channel of the same dtype.
 
     >>> import gradtape as tf
@@ -141,7 +142,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     return convert_image_dtype(ops.reshape(gray, shape=(*pictures.dims[:-1], 1)), pictures.dtype)
 
 
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Repeats the single channel three times.
 
     >>> import gradtape as tf
@@ -167,7 +168,7 @@ def _check_colours(images: Any) -> Any:
     return pictures
 
 
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colors to hue, saturation and value, each in [0, 1].
 
     >>> import gradtape as tf
@@ -189,7 +190,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     return ops.stack(hue, saturation, value, axis=len(pictures.dims) - 1)
 
 
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colors from hue, saturation and value, each in [0, 1].
 
     >>> import gradtape as tf
@@ -214,7 +215,7 @@ def _adjusted(image: Any, change: Any, saturate: bool = True) -> Tensor:
     return convert_image_dtype(change(_as_float(picture)), picture.dtype, saturate=saturate)
 
 
-def adjust_brightness(image: Any, delta: Any) -> Tensor:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """Adds `delta` to every pixel, for colors scaled to [0, 1].
 
     >>> import gradtape as tf
@@ -224,7 +225,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
     return _adjusted(image, lambda x: x + cast(delta, x.dtype))
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Multiplies each channel's deviation from its mean over the image by `contrast_factor`.
 
     >>> import gradtape as tf
@@ -246,7 +247,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     return _adjusted(pictures, change)
 
 
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
+def adjust_gamma(image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike = 1) -> Tensor:
     """`gain * image ** gamma`, for colors scaled to [0, 1].
 
     >>> import gradtape as tf
@@ -257,7 +258,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     return _adjusted(image, lambda x: gain * x**gamma)
 
 
-def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
+def adjust_hue(image: TensorLike, delta: float | Tensor, name: str | None = None) -> Tensor:
     """Rotates the hue of the image by `delta`, where 1 is a full circle.
 
     >>> import gradtape as tf
@@ -276,7 +277,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     return _adjusted(image, change, saturate=False)
 
 
-def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
+def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
     """Multiplies the saturation of the image by a factor, with a maximum of 1.
 
     >>> import gradtape as tf
@@ -298,7 +299,7 @@ def _check_image_colours(image: Tensor) -> None:
         raise errors.InvalidArgumentError(f"input must be at least 3-D, got shape {list(image.dims)}")
 
 
-def per_image_standardization(image: Any) -> Tensor:
+def per_image_standardization(image: TensorLike) -> Tensor:
     """Subtracts each image's mean and divides by its standard deviation, in float32.
 
     >>> import gradtape as tf
@@ -314,7 +315,9 @@ def per_image_standardization(image: Any) -> Tensor:
     return centred / ops.maximum(ops.sqrt(variance), to_tensor(least))
 
 
-def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Tensor:
+def adjust_jpeg_quality(
+    image: TensorLike, jpeg_quality: SupportsInt, dct_method: str = "", name: str | None = None
+) -> Tensor:
     """Encodes and decodes the image as a JPEG of this quality (0 to 100). It has no gradient.
 
     Requires Pillow, whose JPEG library may round differently from TensorFlow's by a few units of 1/255.

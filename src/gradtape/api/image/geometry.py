@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsFloat, SupportsInt
 
 import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import SizesLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from .arguments import require, to_image, to_image_or_batch
@@ -31,7 +32,7 @@ def flipped(image: Tensor, axis: int) -> Tensor:
     return ops.reverse(image, axis=(axis + len(image.dims) - 3,))
 
 
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     """Flips the image horizontally.
 
     >>> import gradtape as tf
@@ -41,7 +42,7 @@ def flip_left_right(image: Any) -> Tensor:
     return flipped(to_image_or_batch(image), 1)
 
 
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     """Flips the image vertically.
 
     >>> import gradtape as tf
@@ -51,7 +52,7 @@ def flip_up_down(image: Any) -> Tensor:
     return flipped(to_image_or_batch(image), 0)
 
 
-def transpose(image: Any, name: str | None = None) -> Tensor:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchanges height and width of the image.
 
     >>> import gradtape as tf
@@ -62,7 +63,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
     return ops.transpose(picture, perm=(1, 0, 2) if len(picture.dims) == 3 else (0, 2, 1, 3))
 
 
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
+def rot90(image: TensorLike, k: SupportsInt = 1, name: str | None = None) -> Tensor:
     """Rotates the image counterclockwise by `k` right angles.
 
     >>> import gradtape as tf
@@ -78,7 +79,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     return flipped(transpose(picture), 1) if turns == 3 else picture
 
 
-def central_crop(image: Any, central_fraction: Any) -> Tensor:
+def central_crop(image: TensorLike, central_fraction: SupportsFloat) -> Tensor:
     """Crops the center of the image: this fraction of its height and width.
 
     >>> import gradtape as tf
@@ -100,8 +101,9 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
 
 
 def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Tensor:
+    image: TensorLike, offset_height: SupportsInt, offset_width: SupportsInt, target_height: SupportsInt,
+    target_width: SupportsInt,
+) -> Tensor:  # fmt: skip
     """Crops the image to the target height and width, starting at the offsets.
 
     >>> import gradtape as tf
@@ -121,8 +123,9 @@ def crop_to_bounding_box(
 
 
 def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Tensor:
+    image: TensorLike, offset_height: SupportsInt, offset_width: SupportsInt, target_height: SupportsInt,
+    target_width: SupportsInt,
+) -> Tensor:  # fmt: skip
     """Pads the image with zeros to the target height and width; it starts at the offsets.
 
     >>> import gradtape as tf
@@ -141,7 +144,7 @@ def pad_to_bounding_box(
     return ops.pad(picture, paddings=(*lead, (top, bottom), (left, right), (0, 0)))
 
 
-def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
+def resize_with_crop_or_pad(image: TensorLike, target_height: SupportsInt, target_width: SupportsInt) -> Tensor:
     """Crops or pads the image evenly on both sides to the target height and width.
 
     >>> import gradtape as tf
@@ -199,7 +202,7 @@ def inner_axes(values: Any, rank: int, what: str) -> list[int]:
 
 
 def extract_patches(
-    images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+    images: TensorLike, sizes: SizesLike, strides: SizesLike, rates: SizesLike, padding: str, name: str | None = None
 ) -> Tensor:
     """Extracts windows from a batch of images, each flattened row by row with the channels innermost.
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from .arguments import on_batch
 from .resampling import Taps, applied, resize
 
 
-def resized(method: str, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Tensor:
+def resized(method: str, images: TensorLike, size: TensorLike, align_corners: bool, half_pixel_centers: bool) -> Tensor:
     """Resizes images by `"nearest"`, `"bilinear"`, `"bicubic"` or `"area"`."""
     if align_corners and half_pixel_centers:
         raise errors.InvalidArgumentError("If half_pixel_centers is True, align_corners must be False.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast
@@ -45,7 +47,7 @@ def _check_compatible(a: Tensor, b: Tensor) -> None:
         raise ValueError(f"Two images are not compatible: shapes {a.shape} and {b.shape}")
 
 
-def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """Returns the peak signal-to-noise ratio of two images, or of pairs of images, in decibels.
 
     >>> import gradtape as tf
@@ -93,9 +95,9 @@ def _similarity(
 
 
 def ssim(
-    img1: Any,
-    img2: Any,
-    max_val: Any,
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
     k1: float = 0.01,
@@ -129,10 +131,10 @@ def _halved(x: Tensor) -> Tensor:
 
 
 def ssim_multiscale(
-    img1: Any,
-    img2: Any,
-    max_val: Any,
-    power_factors: Any = _SCALE_WEIGHTS,
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
+    power_factors: Sequence[float] = _SCALE_WEIGHTS,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
     k1: float = 0.01,
@@ -160,7 +162,7 @@ def ssim_multiscale(
     return ops.mean(total, axis=_axes(total, -1))
 
 
-def total_variation(images: Any, name: str | None = None) -> Tensor:
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """Sums the absolute differences of neighboring pixels for each image.
 
     >>> import gradtape as tf
@@ -177,7 +179,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
     return ops.sum(down, axis=axes) + ops.sum(right, axis=axes)
 
 
-def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
+def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Returns the differences of each pixel to the one below and to the one on the right; 0 at the borders.
 
     >>> import gradtape as tf
@@ -193,7 +195,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
     return ops.pad(down, paddings=(none, (0, 1), none, none)), ops.pad(right, paddings=(none, none, (0, 1), none))
 
 
-def sobel_edges(image: Any) -> Tensor:
+def sobel_edges(image: TensorLike) -> Tensor:
     """Returns Sobel's vertical and horizontal derivatives of a batch of images, along a new last axis.
 
     >>> import gradtape as tf

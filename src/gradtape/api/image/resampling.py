@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from .arguments import on_batch, require, to_image_or_batch
@@ -160,8 +161,8 @@ def _nearest(x: Tensor, height: int, width: int) -> Tensor:
 
 
 def resize(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: TensorLike,
     method: str = ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
@@ -215,8 +216,9 @@ def resize(
 
 
 def resize_with_pad(
-    image: Any, target_height: Any, target_width: Any, method: str = ResizeMethod.BILINEAR, antialias: bool = False
-) -> Tensor:
+    image: TensorLike, target_height: SupportsInt, target_width: SupportsInt, method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Tensor:  # fmt: skip
     """Resizes the image with its aspect ratio, and pads it evenly with zeros to the target height and width.
 
     >>> import gradtape as tf
@@ -247,10 +249,10 @@ def _positions(start: Any, end: Any, size: int, count: int) -> Any:
 
 
 def crop_and_resize(
-    image: Any,
-    boxes: Any,
-    box_indices: Any,
-    crop_size: Any,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_indices: TensorLike,
+    crop_size: TensorLike,
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
     name: str | None = None,

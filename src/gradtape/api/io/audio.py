@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
@@ -26,7 +27,9 @@ class DecodeWav(NamedTuple):
     sample_rate: Tensor
 
 
-def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> Any:
+def decode_wav(
+    contents: StringLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
+) -> Any:
     """Decodes a WAV file to samples and their rate.
 
     Args:
@@ -80,7 +83,7 @@ def _decoded(data: bytes) -> tuple[Any, int]:
     raise errors.InvalidArgumentError("Data too short when trying to read a chunk of a WAV file: it is not whole")
 
 
-def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Encodes samples from -1 to 1, rows with one column per channel, as a WAV file.
 
     >>> import gradtape as tf

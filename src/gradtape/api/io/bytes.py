@@ -6,13 +6,14 @@ import base64
 import binascii
 import glob
 import os
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, StringLike
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import py_function
@@ -22,7 +23,7 @@ NAMESPACES = ("io",)
 __all__ = ["decode_base64", "decode_raw", "encode_base64", "matching_files", "read_file", "write_file"]
 
 
-def read_file(filename: Any, name: str | None = None) -> Tensor:
+def read_file(filename: StringLike, name: str | None = None) -> Tensor:
     """Reads a file as one string.
 
     >>> import gradtape as tf, tempfile, os
@@ -39,7 +40,7 @@ def _read(path: bytes) -> bytes:
         return file.read()
 
 
-def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+def write_file(filename: StringLike, contents: StringLike, name: str | None = None) -> None:
     """Writes the string `contents` to a file and creates missing folders.
 
     >>> import gradtape as tf, tempfile, os
@@ -67,7 +68,7 @@ def single(what: str, value: Tensor) -> bytes:
     return np.asarray(value.array).item()
 
 
-def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+def matching_files(pattern: StringLike, name: str | None = None) -> Tensor:
     """Returns the sorted files whose names match a pattern, or one of several.
 
     >>> import gradtape as tf, tempfile
@@ -83,8 +84,9 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
 
 
 def decode_raw(
-    input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None, name: str | None = None
-) -> Tensor:
+    input_bytes: StringLike, out_type: DTypeLike, little_endian: bool = True, fixed_length: SupportsInt | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Interprets the bytes of each string as numbers, along a new last axis.
 
     >>> import gradtape as tf
@@ -118,7 +120,7 @@ def decode_raw(
     return ops.cut_text(text_tensor(input_bytes), function=read)
 
 
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(input: StringLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Encodes strings in web-safe base64.
 
     >>> import gradtape as tf
@@ -133,7 +135,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
     return ops.map_text(text_tensor(input), function=each(encoded))
 
 
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: StringLike, name: str | None = None) -> Tensor:
     """Decodes strings in web-safe base64.
 
     >>> import gradtape as tf

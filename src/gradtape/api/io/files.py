@@ -5,11 +5,12 @@ from __future__ import annotations
 import glob as globbing
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...core import errors
 from ...core.errors import of_system as failures
+from ...core.type_hints import PathLike
 
 NAMESPACES = ("io.gfile",)
 __all__ = [
@@ -59,7 +60,7 @@ class GFile:
         """Returns the number of bytes."""
         return stat(self._name).length
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: str | bytes) -> None:
         """Appends text or bytes."""
         if "r" in self._mode and "+" not in self._mode:
             raise errors.PermissionDeniedError(f"File {os.fsdecode(self._name)} isn't open for writing")
@@ -148,7 +149,7 @@ class _Status(NamedTuple):
     is_directory: bool
 
 
-def stat(path: Any) -> _Status:
+def stat(path: PathLike) -> _Status:
     """Returns size, modification time and kind of a file.
 
     >>> import gradtape as tf, tempfile
@@ -160,7 +161,7 @@ def stat(path: Any) -> _Status:
     return _Status(found.st_size, found.st_mtime_ns, os.path.isdir(path))
 
 
-def exists(path: Any) -> bool:
+def exists(path: PathLike) -> bool:
     """Returns whether a file or folder exists.
 
     >>> import gradtape as tf
@@ -170,7 +171,7 @@ def exists(path: Any) -> bool:
     return os.path.exists(path)
 
 
-def isdir(path: Any) -> bool:
+def isdir(path: PathLike) -> bool:
     """Returns whether a folder exists.
 
     >>> import gradtape as tf
@@ -180,7 +181,7 @@ def isdir(path: Any) -> bool:
     return os.path.isdir(path)
 
 
-def listdir(path: Any) -> list[str]:
+def listdir(path: PathLike) -> list[str]:
     """Returns the names in a folder.
 
     >>> import gradtape as tf, tempfile
@@ -193,7 +194,7 @@ def listdir(path: Any) -> list[str]:
 
 
 def walk(
-    top: Any, topdown: bool = True, onerror: Callable[..., Any] | None = None
+    top: PathLike, topdown: bool = True, onerror: Callable[..., Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yields every folder from `top` down, with the names of its folders and files.
 
@@ -205,7 +206,7 @@ def walk(
         yield folder, sorted(folders), sorted(files)
 
 
-def glob(pattern: Any) -> list[str]:
+def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     """Returns the files whose names match a pattern, or one of several.
 
     >>> import gradtape as tf, tempfile
@@ -216,7 +217,7 @@ def glob(pattern: Any) -> list[str]:
     return [path for one in patterns for path in sorted(globbing.glob(os.fsdecode(one)))]
 
 
-def join(path: Any, *paths: Any) -> Any:
+def join(path: PathLike, *paths: Any) -> Any:
     """Joins the parts of a path.
 
     >>> import gradtape as tf
@@ -226,7 +227,7 @@ def join(path: Any, *paths: Any) -> Any:
     return os.path.join(path, *paths)
 
 
-def mkdir(path: Any) -> None:
+def mkdir(path: PathLike) -> None:
     """Creates a folder in an existing one; does nothing if it exists.
 
     >>> import gradtape as tf, tempfile
@@ -237,7 +238,7 @@ def mkdir(path: Any) -> None:
             os.mkdir(path)
 
 
-def makedirs(path: Any) -> None:
+def makedirs(path: PathLike) -> None:
     """Creates a folder and its missing parents.
 
     >>> import gradtape as tf, tempfile
@@ -247,7 +248,7 @@ def makedirs(path: Any) -> None:
         os.makedirs(path, exist_ok=True)
 
 
-def remove(path: Any) -> None:
+def remove(path: PathLike) -> None:
     """Removes a file.
 
     >>> import gradtape as tf, tempfile
@@ -261,7 +262,7 @@ def remove(path: Any) -> None:
         os.remove(path)
 
 
-def rmtree(path: Any) -> None:
+def rmtree(path: PathLike) -> None:
     """Removes a folder and its contents.
 
     >>> import gradtape as tf, tempfile
@@ -274,7 +275,7 @@ def rmtree(path: Any) -> None:
         shutil.rmtree(path)
 
 
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
     >>> import gradtape as tf, tempfile
@@ -289,7 +290,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
         shutil.copyfile(src, dst)
 
 
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Renames a file or folder.
 
     >>> import gradtape as tf, tempfile

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
 from .columns import Column, columns_of
@@ -17,7 +18,9 @@ NAMESPACES = ("io",)
 __all__ = ["parse_example", "parse_single_example"]
 
 
-def parse_example(serialized: Any, features: Any, example_names: Any = None, name: str | None = None) -> dict[str, Any]:
+def parse_example(
+    serialized: StringLike, features: Any, example_names: StringLike | None = None, name: str | None = None
+) -> dict[str, Any]:
     """Parses a batch of serialized `tf.train.Example`s, or one, into a dict of tensors.
 
     Args:
@@ -49,7 +52,7 @@ def parse_example(serialized: Any, features: Any, example_names: Any = None, nam
 
 
 def parse_single_example(
-    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+    serialized: StringLike, features: Any, example_names: StringLike | None = None, name: str | None = None
 ) -> dict[str, Any]:
     """Parses one serialized `tf.train.Example` into a dict of tensors.
 

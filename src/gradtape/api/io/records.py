@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from ...core import errors
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...datasets.records import framed
 
 NAMESPACES = ("io",)
@@ -88,7 +89,7 @@ class TFRecordWriter:
         elif kind == "ZLIB":
             self._zip = _Deflated(self._file, level)
 
-    def write(self, record: Any) -> None:
+    def write(self, record: StringLike) -> None:
         """Writes a record, bytes or text."""
         record = record.numpy() if isinstance(record, Tensor) else record
         if not isinstance(record, bytes | str):

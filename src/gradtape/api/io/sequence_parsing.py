@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ..runtime.system import py_function
@@ -23,10 +24,10 @@ __all__ = ["parse_sequence_example", "parse_single_sequence_example"]
 
 
 def parse_sequence_example(
-    serialized: Any,
+    serialized: StringLike,
     context_features: Any = None,
     sequence_features: Any = None,
-    example_names: Any = None,
+    example_names: StringLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Parses a batch of serialized `tf.train.SequenceExample`s into context features, step features, and lengths.
@@ -50,10 +51,10 @@ def parse_sequence_example(
 
 
 def parse_single_sequence_example(
-    serialized: Any,
+    serialized: StringLike,
     context_features: Any = None,
     sequence_features: Any = None,
-    example_name: Any = None,
+    example_name: str | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parses one serialized `tf.train.SequenceExample` into context features and step features.

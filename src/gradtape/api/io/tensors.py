@@ -12,6 +12,7 @@ import numpy as np
 from ...core import dtypes, errors, wire
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, StringLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...state.sparse_tensor import SparseTensor, made_sparse
 from ..runtime.system import py_function
@@ -29,7 +30,7 @@ _MAX_RANK = 254  # TensorFlow's
 _MAX_BYTES = 1 << 31  # limit for a tensor of which one value is stored; a message with all values cannot be larger
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: ValueLike, name: str | None = None) -> Tensor:
     """Serializes a tensor for `tf.io.parse_tensor`.
 
     >>> import gradtape as tf
@@ -49,7 +50,7 @@ def encoded(array: Any, dtype: DType) -> bytes:
     return head + (wire.field(_CONTENT, array.tobytes()) if array.size else b"")
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: StringLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """Parses a tensor serialized by `tf.io.serialize_tensor`.
 
     >>> import gradtape as tf
@@ -157,7 +158,7 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
     return DType(kind), shape, content, values
 
 
-def serialize_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | None = None) -> Tensor:
+def serialize_sparse(sp_input: SparseTensor, out_type: DTypeLike = dtypes.string, name: str | None = None) -> Tensor:
     """Returns the indices, the values and the shape of a sparse tensor, each serialized.
 
     >>> import gradtape as tf
@@ -172,7 +173,9 @@ def serialize_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | N
     return py_function(call, [sparse.indices, sparse.values, sparse.dense_shape], dtypes.string)
 
 
-def serialize_many_sparse(sp_input: Any, out_type: Any = dtypes.string, name: str | None = None) -> Tensor:
+def serialize_many_sparse(
+    sp_input: SparseTensor, out_type: DTypeLike = dtypes.string, name: str | None = None
+) -> Tensor:
     """Serializes every row of a sparse tensor like `serialize_sparse`.
 
     >>> import gradtape as tf
@@ -194,7 +197,7 @@ def serialize_many_sparse(sp_input: Any, out_type: Any = dtypes.string, name: st
 
 
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: StringLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """Merges serialized sparse tensors, one per row, into one with an additional axis.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
@@ -27,7 +28,7 @@ _KINDS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.str
 
 
 def decode_csv(
-    records: Any,
+    records: StringLike,
     record_defaults: Any,
     field_delim: str = ",",
     use_quote_delim: bool = True,
@@ -131,7 +132,7 @@ def value_of(field: bytes, record: int, number: int, default: Tensor, missing: b
         ) from None
 
 
-def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+def decode_json_example(json_examples: StringLike, name: str | None = None) -> Tensor:
     """Converts `tf.train.Example`s in JSON to serialized ones.
 
     >>> import gradtape as tf
@@ -166,7 +167,7 @@ def _serialized(text: bytes) -> bytes:
 _DECOMPRESS: dict[str, Any] = {"": lambda data: data, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(bytes: StringLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """Decompresses strings.
 
     >>> import gradtape as tf, zlib

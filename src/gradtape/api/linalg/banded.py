@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.linalg.matrix_algebra import adjoint as conjugate_transpose
@@ -20,7 +21,7 @@ __all__ = ["banded_triangular_solve", "eigh_tridiagonal", "tridiagonal_matmul", 
 
 
 def banded_triangular_solve(
-    bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    bands: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """Solves a triangular system given by the diagonals of its matrix.
 
@@ -86,7 +87,7 @@ def _filled(diagonal: Tensor, main: Tensor, at: int) -> Tensor:
 
 def tridiagonal_solve(
     diagonals: Any,
-    rhs: Any,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,
@@ -142,7 +143,7 @@ def tridiagonal_solve(
 
 
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
     """Multiplies a tridiagonal matrix, given as for `tf.linalg.tridiagonal_solve`, by `rhs`.
 
@@ -167,12 +168,12 @@ def tridiagonal_matmul(
 
 
 def eigh_tridiagonal(
-    alpha: Any,
-    beta: Any,
+    alpha: TensorLike,
+    beta: TensorLike,
     eigvals_only: bool = True,
     select: str = "a",
-    select_range: Any = None,
-    tol: Any = None,
+    select_range: TensorLike | None = None,
+    tol: TensorLike | None = None,
     name: str | None = None,
 ) -> Any:
     """Returns the eigenvalues of a Hermitian tridiagonal matrix in increasing order, and its eigenvectors.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.namespace import ops
 from .arguments import matrices, square_matrices
 
@@ -28,7 +29,7 @@ class Lu(NamedTuple):
     p: Tensor
 
 
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the lower triangular L with L Lᴴ = x, for Hermitian positive definite matrices; reads the lower triangle.
 
     If a matrix is not positive definite, L is NaN.
@@ -40,7 +41,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return ops.cholesky(ops.hermitian(square_matrices(input, "cholesky")))
 
 
-def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Returns the eigenvalues, in increasing order, and the eigenvectors (columns) of Hermitian matrices.
 
     It reads the lower triangle only.
@@ -54,7 +55,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return ops.cast(e, dtype=v.dtype) if v.dtype.is_complex else e, v
 
 
-def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Returns the eigenvalues of Hermitian matrices in increasing order.
 
     >>> import gradtape as tf
@@ -66,7 +67,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     return ops.cast(e, dtype=x.dtype) if x.dtype.is_complex else e
 
 
-def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Returns eigenvalues and eigenvectors (columns of length 1) of square matrices; both are complex.
 
     >>> import gradtape as tf
@@ -77,7 +78,7 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return ops.eig(square_matrices(tensor, "eig"))
 
 
-def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Returns the eigenvalues of square matrices, complex and in no particular order.
 
     >>> import gradtape as tf
@@ -87,7 +88,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     return ops.eigvals(square_matrices(tensor, "eigvals"))
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """Returns the singular values in decreasing order, and the vectors: (s, u, v) with x = u diag(s) vᴴ.
 
     Args:
@@ -104,7 +105,7 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
     return ops.svd(matrices(tensor, "svd"), full_matrices=bool(full_matrices))
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Returns the factorization into orthonormal columns and an upper triangle.
 
     >>> import gradtape as tf
@@ -115,7 +116,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
     return Qr(*ops.qr(matrices(input, "qr"), full_matrices=bool(full_matrices)))
 
 
-def lu(input: Any, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
+def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
     """Returns the factorization x[p] = L U; L, without its unit diagonal, and U share one matrix.
 
     >>> import gradtape as tf

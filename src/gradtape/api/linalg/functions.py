@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from .arguments import square_matrices
@@ -13,7 +12,7 @@ NAMESPACES = ("linalg", "")
 __all__ = ["expm", "logm", "sqrtm"]
 
 
-def expm(input: Any, name: str | None = None) -> Tensor:
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the matrix exponential, the sum of xⁿ / n!.
 
     >>> import gradtape as tf
@@ -26,7 +25,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     return ops.expm(square_matrices(x, "expm"))
 
 
-def logm(input: Any, name: str | None = None) -> Tensor:
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the principal logarithm of each matrix, which must be complex.
 
     >>> import gradtape as tf
@@ -36,7 +35,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     return ops.logm(square_matrices(input, "logm"))
 
 
-def sqrtm(input: Any, name: str | None = None) -> Tensor:
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the principal square root of each matrix; NaN if a real matrix has only complex roots.
 
     >>> import gradtape as tf

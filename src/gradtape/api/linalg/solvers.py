@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.linalg.diagonals import band
@@ -28,7 +29,7 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Tensor
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Returns the inverse of each matrix, or of its adjoint.
 
     >>> import gradtape as tf
@@ -39,7 +40,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return conjugate_transpose(ops, y) if adjoint else y
 
 
-def det(input: Any, name: str | None = None) -> Tensor:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the determinant of each matrix.
 
     >>> import gradtape as tf
@@ -49,7 +50,7 @@ def det(input: Any, name: str | None = None) -> Tensor:
     return ops.det(square_matrices(input, "det"))
 
 
-def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """Returns the sign and the log modulus of the determinant, which itself may be out of range.
 
     >>> import gradtape as tf
@@ -59,7 +60,7 @@ def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
     return LogMatrixDeterminant(*ops.slogdet(square_matrices(input, "slogdet")))
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Returns the logarithm of the determinant of Hermitian positive definite matrices.
 
     >>> import gradtape as tf
@@ -73,7 +74,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     return 2.0 * ops.sum(ops.log(diagonal), axis=(len(diagonal.dims) - 1,))
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Returns the solution x of `matrix @ x = rhs`, or with the adjoint of the matrix.
 
     >>> import gradtape as tf
@@ -93,7 +94,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """Solves `matrix @ x = rhs` (or with the adjoint) for a triangular matrix; reads only one triangle.
 
@@ -115,7 +116,7 @@ def _triangular_solve(a: Tensor, b: Tensor, lower: bool, adjoint: bool = False) 
     return ops.triangular_solve(a, b, lower=lower, adjoint=adjoint)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Returns the solution of `A x = rhs` from `chol = tf.linalg.cholesky(A)`.
 
     >>> import gradtape as tf
@@ -127,7 +128,9 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     return _triangular_solve(a, _triangular_solve(a, b, True), True, True)
 
 
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+def lstsq(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
     """Returns the x that minimizes |matrix @ x - rhs|² + l2_regularizer |x|²; the shortest, if there are several.
 
     Args:
@@ -176,7 +179,9 @@ def _cutoff(a: Tensor, rcond: Any) -> Tensor:
     return Tensor(np.broadcast_to(np.asarray(given, real), a.dims[:-2]))
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(
+    a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the Moore-Penrose pseudoinverse of each matrix.
 
     Args:
@@ -192,7 +197,9 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     return ops.pinv(x, _cutoff(x, rcond))
 
 
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the number of singular values of each matrix that exceed `tol`.
 
     >>> import gradtape as tf
@@ -225,7 +232,9 @@ def _row_order(perm: Any, like: Tensor) -> Tensor:
     return ops.permutation_matrix(order, dtype=like.dtype.numpy)
 
 
-def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_reconstruct(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the matrix whose factorization `tf.linalg.lu` returned.
 
     >>> import gradtape as tf
@@ -237,7 +246,9 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
     return conjugate_transpose(ops, _row_order(perm, packed)) @ ops.matmul(low, high)
 
 
-def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the solution of `A x = rhs` from `tf.linalg.lu(A)`.
 
     >>> import gradtape as tf
@@ -252,7 +263,9 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
     return _triangular_solve(high, _triangular_solve(low, ops.matmul(_row_order(perm, packed), b), True), False)
 
 
-def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the inverse of A from `tf.linalg.lu(A)`.
 
     >>> import gradtape as tf

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.linalg.diagonals import longest, places
@@ -24,7 +25,7 @@ __all__ = [
 _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Exchanges the rows and columns of each matrix.
 
     >>> import gradtape as tf
@@ -40,7 +41,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
     return ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Returns the conjugate transpose of each matrix.
 
     >>> import gradtape as tf
@@ -50,7 +51,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     return matrix_transpose(matrix, conjugate=True)
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def band_part(input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None) -> Tensor:
     """Keeps a central band of each matrix and sets the rest to zero.
 
     Args:
@@ -109,12 +110,12 @@ def _padding(value: Any, x: Tensor) -> Tensor | None:
 
 
 def diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str | None = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Creates matrices with the given diagonals.
@@ -173,10 +174,10 @@ def _on_diagonals(rows: int, columns: int, low: int, high: int) -> Tensor:
 
 
 def diag_part(
-    input: Any,
+    input: TensorLike,
     name: str | None = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Returns the diagonals of each matrix.
@@ -208,7 +209,7 @@ def diag_part(
 
 
 def set_diag(
-    input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Replaces the diagonals of each matrix; they are given as for `tf.linalg.diag`.
 
@@ -232,7 +233,7 @@ def set_diag(
     return ops.where(_on_diagonals(rows, columns, low, high), new, x)
 
 
-def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Returns the tensor of twice the rank with `y[i, j, ..., i, j, ...] = diagonal[i, j, ...]`, and zeros elsewhere.
 
     >>> import gradtape as tf
@@ -247,7 +248,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     return ops.reshape(y, shape=(*x.dims, *x.dims))
 
 
-def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the diagonal `y[i, j, ...] = x[i, j, ..., i, j, ...]` of a tensor of even rank.
 
     >>> import gradtape as tf
@@ -268,7 +269,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     return ops.reshape(y, shape=x.dims[:half])
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Returns the cross product of vectors of three elements, along the last axis.
 
     >>> import gradtape as tf

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
+from ...core.type_hints import DTypeLike, ValueLike
 from ...datasets.dataset import Dataset
 from ...state.specs import TensorSpec
 from .initializers import check_types
@@ -59,10 +60,10 @@ class DatasetInitializer:
 def table_from_dataset(
     dataset: Any = None,
     num_oov_buckets: int = 0,
-    vocab_size: Any = None,
-    default_value: Any = None,
+    vocab_size: int | None = None,
+    default_value: ValueLike | None = None,
     hasher_spec: Any = FastHashSpec,
-    key_dtype: Any = dtypes.string,
+    key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
     """Creates a table from the pairs of a dataset; other keys get `default_value`, or a bucket by their hash.
@@ -106,10 +107,10 @@ def table_from_dataset(
 def index_table_from_dataset(
     dataset: Any = None,
     num_oov_buckets: int = 0,
-    vocab_size: Any = None,
-    default_value: Any = -1,
+    vocab_size: int | None = None,
+    default_value: ValueLike = -1,
     hasher_spec: Any = FastHashSpec,
-    key_dtype: Any = dtypes.string,
+    key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
     """Creates a table from the elements of a dataset to their indices.

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -70,7 +71,7 @@ class StaticHashTable(LookupTable):
             raise errors.FailedPreconditionError("Table not initialized.")
         return self._rows
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: ValueLike, name: str | None = None) -> Any:
         """Returns the values of `keys`, a dense, sparse or ragged tensor, with the default value for missing keys."""
         self._contents()
         return over_values(
@@ -139,7 +140,7 @@ class StaticVocabularyTable(LookupTable):
         super().__init__(key_dtype, dtypes.int64, name)
         self._buckets = num_oov_buckets
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: ValueLike, name: str | None = None) -> Any:
         """Returns the indices of `keys`, a dense, sparse or ragged tensor."""
         return over_values(lambda dense: self._numbers(converted(dense, self._key_dtype, "keys")), keys)
 

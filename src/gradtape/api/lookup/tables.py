@@ -10,6 +10,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.owners import Owner
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_tensor
 from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
@@ -54,7 +55,7 @@ class LookupTable(Owner):
         return self.lookup(keys)
 
 
-def over_values(function: Any, keys: Any) -> Any:
+def over_values(function: Any, keys: ValueLike) -> Any:
     """Applies `function` of dense keys to the values of a sparse or ragged tensor, which keeps its form."""
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, function(keys.values), keys.dense_shape)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged.tensor import RaggedTensor
@@ -35,7 +36,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
     return ops.unique(x, dtype=position_type(out_idx, (dtypes.int32, dtypes.int64), "Unique", "out_idx").numpy)
 
 
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
+def unique(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """Returns the distinct values of `x` in order of appearance, and the index of each element of `x` among them.
 
     >>> import gradtape as tf
@@ -46,7 +47,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Uniq
     return Unique(*_unique(x, out_idx)[:2])
 
 
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
     """Like `unique`, and also returns the count of each distinct value.
 
     >>> import gradtape as tf
@@ -57,11 +58,11 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = dtypes.int32,
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
     axis: int | None = None,
     binary_output: bool = False,
@@ -120,7 +121,7 @@ def _numbers(x: Any) -> Tensor:
 
 
 def by_rows(
-    rows: Tensor, values: Tensor, weights: Tensor | None, size: int, count: int, dtype: Any, binary: bool
+    rows: Tensor, values: Tensor, weights: Tensor | None, size: int, count: int, dtype: DTypeLike, binary: bool
 ) -> Tensor:
     """Counts each number below `size` in each of `count` rows, given the row of each value."""
     values = ops.cast(values, dtype=dtypes.int64)
@@ -133,11 +134,11 @@ def by_rows(
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = dtypes.int32,
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
     """Counts how often each label (row) was predicted as each class (column), or sums the weights of these cases.
@@ -202,8 +203,9 @@ def _bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> tuple[Tensor
 
 
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
+    values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Counts the values in each of `nbins` equal bins of `value_range`; values outside go to the first or last bin.
 
     >>> import gradtape as tf
@@ -216,8 +218,9 @@ def histogram_fixed_width(
 
 
 def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
+    values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the bin of each value among `nbins` equal bins of `value_range`; values outside go to the end bins.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.errors import InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import arithmetic
@@ -21,7 +22,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Any:
     """Clips the values of `t` to the range from `clip_value_min` to `clip_value_max`.
 
     >>> import gradtape as tf
@@ -36,7 +39,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     return _like(t, clipped)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Any:
     """Scales `t` down, if necessary, to an L2 norm of `clip_norm` along `axes` (all by default).
 
     >>> import gradtape as tf
@@ -47,19 +50,20 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     rank = len(values.dims)
     given = np.arange(rank) if axes is None else to_array(axes, np.int64).reshape(-1)
     along = tuple((given % max(rank, 1)).tolist())
-    clip_norm = ops.maximum(_limit(clip_norm, values), 0)
-    scaled = values * clip_norm
+    limit = ops.maximum(_limit(clip_norm, values), 0)
+    scaled = values * limit
     if scaled.dims != values.dims:
-        raise ValueError(f"Shapes {values.dims} and {clip_norm.dims} are incompatible: clip_norm must broadcast to t")
+        raise ValueError(f"Shapes {values.dims} and {limit.dims} are incompatible: clip_norm must broadcast to t")
     squares = ops.sum(values * values, axis=along, keepdims=True)
     positive = squares > 0
     norm = ops.where(positive, arithmetic.sqrt(ops.where(positive, squares, 1)), squares)
-    return _like(t, scaled / ops.maximum(norm, clip_norm))
+    return _like(t, scaled / ops.maximum(norm, limit))
 
 
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> tuple[list[Any], Tensor]:
+    t_list: Sequence[TensorLike | None], clip_norm: TensorLike, use_norm: TensorLike | None = None,
+    name: str | None = None,
+) -> tuple[list[Any], Tensor]:  # fmt: skip
     """Scales a list of tensors down to a joint norm of at most `clip_norm`; also returns their original norm.
 
     >>> import gradtape as tf
@@ -67,7 +71,7 @@ def clip_by_global_norm(
     array([0.6, 0.8], dtype=float32)
     """
     _check_list(t_list)
-    known = global_norm(t_list) if use_norm is None else use_norm
+    known: Any = global_norm(t_list) if use_norm is None else use_norm
     norm = to_tensor(known)
     limit = _limit(clip_norm, norm)
     scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
@@ -81,7 +85,7 @@ def clip_by_global_norm(
     return clipped, known
 
 
-def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) -> Tensor:
     """Returns the L2 norm of all elements of a list of tensors, in which None is ignored.
 
     >>> import gradtape as tf

@@ -12,6 +12,7 @@ from typing import Any
 from ...core import dtypes, errors
 from ...core.dtypes import FLOAT
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike
 from ...engine.run.convert import readable, to_array, to_tensor
 from ...engine.run.namespace import ops
 
@@ -20,15 +21,15 @@ __all__ = ["einsum", "matmul", "matvec", "tensordot"]
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
@@ -59,20 +60,22 @@ def matmul(
     if output_type is not None:
         dtype = dtypes.as_dtype(output_type)
         a, b = ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype)
-    elif a.dtype is dtypes.int8 or (a.dtype is dtypes.int16 and len(a.shape) == len(b.shape) == 2):
+    elif a.dtype is dtypes.int8 or (
+        a.dtype is dtypes.int16 and len(a.shape) == len(b.shape) == 2  # type: ignore[union-attr]
+    ):
         raise errors.InvalidArgumentError(
             f"Value for attr 'T' of {a.dtype.name} is not in the list of allowed values [Op:MatMul]. Give "
             "output_type=tf.int32, or use tf.cast(x, ...) first"
         )
-    if a.dtype.is_complex:
+    if a.dtype.is_complex:  # type: ignore[union-attr]
         a, b = ops.conj(a) if adjoint_a else a, ops.conj(b) if adjoint_b else b
     transposed = {"transpose_a": bool(transpose_a or adjoint_a), "transpose_b": bool(transpose_b or adjoint_b)}
     return ops.matmul(a, b, **transposed) if any(transposed.values()) else ops.matmul(a, b)
 
 
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -94,7 +97,7 @@ def matvec(
     return ops.reshape(y, shape=y.dims[:-1])
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """Sums the products of `a` and `b` over pairs of axes.
 
     Args:

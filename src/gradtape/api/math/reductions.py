@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 
@@ -53,7 +54,9 @@ def single_axis(rank: int, axis: int) -> int:
     return axis % rank
 
 
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_sum(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Sums the elements along `axis`; None means all axes.
 
     >>> import gradtape as tf
@@ -64,7 +67,9 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return ops.sum(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_mean(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the mean of the elements along `axis`; for integers, rounded toward zero.
 
     >>> import gradtape as tf
@@ -75,7 +80,9 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     return ops.mean(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_max(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the maximum along `axis`. Elements that tie share the gradient equally.
 
     >>> import gradtape as tf
@@ -86,7 +93,9 @@ def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return ops.max(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_min(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the minimum along `axis`. Elements that tie share the gradient equally.
 
     >>> import gradtape as tf
@@ -97,7 +106,9 @@ def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return ops.min(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_prod(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the product of the elements along `axis`; its gradient is correct if some are zero.
 
     >>> import gradtape as tf
@@ -118,7 +129,9 @@ def _truth(input_tensor: Any, op: str) -> Tensor:
     return x
 
 
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_all(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns whether all elements along `axis` are true.
 
     >>> import gradtape as tf
@@ -129,7 +142,9 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return ops.all(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_any(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns whether any element along `axis` is true.
 
     >>> import gradtape as tf
@@ -140,7 +155,9 @@ def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return ops.any(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
 
 
-def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_logsumexp(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """log Σ exp(x) along `axis`, without overflow.
 
     >>> import gradtape as tf
@@ -152,7 +169,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """Returns the square root of the sum of squares along `axis`; for integers, rounded toward zero.
 
@@ -174,7 +191,9 @@ def _in_single(x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
     return ops.cast(f(ops.cast(x, dtype=dtypes.float32)), dtype=dtypes.float16)
 
 
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_variance(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The mean of |x - mean|² along `axis`.
 
     >>> import gradtape as tf
@@ -196,7 +215,9 @@ def _variance(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
     return ops.mean(squares, axis=axes, keepdims=keepdims)
 
 
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_std(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Returns the standard deviation along `axis`: the square root of `reduce_variance`.
 
     >>> import gradtape as tf
@@ -207,8 +228,9 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def count_nonzero(
-    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
+    input: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None, dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Counts the elements along `axis` that are not zero (for strings, not empty).
 
     >>> import gradtape as tf
@@ -222,7 +244,7 @@ def count_nonzero(
     return ops.cast(count, dtype=dtypes.as_dtype(dtype))
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Returns the fraction of elements that are zero.
 
     >>> import gradtape as tf
@@ -249,7 +271,7 @@ def _weighed_axis(x: Tensor, axis: Any) -> int:
     return i % rank
 
 
-def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """exp(x) / Σ exp(x) along `axis`, by default the last.
 
     >>> import gradtape as tf
@@ -260,7 +282,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return ops.softmax(x, axis=_weighed_axis(x, axis))
 
 
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """x - log Σ exp(x) along `axis`, by default the last.
 
     >>> import gradtape as tf
@@ -271,7 +293,10 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
     return ops.log_softmax(x, axis=_weighed_axis(x, axis))
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+def l2_normalize(
+    x: TensorLike, axis: AxisLike | None = None, epsilon: float = 1e-12, name: str | None = None,
+    dim: AxisLike | None = None,
+) -> Tensor:  # fmt: skip
     """`x / sqrt(max(Σ x², epsilon))` with the sum along `axis`; `dim` is an old name of `axis`.
 
     >>> import gradtape as tf
@@ -294,8 +319,9 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 
 
 def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None, name: str | None = None
-) -> Tensor:
+    tensor: TensorLike, ord: str | float = "euclidean", axis: AxisLike | None = None, keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the norm of vectors (one `axis`, or None: all elements) or of matrices (a pair of axes).
 
     Args:
@@ -352,7 +378,9 @@ def _spectral_norm(x: Tensor, axis: tuple[int, ...], axes: tuple[int, ...], keep
     return ops.reshape(largest, shape=kept)
 
 
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+def normalize(
+    tensor: TensorLike, ord: str | float = "euclidean", axis: AxisLike | None = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Returns `(tensor / norm, norm)` with the norm of `tf.norm`, whose dimensions are kept.
 
     >>> import gradtape as tf
@@ -366,7 +394,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     return x / length, length
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of the innermost matrices.
 
     >>> import gradtape as tf

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.scans import delayed
@@ -38,7 +39,9 @@ def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first
     return ops.reverse(y, axis=(axis,)) if reverse else y
 
 
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumsum(
+    x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Cumulative sum along `axis`; `exclusive` excludes each element from its own sum, `reverse` starts at the end.
 
     >>> import gradtape as tf
@@ -49,7 +52,9 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     return ops.cumsum(x, axis=_scanned_axis(x, axis), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumprod(
+    x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Cumulative product along `axis`, with the options of `cumsum`; its gradient is correct at zeros.
 
     >>> import gradtape as tf
@@ -61,7 +66,7 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
 
 
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Cumulative logsumexp along `axis`, with the options of `cumsum`.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -82,7 +83,7 @@ def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
     return ops.cast(counts, dtype=dtype) if dtype.is_complex else counts
 
 
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Sums the rows of `data` with equal ids; `segment_ids` must not decrease.
 
     >>> import gradtape as tf
@@ -93,7 +94,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return ops.segment_sum(x, ids, count=count)
 
 
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the mean of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
@@ -108,7 +109,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return total / _counts(x, ids, count, x.dtype)
 
 
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the maximum of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
@@ -119,7 +120,7 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return ops.segment_max(x, ids, count=count, empty=0)
 
 
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the minimum of the rows of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
@@ -130,7 +131,7 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return ops.segment_min(x, ids, count=count, empty=0)
 
 
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the product of the rows of `data` with equal ids; 1 for an unused id.
 
     >>> import gradtape as tf
@@ -141,7 +142,9 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return ops.segment_prod(x, ids, count=count)
 
 
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Sums the slices of `data` with equal ids; slices with a negative id are dropped.
 
     >>> import gradtape as tf
@@ -152,7 +155,9 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: s
     return ops.segment_sum(x, ids, count=count)
 
 
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Returns the mean of the slices of `data` with equal ids; 0 for an unused id.
 
     >>> import gradtape as tf
@@ -165,7 +170,9 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
     return ops.segment_sum(x, ids, count=count) / _counts(x, ids, count, x.dtype)
 
 
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Sums the slices of `data` with equal ids, divided by the square root of their number.
 
     >>> import gradtape as tf
@@ -176,7 +183,9 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
     return ops.segment_sum(x, ids, count=count) / ops.sqrt(_counts(x, ids, count, x.dtype))
 
 
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_max(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Returns the maximum of the slices of `data` with equal ids; the dtype's minimum for an unused id.
 
     >>> import gradtape as tf
@@ -187,7 +196,9 @@ def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: s
     return ops.segment_max(x, ids, count=count, empty=x.dtype.min)
 
 
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_min(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Returns the minimum of the slices of `data` with equal ids; the dtype's maximum for an unused id.
 
     >>> import gradtape as tf
@@ -198,7 +209,9 @@ def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: s
     return ops.segment_min(x, ids, count=count, empty=x.dtype.max)
 
 
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Returns the product of the slices of `data` with equal ids; 1 for an unused id.
 
     >>> import gradtape as tf
@@ -209,7 +222,9 @@ def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: 
     return ops.segment_prod(x, ids, count=count)
 
 
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+def dynamic_partition(
+    data: ValueLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
     """Partitions the slices of `data` into `num_partitions` tensors by their partition number.
 
     >>> import gradtape as tf

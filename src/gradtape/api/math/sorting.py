@@ -9,6 +9,7 @@ from typing import Any
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import integer, to_tensor, with_default
 from ...engine.run.namespace import ops
 
@@ -53,7 +54,9 @@ def _ordered(x: Any, title: str) -> Tensor:
     return x
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+def argmax(
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """Returns the index of the largest value along `axis` (by default the first axis); the first one at a tie.
 
     >>> import gradtape as tf
@@ -65,7 +68,9 @@ def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
     return ops.argmax(x, axis=_axis_of(x, 0 if axis is None else axis, "ArgMax"), dtype=dtype.numpy)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+def argmin(
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """Returns the index of the smallest value along `axis` (by default the first axis); the first one at a tie.
 
     >>> import gradtape as tf
@@ -86,7 +91,7 @@ def _descending(direction: str) -> bool:
 
 
 def argsort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
     """Returns the indices that sort `values` along `axis`; the sort is always stable.
 
@@ -99,7 +104,7 @@ def argsort(
     return ops.argsort(x, axis=_axis_of(x, axis, "Sort"), descending=descending)
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Sorts `values` along `axis`; each value keeps its gradient.
 
     >>> import gradtape as tf
@@ -112,8 +117,9 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 
 def top_k(
-    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
-) -> TopKV2:
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, index_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> TopKV2:  # fmt: skip
     """Returns the `k` largest values along the last axis in descending order, and their indices.
 
     >>> import gradtape as tf
@@ -136,7 +142,7 @@ def top_k(
     return TopKV2(values, indices if dtype is dtypes.int32 else ops.cast(indices, dtype=dtype))
 
 
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether each row's target class is among its `k` largest predictions, including ties.
 
     >>> import gradtape as tf
@@ -169,7 +175,7 @@ def _extreme_k(operand: Any, k: int, axis: int, largest: bool) -> ApproxTopK:
 
 
 def approx_max_k(
-    operand: Any,
+    operand: TensorLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
@@ -187,7 +193,7 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand: Any,
+    operand: TensorLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
@@ -205,8 +211,9 @@ def approx_min_k(
 
 
 def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
+    sorted_sequence: TensorLike, values: TensorLike, side: str = "left", out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the insertion index of each of `values` in the sorted last axis of `sorted_sequence`.
 
     >>> import gradtape as tf
@@ -236,7 +243,7 @@ def searchsorted(
     return ops.reshape(found, shape=sought.dims)
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns `y` with `y[x[i]] = i`.
 
     >>> import gradtape as tf
@@ -260,7 +267,7 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
     return ops.slice(flat, key=(slice(0, max(size - 1, 0)),)), ops.slice(flat, key=(slice(1, None),))
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether no element is smaller than its predecessor.
 
     >>> import gradtape as tf
@@ -271,7 +278,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     return ops.all(ops.less_equal(before, after), axis=(0,))
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether every element is larger than its predecessor.
 
     >>> import gradtape as tf
@@ -283,7 +290,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 
 
 def approx_top_k(
-    input: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, is_max_k: bool = True,
+    input: TensorLike, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, is_max_k: bool = True,
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
 ) -> ApproxTopK:  # fmt: skip
     """`approx_max_k` or `approx_min_k`, which are exact.

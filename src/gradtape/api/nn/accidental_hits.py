@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ..namespace import resolve
 
@@ -24,8 +25,9 @@ class ComputeAccidentalHits(NamedTuple):
 
 
 def compute_accidental_hits(
-    true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
-) -> ComputeAccidentalHits:
+    true_classes: TensorLike, sampled_candidates: TensorLike, num_true: int, seed: int | None = None,
+    name: str | None = None,
+) -> ComputeAccidentalHits:  # fmt: skip
     """Returns the rows of `true_classes` and the positions of candidates that occur in them, with the lowest weight.
 
     If a class is sampled twice, its last position counts.
@@ -52,7 +54,7 @@ def compute_accidental_hits(
     return ComputeAccidentalHits(rows, ids, resolve("fill")([found.dims[0]], np.finfo(np.float32).min))
 
 
-def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
     """Returns the distinct labels of each row, padded with zeros, and the index of each label among them.
 
     >>> import gradtape as tf

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...core.type_hints import SizesLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ..namespace import resolve
 
@@ -13,8 +15,9 @@ __all__ = ["conv", "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backpro
 
 
 def depthwise_conv2d_backprop_input(
-    input_sizes: Any, filter: Any, out_backprop: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    dilations: Any = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
+    input_sizes: TensorLike, filter: TensorLike, out_backprop: TensorLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]], data_format: str = "NHWC",
+    dilations: SizesLike = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `depthwise_conv2d` with respect to its input, of shape `input_sizes`.
@@ -31,8 +34,9 @@ def depthwise_conv2d_backprop_input(
 
 
 def depthwise_conv2d_backprop_filter(
-    input: Any, filter_sizes: Any, out_backprop: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    dilations: Any = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
+    input: TensorLike, filter_sizes: TensorLike, out_backprop: TensorLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]], data_format: str = "NHWC",
+    dilations: SizesLike = [1, 1, 1, 1],  # noqa: B006  as TensorFlow shows it
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `depthwise_conv2d` with respect to its filter, of shape `filter_sizes`.

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import ShapeLike, SizesLike, TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
@@ -175,8 +176,8 @@ def _convolve(
 
 
 def conv1d(
-    input: Any, filters: Any, stride: Any, padding: Any, data_format: str = "NWC", dilations: Any = None,
-    name: str | None = None,
+    input: TensorLike, filters: TensorLike, stride: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NWC", dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A 1-D convolution (cross-correlation) of `(..., width, channels)` with `(window, channels, outputs)`.
 
@@ -189,8 +190,8 @@ def conv1d(
 
 
 def conv2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
-    name: str | None = None,
+    input: TensorLike, filters: TensorLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NHWC", dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A 2-D convolution (cross-correlation) of images `(..., height, width, channels)` with `filters`.
 
@@ -209,8 +210,8 @@ def conv2d(
 
 
 def conv3d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NDHWC", dilations: Any = None,
-    name: str | None = None,
+    input: TensorLike, filters: TensorLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NDHWC", dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A 3-D convolution of volumes `(..., depth, height, width, channels)` with `filters`.
 
@@ -222,8 +223,9 @@ def conv3d(
 
 
 def convolution(
-    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, strides: SizesLike | None = None,
+    padding: str | Sequence[Sequence[int]] = "VALID", data_format: str | None = None,
+    dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A convolution over 1 to 3 spatial axes, as many as `filters` has.
 
@@ -288,8 +290,9 @@ def _transposed(
 
 
 def conv1d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NWC",
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]] = "SAME", data_format: str = "NWC", dilations: SizesLike | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv1d`; `filters` is `(window, outputs, channels)`.
 
@@ -302,8 +305,9 @@ def conv1d_transpose(
 
 
 def conv2d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NHWC",
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]] = "SAME", data_format: str = "NHWC", dilations: SizesLike | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv2d`; `filters` is `(height, width, outputs, channels)`.
 
@@ -316,8 +320,9 @@ def conv2d_transpose(
 
 
 def conv3d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NDHWC",
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]] = "SAME", data_format: str = "NDHWC", dilations: SizesLike | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv3d`; `filters` is `(depth, height, width, outputs, channels)`.
 
@@ -330,8 +335,9 @@ def conv3d_transpose(
 
 
 def conv_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]] = "SAME", data_format: str | None = None, dilations: SizesLike | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose of `convolution`, over as many spatial axes as `output_shape` has.
 
@@ -349,8 +355,8 @@ def conv_transpose(
 
 
 def depthwise_conv2d(
-    input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
-    name: str | None = None,
+    input: TensorLike, filter: TensorLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str | None = None, dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Convolves each channel with its own filters; `filter` is `(height, width, channels, multiplier)`.
 
@@ -365,8 +371,9 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
-    data_format: str | None = None, dilations: Any = None, name: str | None = None,
+    input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: SizesLike,
+    padding: str | Sequence[Sequence[int]], data_format: str | None = None, dilations: SizesLike | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`depthwise_conv2d`, then a 1 by 1 convolution that mixes the channels.
 
@@ -379,7 +386,7 @@ def separable_conv2d(
     return conv2d(y, pointwise_filter, 1, "VALID", data_format or "NHWC")
 
 
-def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Tensor:
+def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:
     """`conv2d` with dilated filters, which read every `rate`-th value.
 
     >>> import gradtape as tf
@@ -390,7 +397,7 @@ def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str |
 
 
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+    value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
     """The transpose of `atrous_conv2d`.
 

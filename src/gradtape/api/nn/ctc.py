@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
@@ -57,8 +58,9 @@ def _infinite_loss(x: Tensor, ends: Tensor) -> Tensor:
 
 
 def ctc_loss(
-    labels: Any, logits: Any, label_length: Any, logit_length: Any, logits_time_major: bool = True, unique: Any = None,
-    blank_index: int | None = None, name: str | None = None,
+    labels: TensorLike, logits: TensorLike, label_length: TensorLike, logit_length: TensorLike,
+    logits_time_major: bool = True, unique: tuple[Tensor, Tensor] | None = None, blank_index: int | None = None,
+    name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`-log` of the probability of each row of `labels` under `logits`, of shape `(frames, batch, classes)`.
 
@@ -79,7 +81,7 @@ def ctc_loss(
         x = ops.transpose(x, perm=(1, 0, 2))
     frames, batch, classes = x.dims
     is_sparse = isinstance(labels, SparseTensor)
-    if is_sparse:
+    if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
         labels, label_length = _rows_of(labels, batch)
@@ -133,7 +135,7 @@ def ctc_loss(
     return loss if narrow is None else ops.cast(loss, dtype=narrow)
 
 
-def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Merges runs of the same label in each row of `labels`; also returns the new lengths of the rows.
 
     >>> import gradtape as tf

@@ -9,8 +9,10 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ..arrays.casting import cast
 from ..math.segments import segment_sum
@@ -20,7 +22,9 @@ NAMESPACES = ("nn",)
 __all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"]
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Tensor:
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Looks up the rows of `params` at `ids`; a list of tables is one table, split by rows.
 
     Args:
@@ -92,8 +96,9 @@ def _clipped(rows: Tensor, lead: int, max_norm: Any) -> Tensor:
 
 
 def embedding_lookup_sparse(
-    params: Any, sp_ids: Any, sp_weights: Any, combiner: str | None = None, max_norm: Any = None,
-    name: str | None = None, allow_fast_lookup: bool = False,
+    params: TensorLike, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
+    combiner: str | None = None, max_norm: TensorLike | None = None, name: str | None = None,
+    allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
     """Looks up the rows of `params` for each row of ids in `sp_ids`, weights them, and combines them into one.
 
@@ -183,8 +188,9 @@ def _combined(rows: Tensor, segments: Tensor, sp_weights: SparseTensor | None, c
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean",
-    default_id: int | None = None, max_norm: Any = None, name: str | None = None, allow_fast_lookup: bool = False,
+    embedding_weights: TensorLike, sparse_ids: SparseTensor, sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean", default_id: int | None = None, max_norm: TensorLike | None = None, name: str | None = None,
+    allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
     """Like `embedding_lookup_sparse`, but accepts negative ids, nonpositive weights and empty rows.
 
@@ -204,7 +210,7 @@ def safe_embedding_lookup_sparse(
     if embedding_weights is None or (isinstance(embedding_weights, list | tuple) and not embedding_weights):
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     dtype = None if sparse_weights is None else sparse_weights.dtype
-    given = embedding_weights if isinstance(embedding_weights, list) else [embedding_weights]
+    given: list[Any] = embedding_weights if isinstance(embedding_weights, list) else [embedding_weights]
     tables = [w if hasattr(w, "_as_tensor") and dtype in (None, w.dtype) else to_tensor(w, dtype) for w in given]
     shape = tuple(int(n) for n in to_array(sparse_ids.dense_shape))
     ids = _as_matrix(sparse_ids, shape)

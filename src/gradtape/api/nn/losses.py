@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast
@@ -32,7 +33,9 @@ def _pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[Tensor, Tens
     return a, b
 
 
-def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, elementwise.
 
     >>> import gradtape as tf
@@ -47,7 +50,9 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     return ops.sigmoid_cross_entropy(*_pair(labels, logits, ("logits", "labels")))
 
 
-def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def softmax_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
+) -> Tensor:
     """`-sum(labels * log(softmax(logits)))` along `axis`; the gradient reaches the labels too.
 
     >>> import gradtape as tf
@@ -96,7 +101,7 @@ def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
     return ops.reshape(losses, shape=dims)
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
     """`-log(softmax(logits))[labels]` along the last axis, for integer labels.
 
     >>> import gradtape as tf
@@ -131,7 +136,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 
 
 def weighted_cross_entropy_with_logits(
-    labels: Any, logits: Any, pos_weight: Any, name: str | None = None
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None
 ) -> Tensor:
     """`sigmoid_cross_entropy_with_logits` with the positive term multiplied by `pos_weight`.
 
@@ -140,11 +145,11 @@ def weighted_cross_entropy_with_logits(
     array([1.3862944, 0.6931472], dtype=float32)
     """
     p, z = _pair(labels, logits, ("logits", "labels"))
-    return z - p * z + (p * (pos_weight - 1) + 1) * ops.softplus(-z)
+    return z - p * z + (p * (to_tensor(pos_weight, hint=p.dtype) - 1) + 1) * ops.softplus(-z)
 
 
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
     """`exp(log_input) - log_input * targets`; `compute_full_loss` adds Stirling's approximation of `log(targets!)`.
 
@@ -161,7 +166,7 @@ def log_poisson_loss(
     return loss
 
 
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """`sum(t ** 2) / 2`.
 
     >>> import gradtape as tf
@@ -172,7 +177,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 
 
 def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+    per_example_loss: TensorLike, sample_weight: TensorLike | None = None, global_batch_size: TensorLike | None = None
 ) -> Tensor:
     """Divides the weighted sum of the losses by the global batch size, by default the number of losses.
 
@@ -207,7 +212,7 @@ def compute_average_loss(
     return ops.divide_no_nan(ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False), examples)
 
 
-def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """Sums the losses and divides by the number of replicas, so that a regularization loss counts once.
 
     >>> import gradtape as tf

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.convert import to_tensor, with_default
 from ...engine.run.namespace import ops
 from ..math.elementwise import refuse_unsigned
@@ -21,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Adds one bias per channel to `value`.
 
     >>> import gradtape as tf
@@ -45,7 +46,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Returns the mean and the variance of `x` along `axes`; `shift` is ignored.
 
@@ -69,7 +70,7 @@ def moments(
 
 
 def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+    x: TensorLike, axes: AxisLike, frequency_weights: TensorLike, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Returns the mean and variance of `x` along `axes`, weighted by `frequency_weights`; 0 if all weights are zero.
 
@@ -95,7 +96,7 @@ def weighted_moments(
 
 
 def sufficient_statistics(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Returns the count, the sum and the sum of squares of `x - shift` along `axes`, and the shift.
 
@@ -117,7 +118,7 @@ def sufficient_statistics(
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Computes the mean and the variance from the results of `sufficient_statistics`.
 
@@ -134,8 +135,9 @@ def normalize_moments(
 
 
 def batch_normalization(
-    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
-) -> Tensor:
+    x: TensorLike, mean: TensorLike, variance: TensorLike, offset: TensorLike | None, scale: TensorLike | None,
+    variance_epsilon: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`; `scale` and `offset` may be None.
 
     >>> import gradtape as tf
@@ -163,8 +165,9 @@ def batch_normalization(
 
 
 def local_response_normalization(
-    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
-) -> Tensor:
+    input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Divides each value by `(bias + alpha * sum of squares of the nearby channels) ** beta`.
 
     >>> import gradtape as tf
@@ -182,8 +185,8 @@ def local_response_normalization(
 
 
 def batch_norm_with_global_normalization(
-    input: Any, mean: Any, variance: Any, beta: Any, gamma: Any, variance_epsilon: Any,
-    scale_after_normalization: bool, name: str | None = None,
+    input: TensorLike, mean: TensorLike, variance: TensorLike, beta: TensorLike, gamma: TensorLike,
+    variance_epsilon: TensorLike, scale_after_normalization: bool, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`batch_normalization`, scaled by `gamma` only if `scale_after_normalization`.
 

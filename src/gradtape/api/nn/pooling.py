@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from ...backends.numpy.windows import window_positions
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...core.type_hints import SizesLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
 from ...ops.nn.convolution import taps
@@ -93,8 +95,9 @@ def _values(images: Any) -> Tensor:
 
 
 def max_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the maximum in windows of `ksize`, over 1 to 3 spatial axes.
 
     >>> import gradtape as tf
@@ -108,8 +111,9 @@ def max_pool(
 
 
 def max_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`max_pool` of `(examples, width, channels)`.
 
     >>> import gradtape as tf
@@ -120,8 +124,9 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`max_pool` of images `(examples, height, width, channels)`.
 
     >>> import gradtape as tf
@@ -132,8 +137,9 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NDHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`max_pool` of volumes `(examples, depth, height, width, channels)`.
 
     >>> import gradtape as tf
@@ -144,8 +150,9 @@ def max_pool3d(
 
 
 def avg_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the mean in windows of `ksize`, without padding, over 1 to 3 spatial axes.
 
     >>> import gradtape as tf
@@ -160,8 +167,9 @@ def avg_pool(
 
 
 def avg_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`avg_pool` of `(examples, width, channels)`.
 
     >>> import gradtape as tf
@@ -173,8 +181,9 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`avg_pool` of images `(examples, height, width, channels)`.
 
     >>> import gradtape as tf
@@ -186,8 +195,9 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: str | None = None
-) -> Tensor:
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
+    data_format: str = "NDHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`avg_pool` of volumes `(examples, depth, height, width, channels)`.
 
     >>> import gradtape as tf
@@ -199,8 +209,9 @@ def avg_pool3d(
 
 
 def pool(
-    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
-    data_format: str | None = None, dilations: Any = None, name: str | None = None,
+    input: TensorLike, window_shape: SizesLike, pooling_type: str, strides: SizesLike | None = None,
+    padding: str | Sequence[Sequence[int]] = "VALID", data_format: str | None = None,
+    dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`max_pool` or `avg_pool`, as selected by `pooling_type` ("MAX" or "AVG"); supports dilated windows.
 
@@ -234,8 +245,8 @@ class MaxPoolWithArgmax(NamedTuple):
 
 
 def max_pool_with_argmax(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", output_dtype: DType = dtypes.int64,
-    include_batch_in_index: bool = False, name: str | None = None,
+    input: TensorLike, ksize: SizesLike, strides: SizesLike, padding: str, data_format: str = "NHWC",
+    output_dtype: DType = dtypes.int64, include_batch_in_index: bool = False, name: str | None = None,
 ) -> MaxPoolWithArgmax:  # fmt: skip
     """`max_pool2d`, and the index of each maximum in the flattened image (or batch).
 
@@ -326,7 +337,7 @@ def _fractional(
 
 
 def fractional_max_pool(
-    value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
+    value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """`max_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
@@ -340,7 +351,7 @@ def fractional_max_pool(
 
 
 def fractional_avg_pool(
-    value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
+    value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """`avg_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
@@ -354,8 +365,9 @@ def fractional_avg_pool(
 
 
 def dilation2d(
-    input: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
-) -> Tensor:
+    input: TensorLike, filters: TensorLike, strides: SizesLike, padding: str, data_format: str, dilations: SizesLike,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Grayscale dilation: the maximum of image plus filter in the window; `filters` is `(height, width, channels)`.
 
     >>> import gradtape as tf
@@ -385,8 +397,9 @@ def dilation2d(
 
 
 def erosion2d(
-    value: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
-) -> Tensor:
+    value: TensorLike, filters: TensorLike, strides: SizesLike, padding: str, data_format: str, dilations: SizesLike,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Grayscale erosion: the minimum of image minus mirrored filter in the window.
 
     >>> import gradtape as tf

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
@@ -21,8 +22,9 @@ __all__ = [
 
 
 def fake_quant_with_min_max_args(
-    inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
-) -> Tensor:
+    inputs: TensorLike, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Rounds `inputs` to `2 ** num_bits` steps between `min` and `max`, shifted so that 0 is one of them.
 
     >>> import gradtape as tf
@@ -40,8 +42,9 @@ def fake_quant_with_min_max_args(
 
 
 def fake_quant_with_min_max_vars(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
-) -> Tensor:
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`fake_quant_with_min_max_args` with limits that are tensors and have gradients.
 
     >>> import gradtape as tf
@@ -55,8 +58,9 @@ def fake_quant_with_min_max_vars(
 
 
 def fake_quant_with_min_max_vars_per_channel(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
-) -> Tensor:
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`fake_quant_with_min_max_vars` with limits for each entry of the last axis.
 
     >>> import gradtape as tf
@@ -127,8 +131,8 @@ def _backward(function: Any, gradients: Any, *inputs: Any) -> list[Tensor]:
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any, inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: float = -6, max: float = 6, num_bits: int = 8,
+    narrow_range: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `fake_quant_with_min_max_args`: the incoming one where the input is within the limits.
 
@@ -141,8 +145,8 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8,
+    narrow_range: bool = False, name: str | None = None,
 ) -> FakeQuantWithMinMaxVarsGradient:  # fmt: skip
     """Returns the gradients of `fake_quant_with_min_max_vars` with respect to the inputs and the limits.
 
@@ -160,8 +164,8 @@ def fake_quant_with_min_max_vars_gradient(
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8,
+    narrow_range: bool = False, name: str | None = None,
 ) -> FakeQuantWithMinMaxVarsPerChannelGradient:  # fmt: skip
     """Returns the gradients of `fake_quant_with_min_max_vars_per_channel` with respect to the inputs and the limits.
 
@@ -179,8 +183,9 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 
 
 def quantize_and_dequantize(
-    input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
-    round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits: int = 8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False,
+    axis: int | None = None,
 ) -> Tensor:  # fmt: skip
     """Rounds `input` to steps around 0 up to the larger of two bounds, or its own; the gradient passes through.
 
@@ -194,8 +199,9 @@ def quantize_and_dequantize(
 
 
 def quantize_and_dequantize_v2(
-    input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
-    round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits: int = 8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False,
+    axis: int | None = None,
 ) -> Tensor:  # fmt: skip
     """`quantize_and_dequantize` with the gradient of clipping: none outside the bounds.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
@@ -56,8 +57,9 @@ def _logits(
 
 
 def nce_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
-    sampled_values: Any = None, remove_accidental_hits: bool = False, name: str = "nce_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: tuple[Tensor, Tensor, Tensor] | None = None,
+    remove_accidental_hits: bool = False, name: str = "nce_loss",
 ) -> Tensor:  # fmt: skip
     """Noise-contrastive estimation: logistic regression of the true classes against `num_sampled` sampled ones.
 
@@ -75,9 +77,9 @@ def nce_loss(
 
 
 def sampled_softmax_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
-    sampled_values: Any = None, remove_accidental_hits: bool = True, seed: int | None = None,
-    name: str = "sampled_softmax_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: tuple[Tensor, Tensor, Tensor] | None = None, remove_accidental_hits: bool = True,
+    seed: int | None = None, name: str = "sampled_softmax_loss",
 ) -> Tensor:  # fmt: skip
     """The softmax cross entropy over the true classes and `num_sampled` sampled ones.
 
@@ -101,7 +103,7 @@ class IsotonicRegression(NamedTuple):
     segments: Tensor
 
 
-def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
+def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
     """Returns the nonincreasing (or nondecreasing) sequence closest to `inputs` along `axis`.
 
     >>> import gradtape as tf

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.type_hints import ValueLike
 from ...engine.run.namespace import ops
 from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor
@@ -20,7 +21,7 @@ NAMESPACES = ("ragged",)
 __all__ = ["cross", "cross_hashed"]
 
 
-def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+def cross(inputs: Sequence[ValueLike], name: str | None = None) -> RaggedTensor:
     """Returns all combinations of the features in a row of the inputs, joined by `_X_`.
 
     >>> import gradtape as tf
@@ -31,7 +32,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+    inputs: Sequence[ValueLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> RaggedTensor:
     """Returns all combinations of the features in a row of the inputs, as hashes below `num_buckets` unless it is 0.
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -34,11 +35,11 @@ _RANGES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 def constant(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: Any = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
     """Creates a ragged tensor from nested lists.
 
@@ -142,12 +143,12 @@ def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
 
 
 def range(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
-    dtype: Any = None,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> RaggedTensor:
     """Creates rows of numbers from `starts[i]` up to `limits[i]` in steps of `deltas[i]`; from 0 without `limits`.
 
@@ -196,7 +197,7 @@ def _counted(first: Tensor, last: Tensor, step: Tensor, dtype: Any) -> Tensor:
     return ops.cast(ops.maximum(steps, indices.number(0, steps.dtype)), dtype=dtype)
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Returns the row of each value.
 
     >>> import gradtape as tf
@@ -215,8 +216,9 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
-) -> Tensor:
+    segment_ids: TensorLike, num_segments: TensorLike | None = None, out_type: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the row splits of values with these ids.
 
     >>> import gradtape as tf
@@ -230,7 +232,7 @@ def segment_ids_to_row_splits(
     return splits if out_type is None else ops.cast(splits, dtype=as_dtype(out_type))
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: ValueLike, axis: int = 0, name: str | None = None) -> Any:
     """Stacks values of one rank to a ragged tensor, along a new axis.
 
     >>> import gradtape as tf
@@ -240,7 +242,9 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     return arrays.stack(values, axis)
 
 
-def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> RaggedTensor:
+def stack_dynamic_partitions(
+    data: ValueLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+) -> RaggedTensor:
     """Collects the elements of `data` with number `i` in `partitions` in row `i`.
 
     >>> import gradtape as tf
@@ -282,7 +286,9 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     return RaggedTensor(take(x, order), rows, internal=True)
 
 
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: Any = None) -> list[Any]:
+def dynamic_partition(
+    data: ValueLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> list[Any]:
     """`tf.dynamic_partition`."""
     if not isinstance(num_partitions, int) or num_partitions < 0:
         raise TypeError("num_partitions must be a non-negative integer")
@@ -348,7 +354,7 @@ def _same(mine: Any, its: Any) -> None:
         )
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: ValueLike, mask: TensorLike, name: str | None = None) -> Any:
     """Selects the elements for which `mask` is true, keeping the rows.
 
     >>> import gradtape as tf

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -34,7 +35,7 @@ class RaggedFillEmptyRowsGrad(NamedTuple):
 
 
 def ragged_fill_empty_rows(
-    value_rowids: Any, values: Any, nrows: Any, default_value: Any, name: str | None = None
+    value_rowids: TensorLike, values: TensorLike, nrows: TensorLike, default_value: TensorLike, name: str | None = None
 ) -> RaggedFillEmptyRows:
     """Returns values sorted by row, with `default_value` in each empty row.
 
@@ -81,7 +82,7 @@ def _check(ids: Any, rows: int) -> None:
 
 
 def ragged_fill_empty_rows_grad(
-    reverse_index_map: Any, grad_values: Any, name: str | None = None
+    reverse_index_map: TensorLike, grad_values: TensorLike, name: str | None = None
 ) -> RaggedFillEmptyRowsGrad:
     """Returns the gradients of `ragged_fill_empty_rows` for the values and for the default.
 

@@ -12,6 +12,7 @@ from ...core.composites import CompositeTensor
 from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged.elementwise import broadcast
@@ -54,7 +55,7 @@ class DynamicRaggedShape(CompositeTensor):
 
     @classmethod
     def from_lengths(
-        cls, lengths: Sequence[Any], num_row_partitions: int | None = None, dtype: Any = dtypes.int64
+        cls, lengths: Sequence[Any], num_row_partitions: int | None = None, dtype: DTypeLike = dtypes.int64
     ) -> DynamicRaggedShape:
         """Creates a shape from lengths: a number for a uniform dimension, otherwise a list with one per row."""
         if not isinstance(lengths, list | tuple):
@@ -79,14 +80,14 @@ class DynamicRaggedShape(CompositeTensor):
         return cls(partitions, np.array(inner, kind.numpy), kind)
 
     @classmethod
-    def from_row_partitions(cls, row_partitions: Any, dtype: Any = None) -> DynamicRaggedShape:
+    def from_row_partitions(cls, row_partitions: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """Creates the shape of values with these row partitions."""
         if not row_partitions:
             raise ValueError("row_partitions cannot be empty")
         return cls(row_partitions, [row_partitions[-1].count], dtype)
 
     @classmethod
-    def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
+    def from_tensor(cls, t: TensorLike, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """Returns the shape of a tensor, ragged or not."""
         if isinstance(t, RaggedTensor):
             return cls(t._nested_row_partitions, np.array(t.flat_values.dims, np.int64), dtype or t.row_splits.dtype)
@@ -132,7 +133,7 @@ class DynamicRaggedShape(CompositeTensor):
             raise IndexError(f"Expected axis={axis} < rank={self.rank}")
         return axis == 0 or axis > self.num_row_partitions or self._partitions[axis - 1].is_uniform()
 
-    def with_dtype(self, dtype: Any) -> DynamicRaggedShape:
+    def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:
         """Returns the shape with another dtype of sizes."""
         return DynamicRaggedShape(self._partitions, self._inner, dtype)
 
@@ -229,7 +230,7 @@ class DynamicRaggedShape(CompositeTensor):
             """The number of dimensions."""
             return None if self.inner_rank is None else self.num_row_partitions + self.inner_rank
 
-        def with_dtype(self, dtype: Any) -> DynamicRaggedShape.Spec:
+        def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape.Spec:
             """Returns the spec with another dtype of sizes."""
             return DynamicRaggedShape.Spec(self._partitions, self._static_inner, dtype)
 
@@ -259,12 +260,12 @@ def _stand_in(shape: Any) -> Any:
     return shape.with_flat_values(to_tensor(np.zeros(to_array(shape.inner_shape).tolist(), np.int8)))
 
 
-def shape_of(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedShape:
+def shape_of(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> DynamicRaggedShape:
     """`tf.shape` of a ragged tensor."""
     return DynamicRaggedShape.from_tensor(input, dtypes.int32 if out_type is None else out_type)
 
 
-def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Any:
     """`tf.reshape` of a ragged tensor's values, or to a ragged shape."""
     flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else tensor
     if not isinstance(shape, DynamicRaggedShape):
@@ -272,7 +273,7 @@ def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     return shape.with_flat_values(shaping.reshape(flat, shape.inner_shape))
 
 
-def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Any:
     """`tf.broadcast_to` a ragged shape."""
     if not isinstance(shape, DynamicRaggedShape):
         raise TypeError(f"shape must be a DynamicRaggedShape where the input is ragged, got {shape!r}")
@@ -302,7 +303,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     return DynamicRaggedShape.from_tensor(ragged[0].with_flat_values(flat), given[0].dtype)
 
 
-def filled(plain: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
+def filled(plain: Any, shape: ShapeLike, *args: Any, **kwargs: Any) -> Any:
     """`tf.zeros` and similar functions with a ragged shape."""
     if not isinstance(shape, DynamicRaggedShape):
         return NotImplemented

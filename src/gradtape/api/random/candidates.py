@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
@@ -44,8 +45,9 @@ class AllCandidateSampler(NamedTuple):
 
 
 def all_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
-) -> AllCandidateSampler:
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, seed: int | None = None,
+    name: str | None = None,
+) -> AllCandidateSampler:  # fmt: skip
     """Returns all of `num_sampled` classes, each with an expected count of 1, for testing a loss deterministically.
 
     >>> import gradtape as tf
@@ -59,7 +61,7 @@ def all_candidate_sampler(
 
 
 def log_uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> LogUniformCandidateSampler:  # fmt: skip
     """Samples `num_sampled` of `range_max` classes, class k in proportion to `log((k + 2) / (k + 1))`.
@@ -77,7 +79,7 @@ def log_uniform_candidate_sampler(
 
 
 def uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> UniformCandidateSampler:  # fmt: skip
     """Samples `num_sampled` of `range_max` classes uniformly; and the expected counts of these and of `true_classes`.

@@ -13,6 +13,7 @@ from typing import Any
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, placed
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
@@ -26,7 +27,7 @@ __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "
 _MANY = 1 << 16
 
 
-def set_seed(seed: Any) -> None:
+def set_seed(seed: int | None) -> None:
     """Makes subsequent draws reproducible.
 
     >>> import gradtape as tf
@@ -44,11 +45,11 @@ def _state(kind: str, dtype: DType, seed: Any, count: int) -> Tensor:
 
 
 def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Draws normal numbers; mean and standard deviation have gradients.
@@ -63,11 +64,11 @@ def normal(
 
 
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Draws normal numbers within two standard deviations of the mean.
@@ -82,11 +83,11 @@ def truncated_normal(
 
 
 def uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Draws uniform numbers in [minval, maxval), floats or integers; float bounds have gradients.
@@ -110,11 +111,11 @@ def uniform(
 
 
 def gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = dtypes.float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Draws `shape` gamma numbers for each concentration `alpha` and inverse scale `beta`, which have gradients.
@@ -129,7 +130,10 @@ def gamma(
     return distributions.gamma(state, dims, concentration, rate)
 
 
-def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Tensor:
+def poisson(
+    shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draws `shape` Poisson numbers for each rate in `lam`.
 
     >>> import gradtape as tf
@@ -143,8 +147,9 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Tensor:
+    logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike | None = None, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draws `num_samples` classes for each row of `logits`, the unnormalized log probabilities.
 
     TensorFlow distributes the rows of a large batch over threads, and from the second thread on its numbers depend on
@@ -160,7 +165,7 @@ def categorical(
     return distributions.categorical(state, scores, count, dtype)
 
 
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
+def shuffle(value: ValueLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Shuffles `value` along its first axis. It has no gradient, as in TensorFlow: gather with a shuffled range.
 
     >>> import gradtape as tf

@@ -6,13 +6,14 @@ import math
 import secrets
 import threading
 from functools import partial
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.owners import Owner
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -39,7 +40,7 @@ def _signed(value: Any) -> np.ndarray[Any, Any]:
     return np.array(flat, np.uint64).view(np.int64).reshape(np.shape(value))
 
 
-def create_rng_state(seed: Any, alg: Any) -> Tensor:
+def create_rng_state(seed: TensorLike, alg: Any) -> Tensor:
     """Returns the state of a generator from a seed: an integer or a vector of integers.
 
     >>> import gradtape as tf
@@ -84,12 +85,12 @@ class Generator(Owner):
             self._state_var = Variable(value, trainable=False, dtype=dtypes.int64, name="StateVar")
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any) -> Generator:
+    def from_state(cls, state: TensorLike, alg: Any) -> Generator:
         """Creates a generator with this state."""
         return cls(alg=alg, state=state)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: TensorLike, alg: Any = None) -> Generator:
         """Creates a generator with a state derived from a seed."""
         number = Algorithm.PHILOX.value if alg is None else algorithm_number(alg)
         return cls(state=create_rng_state(seed, number), alg=number)
@@ -101,7 +102,7 @@ class Generator(Owner):
         return cls(state=np.frombuffer(secrets.token_bytes(8 * _SIZES[number]), np.int64), alg=number)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+    def from_key_counter(cls, key: TensorLike, counter: TensorLike, alg: Any) -> Generator:
         """Creates a generator with this key and counter."""
         number = algorithm_number(alg)
         return cls(state=_joined(key, counter, _SIZES[number]), alg=number)
@@ -110,17 +111,17 @@ class Generator(Owner):
         if tuple(shape) != (_SIZES[self._alg],):
             raise ValueError(f"Shapes {tuple(shape)} and {[_SIZES[self._alg]]} are incompatible")
 
-    def reset(self, state: Any) -> None:
+    def reset(self, state: TensorLike) -> None:
         """Resets the generator to a new state."""
         value = _signed(state)
         self._check(value.shape)
         self._state_var.assign(value)
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed: TensorLike) -> None:
         """Resets the generator to the state of `from_seed`."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+    def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
         """Resets the generator to the state of `from_key_counter`."""
         self._state_var.assign(_joined(key, counter, _SIZES[self._alg]))
 
@@ -139,7 +140,7 @@ class Generator(Owner):
         """The key: generators with different keys have independent streams."""
         return Tensor(self._state_var.numpy()[-1])
 
-    def skip(self, delta: Any) -> Tensor:
+    def skip(self, delta: SupportsInt) -> Tensor:
         """Advances the state like a draw of `delta` numbers; returns the previous state."""
         with updating:
             before = self._state_var.value()
@@ -168,22 +169,25 @@ class Generator(Owner):
         return as_state(next_seed(take))
 
     def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Tensor:
+        self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Draws normal numbers with this mean and standard deviation."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def truncated_normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Tensor:
+        self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Draws normal numbers within two standard deviations of the mean."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_truncated_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-    ) -> Tensor:
+        self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
+        dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Draws uniform numbers in [minval, maxval); integers in the whole range if both bounds are None."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         if dtype.is_integer:
@@ -191,14 +195,15 @@ class Generator(Owner):
             return distributions.uniform_int(self._next(dims), dims, minval, maxval, dtype)
         return distributions.uniform_float(self._next(dims), dims, minval, 1 if maxval is None else maxval, dtype)
 
-    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
+    def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None) -> Tensor:
         """Draws integers in the whole range of a dtype."""
         dims = dims_of(shape)
         return distributions.uniform_int(self._next(dims), dims, None, None, dtypes.as_dtype(dtype))
 
     def binomial(
-        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
-    ) -> Tensor:
+        self, shape: ShapeLike, counts: TensorLike, probs: TensorLike, dtype: DTypeLike = dtypes.int32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape."""
         dims = dims_of(shape)
         trials, chances = to_tensor(counts), to_tensor(probs)
@@ -206,7 +211,7 @@ class Generator(Owner):
         reserved = inner, 50 * (math.prod(dims) // max(inner, 1) + 3)  # TensorFlow's count for this distribution
         return distributions.binomial(self._next(reserved), dims, trials, chances, dtypes.as_dtype(dtype))
 
-    def make_seeds(self, count: Any = 1) -> Tensor:
+    def make_seeds(self, count: SupportsInt = 1) -> Tensor:
         """Returns `count` seeds for the stateless functions, as columns."""
         keys = self.uniform_full_int([int(count)], dtypes.int64)
         return ops.stack(keys, ops.zeros_like(keys), axis=0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor, to_tensors
 from ..runtime.system import numpy_function
 
@@ -25,7 +26,9 @@ _CONSTANT, _SEQUENCE = np.uint64(0xFFFFFFFC), 0x7369F885192C0EF5  # constants of
 _Words = np.ndarray[Any, Any]
 
 
-def random_index_shuffle(index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None) -> Tensor:
+def random_index_shuffle(
+    index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds: int = 4, name: str | None = None
+) -> Tensor:
     """Returns the position of each index in the random permutation of 0 to `max_index` given by `seed`.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 from . import distributions
@@ -30,11 +31,11 @@ _UNIFORM = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "uint
 
 
 def stateless_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = dtypes.float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    minval: TensorLike | None = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
@@ -60,11 +61,11 @@ def stateless_uniform(
 
 
 def stateless_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
@@ -80,11 +81,11 @@ def stateless_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
@@ -101,12 +102,12 @@ def stateless_truncated_normal(
 
 
 def stateless_parameterized_truncated_normal(
-    shape: Any,
-    seed: Any,
-    means: Any = 0.0,
-    stddevs: Any = 1.0,
-    minvals: Any = -2.0,
-    maxvals: Any = 2.0,
+    shape: ShapeLike,
+    seed: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
     name: str | None = None,
 ) -> Tensor:
     """Draws normal numbers between `minvals` and `maxvals`, differentiable with respect to all four parameters.
@@ -123,8 +124,9 @@ def stateless_parameterized_truncated_normal(
 
 
 def stateless_gamma(
-    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-) -> Tensor:
+    shape: ShapeLike, seed: TensorLike, alpha: TensorLike, beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draws gamma numbers with concentration `alpha` and inverse scale `beta`, differentiable with respect to both.
 
     `shape` is that of the result and ends with the shape of the parameters.
@@ -138,7 +140,7 @@ def stateless_gamma(
 
 
 def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None
+    shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = dtypes.int32, name: str | None = None
 ) -> Tensor:
     """Draws Poisson numbers with rate `lam`; `shape` is that of the result and ends with the shape of `lam`.
 
@@ -150,11 +152,11 @@ def stateless_poisson(
 
 
 def stateless_binomial(
-    shape: Any,
-    seed: Any,
-    counts: Any,
-    probs: Any,
-    output_dtype: Any = dtypes.int32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
     """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape.
@@ -169,8 +171,9 @@ def stateless_binomial(
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
+    logits: TensorLike, num_samples: TensorLike, seed: TensorLike, dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draws `num_samples` classes for each row of `logits`, the unnormalized log probabilities.
 
     >>> import gradtape as tf
@@ -182,7 +185,7 @@ def stateless_categorical(
     )
 
 
-def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+def split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") -> Tensor:
     """Derives `num` new seeds from one, as rows.
 
     >>> import gradtape as tf
@@ -195,7 +198,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
 
 
-def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+def fold_in(seed: TensorLike, data: TensorLike, alg: Any = "auto_select") -> Tensor:
     """Derives a new seed from a seed and an integer, such as the index of a replica or a step.
 
     >>> import gradtape as tf

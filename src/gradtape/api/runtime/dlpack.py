@@ -13,7 +13,7 @@ NAMESPACES = ("experimental.dlpack",)
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
-def to_dlpack(tf_tensor: Any) -> Any:
+def to_dlpack(tf_tensor: object) -> Any:
     """Returns the tensor as a DLPack capsule for one consumer, which must not write to the memory.
 
     >>> import gradtape as tf

@@ -50,7 +50,7 @@ def inside_function() -> bool:
     return dispatch.thread.trace is not None
 
 
-def is_symbolic_tensor(tensor: Any) -> bool:
+def is_symbolic_tensor(tensor: object) -> bool:
     """Returns whether `tensor` is in a graph and has no value yet.
 
     >>> import gradtape as tf

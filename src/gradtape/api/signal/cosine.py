@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from .fourier import resized
@@ -27,8 +28,9 @@ def _check_normalization(norm: str | None) -> None:
 
 
 def dct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The discrete cosine transform of type 1, 2, 3 or 4 along the last axis.
 
     Args:
@@ -62,8 +64,9 @@ def dct(
 
 
 def idct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.dct` of that type, up to a factor of twice the length unless normalized.
 
     >>> import gradtape as tf
@@ -84,8 +87,8 @@ def _reversed(x: Tensor) -> Tensor:
 
 
 def mdct(
-    signals: Any,
-    frame_length: Any,
+    signals: TensorLike,
+    frame_length: TensorLike,
     window_fn: Callable[..., Any] | None = vorbis_window,
     pad_end: bool = False,
     norm: str | None = None,
@@ -116,7 +119,7 @@ def mdct(
 
 
 def inverse_mdct(
-    mdcts: Any,
+    mdcts: TensorLike,
     window_fn: Callable[..., Any] | None = vorbis_window,
     norm: str | None = None,
     name: str | None = None,
@@ -147,7 +150,7 @@ def _mel(frequency: Any) -> Any:
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: int = 129,
-    sample_rate: Any = 8000,
+    sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
     dtype: DType = dtypes.float32,
@@ -191,7 +194,7 @@ def linear_to_mel_weight_matrix(
     return Tensor(np.pad(weights, [(1, 0), (0, 0)]).astype(found.numpy))
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """Returns mel-frequency cepstral coefficients, scaled as in HTK, of log mel spectra.
 
     >>> import gradtape as tf

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
 from ...ops.linalg.fourier import ADJOINT_NORM
@@ -91,7 +92,7 @@ def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
     return ops.irfft(x, axis=axes, length=sizes[-1], norm="backward")
 
 
-def fft(input: Any, name: str | None = None) -> Tensor:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last axis.
 
     >>> import gradtape as tf
@@ -102,7 +103,7 @@ def fft(input: Any, name: str | None = None) -> Tensor:
     return ops.fft(x, axis=_last_axes(x, 1), norm="backward")
 
 
-def ifft(input: Any, name: str | None = None) -> Tensor:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft`.
 
     >>> import gradtape as tf
@@ -113,7 +114,7 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
     return ops.ifft(x, axis=_last_axes(x, 1), norm="backward")
 
 
-def fft2d(input: Any, name: str | None = None) -> Tensor:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last two axes.
 
     >>> import gradtape as tf
@@ -124,7 +125,7 @@ def fft2d(input: Any, name: str | None = None) -> Tensor:
     return ops.fft(x, axis=_last_axes(x, 2), norm="backward")
 
 
-def ifft2d(input: Any, name: str | None = None) -> Tensor:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft2d`.
 
     >>> import gradtape as tf
@@ -135,7 +136,7 @@ def ifft2d(input: Any, name: str | None = None) -> Tensor:
     return ops.ifft(x, axis=_last_axes(x, 2), norm="backward")
 
 
-def fft3d(input: Any, name: str | None = None) -> Tensor:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last three axes.
 
     >>> import gradtape as tf
@@ -146,7 +147,7 @@ def fft3d(input: Any, name: str | None = None) -> Tensor:
     return ops.fft(x, axis=_last_axes(x, 3), norm="backward")
 
 
-def ifft3d(input: Any, name: str | None = None) -> Tensor:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft3d`.
 
     >>> import gradtape as tf
@@ -157,7 +158,7 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
     return ops.ifft(x, axis=_last_axes(x, 3), norm="backward")
 
 
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last axis: frequencies from 0 to half the length.
 
     Args:
@@ -171,7 +172,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     return _rfft(input_tensor, fft_length, 1)
 
 
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft`; by default the result has an even length.
 
     >>> import gradtape as tf
@@ -181,7 +182,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     return _irfft(input_tensor, fft_length, 1)
 
 
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last two axes.
 
     >>> import gradtape as tf
@@ -191,7 +192,7 @@ def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return _rfft(input_tensor, fft_length, 2)
 
 
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft2d`.
 
     >>> import gradtape as tf
@@ -201,7 +202,7 @@ def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
     return _irfft(input_tensor, fft_length, 2)
 
 
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last three axes.
 
     >>> import gradtape as tf
@@ -211,7 +212,7 @@ def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return _rfft(input_tensor, fft_length, 3)
 
 
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft3d`.
 
     >>> import gradtape as tf
@@ -238,8 +239,9 @@ def _named_axes(x: Tensor, fft_length: Any, axes: Any, norm: str | None) -> tupl
 
 
 def fftnd(
-    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The discrete Fourier transform along `axes`, by default all.
 
     Args:
@@ -259,8 +261,9 @@ def fftnd(
 
 
 def ifftnd(
-    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.fftnd`.
 
     >>> import gradtape as tf
@@ -273,8 +276,9 @@ def ifftnd(
 
 
 def rfftnd(
-    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The Fourier transform of real values along `axes`; the last axis keeps half of the frequencies.
 
     >>> import gradtape as tf
@@ -287,8 +291,9 @@ def rfftnd(
 
 
 def irfftnd(
-    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
-) -> Tensor:
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.rfftnd`.
 
     >>> import gradtape as tf
@@ -318,7 +323,7 @@ def _rolled(value: Any, axes: Any, half: Any) -> Tensor:
     return x
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Moves frequency 0 to the center of each of `axes`.
 
     >>> import gradtape as tf
@@ -328,7 +333,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return _rolled(x, axes, lambda n: math.ceil(n / 2))
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fftshift`.
 
     >>> import gradtape as tf

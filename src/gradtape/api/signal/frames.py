@@ -8,6 +8,7 @@ from typing import Any
 from ...core import errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from .fourier import irfft, rfft
@@ -17,7 +18,7 @@ NAMESPACES = ("signal",)
 __all__ = ["frame", "inverse_stft", "inverse_stft_window_fn", "overlap_and_add", "stft"]
 
 
-def integer(value: Any, what: str) -> int:
+def integer(value: TensorLike, what: str) -> int:
     given = to_array(value)
     if given.ndim:
         raise ValueError(f"Shape {given.shape} must have rank 0: {what} is one number")
@@ -27,11 +28,11 @@ def integer(value: Any, what: str) -> int:
 
 
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
+    pad_value: TensorLike = 0,
     axis: int = -1,
     name: str | None = None,
 ) -> Tensor:
@@ -81,7 +82,7 @@ def _continued(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
     return ops.concat(x, ops.broadcast_to(filling, shape=shape), axis=axis)
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Sums frames that start `frame_step` apart.
 
     >>> import gradtape as tf
@@ -106,10 +107,10 @@ def _transform_length(fft_length: Any, length: int) -> int:
 
 
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -137,7 +138,7 @@ def stft(
 
 
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+    frame_step: TensorLike, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
     """Returns the window for `tf.signal.inverse_stft` that inverts `forward_window_fn` in `tf.signal.stft`.
 
@@ -161,10 +162,10 @@ def inverse_stft_window_fn(
 
 
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
 ) -> Tensor:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.namespace import ops
 from . import fourier
 
@@ -14,7 +13,7 @@ NAMESPACES = ("",)
 __all__ = ["fftnd", "ifftnd", "irfftnd", "rfftnd"]
 
 
-def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+def fftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along `axes`; see `tf.signal.fftnd`.
 
     >>> import gradtape as tf
@@ -24,7 +23,7 @@ def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Te
     return fourier.fftnd(input, fft_length, axes)
 
 
-def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+def ifftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.fftnd`.
 
     >>> import gradtape as tf
@@ -35,8 +34,9 @@ def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> T
 
 
 def rfftnd(
-    input: Any, fft_length: Any, axes: Any, Tcomplex: DType = dtypes.complex64, name: str | None = None
-) -> Tensor:
+    input: TensorLike, fft_length: TensorLike, axes: AxisLike, Tcomplex: DType = dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The Fourier transform of real values along `axes`, in the dtype `Tcomplex`; see `tf.signal.rfftnd`.
 
     >>> import gradtape as tf
@@ -48,7 +48,7 @@ def rfftnd(
 
 
 def irfftnd(
-    input: Any, fft_length: Any, axes: Any, Treal: DType = dtypes.float32, name: str | None = None
+    input: TensorLike, fft_length: TensorLike, axes: AxisLike, Treal: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """The inverse of `tf.rfftnd`, in the dtype `Treal`.
 

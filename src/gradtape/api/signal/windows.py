@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 
@@ -45,7 +46,7 @@ def _raised_cosine(window_length: Any, periodic: Any, dtype: Any, a: float, b: f
 
 
 def hann_window(
-    window_length: Any, periodic: Any = True, dtype: DType = dtypes.float32, name: str | None = None
+    window_length: TensorLike, periodic: bool = True, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """The Hann window, one half minus half a cosine; `periodic` matches the next window of successive frames.
 
@@ -57,7 +58,7 @@ def hann_window(
 
 
 def hamming_window(
-    window_length: Any, periodic: Any = True, dtype: DType = dtypes.float32, name: str | None = None
+    window_length: TensorLike, periodic: bool = True, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """The Hamming window, 0.54 minus 0.46 times a cosine.
 
@@ -69,7 +70,7 @@ def hamming_window(
 
 
 def kaiser_window(
-    window_length: Any, beta: Any = 12.0, dtype: DType = dtypes.float32, name: str | None = None
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """The Kaiser window; a larger `beta` makes it narrower.
 
@@ -92,7 +93,7 @@ def kaiser_window(
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: DType = dtypes.float32, name: str | None = None
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DType = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """The Kaiser-Bessel-derived window: the squares of overlapping halves sum to 1.
 
@@ -107,7 +108,7 @@ def kaiser_bessel_derived_window(
     return ops.concat(part, ops.reverse(part, axis=(0,)), axis=0)
 
 
-def vorbis_window(window_length: Any, dtype: DType = dtypes.float32, name: str | None = None) -> Tensor:
+def vorbis_window(window_length: TensorLike, dtype: DType = dtypes.float32, name: str | None = None) -> Tensor:
     """The window of the Vorbis codec, sin(π/2 sin²): the squares of overlapping halves sum to 1.
 
     >>> import gradtape as tf

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, coordinates, made_sparse, places
@@ -21,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
     """Computes `a + b`: sparse with the indices of both if both are sparse, otherwise dense.
 
     Args:
@@ -46,8 +47,8 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
             return y
         alone = ops.equal(counts, ops.ones_like(counts))
         return selected(y, where_true(ops.logical_or(alone, ops.greater_equal(ops.abs(total), least))))
-    s, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
-    dense = to_tensor(dense, None, s.dtype)
+    s: Any = a if isinstance(a, SparseTensor) else b
+    dense = to_tensor(b if s is a else a, None, s.dtype)
     if dense.dims != s.dims:
         raise errors.InvalidArgumentError(
             f"Dimensions do not equal (no broadcasting is supported): sparse side {list(s.dims)} vs dense side "
@@ -79,7 +80,7 @@ def both_filled(a: SparseTensor, b: SparseTensor) -> tuple[SparseTensor, SparseT
     return tuple(SparseTensor(indices, values, a.dense_shape) for values in filled)  # type: ignore[return-value]
 
 
-def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the elementwise maximum at the indices of either; missing elements count as 0.
 
     >>> import gradtape as tf
@@ -90,7 +91,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _extreme(ops.maximum, sp_a, sp_b, "SparseSparseMaximum")
 
 
-def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the elementwise minimum at the indices of either; missing elements count as 0.
 
     >>> import gradtape as tf
@@ -111,7 +112,7 @@ def _extreme(op: Any, sp_a: Any, sp_b: Any, title: str) -> SparseTensor:
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: TensorLike, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """Multiplies a sparse matrix by a dense one, or a dense one by a sparse one.
 
@@ -158,7 +159,7 @@ def _adjoint(x: Tensor) -> Tensor:
 
 
 def reduce_sum(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Sums along axes, all by default; the result is dense, or sparse with the nonempty sums.
@@ -173,7 +174,7 @@ def reduce_sum(
 
 
 def reduce_max(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Returns the maximum of the stored elements along axes, all by default; 0 where there are none.
@@ -208,7 +209,7 @@ def _reduced(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_re
     return SparseTensor(indices, op(s.values, segments, first.dims[0]), np.array(shape, np.int64))
 
 
-def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the softmax of the stored elements along the last axis.
 
     >>> import gradtape as tf
@@ -233,8 +234,8 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def sampled_addmm(
-    indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: Any = 1.0, alpha: Any = 1.0,
-    output_type: Any = dtypes.float32,
+    indices: TensorLike, values: TensorLike, dense_shape: TensorLike, mat1: TensorLike, mat2: TensorLike,
+    beta: TensorLike = 1.0, alpha: TensorLike = 1.0, output_type: DTypeLike = dtypes.float32,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Adds entries of `alpha * mat1 @ mat2` at given indices to `beta` times the values there; returns components.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
@@ -23,7 +24,7 @@ __all__ = ["cross", "cross_hashed"]
 _MASK, _FACTOR, _KEY = 0xFFFFFFFFFFFFFFFF, 0xC6A4A7935BD1E995, 0xDECAFCAFFE
 
 
-def cross(inputs: Any, name: str | None = None, separator: str | None = None) -> SparseTensor:
+def cross(inputs: Sequence[ValueLike], name: str | None = None, separator: str | None = None) -> SparseTensor:
     """Returns all combinations of the features in a row of the inputs, joined to strings.
 
     Args:
@@ -43,7 +44,9 @@ def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:
     return lambda features: between.join(x if isinstance(x, bytes) else str(x).encode() for x in features)
 
 
-def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None) -> Any:
+def cross_hashed(
+    inputs: Sequence[ValueLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> Any:
     """Returns all combinations of the features in a row of the inputs, as hashes.
 
     Args:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -20,8 +21,8 @@ __all__ = ["bincount", "segment_mean", "segment_sqrt_n", "segment_sum"]
 
 
 def segment_sum(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
-    sparse_gradient: bool = False,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
     """Sums the rows of `data` at `indices` with equal segment ids.
 
@@ -37,8 +38,8 @@ def segment_sum(
 
 
 def segment_mean(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
-    sparse_gradient: bool = False,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
     """Returns the mean of the rows of `data` at `indices` with equal segment ids.
 
@@ -51,8 +52,8 @@ def segment_mean(
 
 
 def segment_sqrt_n(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
-    sparse_gradient: bool = False,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
+    name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
     """Like `segment_sum`, divided by the square root of the number of rows.
 
@@ -95,8 +96,8 @@ def _sizes(rows: Tensor, ids: Tensor, count: int) -> Tensor:
 
 
 def bincount(
-    values: Any, weights: Any = None, axis: int | None = 0, minlength: Any = None, maxlength: Any = None,
-    binary_output: bool = False, name: str | None = None,
+    values: TensorLike, weights: TensorLike | None = None, axis: int | None = 0, minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None, binary_output: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
     """Counts each number in `values`, or sums its weights, for numbers that occur.
 
@@ -114,7 +115,8 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     if weights is not None and binary_output:
         raise ValueError("`binary_output` and `weights` are mutually exclusive: give one of them")
-    values, weights = (x.to_sparse() if isinstance(x, RaggedTensor) else x for x in (values, weights))
+    values = values.to_sparse() if isinstance(values, RaggedTensor) else values
+    weights = weights.to_sparse() if isinstance(weights, RaggedTensor) else weights
     numbers, rows, count = _numbered(values, axis)
     if not numbers.dtype.is_integer:
         raise errors.InvalidArgumentError(

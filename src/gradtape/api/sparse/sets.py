@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...state.sparse_tensor import SparseTensor
 
@@ -19,7 +20,7 @@ _KINDS = [dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, d
 _Row = tuple[int, ...]
 
 
-def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def difference(a: ValueLike, b: ValueLike, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in a row of `a` that are not in that of `b`, or vice versa.
 
     >>> import gradtape as tf
@@ -30,7 +31,7 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
     return _combined(a, b, (lambda x, y: x - y) if aminusb else (lambda x, y: y - x), validate_indices)
 
 
-def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def intersection(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in both rows.
 
     >>> import gradtape as tf
@@ -41,7 +42,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined(a, b, lambda x, y: x & y, validate_indices)
 
 
-def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def union(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in either row.
 
     >>> import gradtape as tf
@@ -52,7 +53,7 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined(a, b, lambda x, y: x | y, validate_indices)
 
 
-def size(a: Any, validate_indices: bool = True) -> Tensor:
+def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """Returns the number of distinct values in each row of a sparse tensor.
 
     >>> import gradtape as tf

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.type_hints import ShapeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, columns, coordinates, places
@@ -32,7 +33,7 @@ def _axis(axis: Any, rank: int, title: str) -> int:
 
 
 def concat(
-    axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
+    axis: TensorLike, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
     """Concatenates sparse tensors along an axis.
 
@@ -74,7 +75,7 @@ def concat(
     return reorder(joined)
 
 
-def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+def expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """Inserts an axis of size 1 into `sp_input`, by default at the end.
 
     >>> import gradtape as tf
@@ -92,7 +93,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     return SparseTensor(ops.concat(*parts, axis=1), s.values, [*s.dims[:place], 1, *s.dims[place:]])
 
 
-def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """Returns the same elements with another shape of the same rank; None means the smallest possible one.
 
     >>> import gradtape as tf
@@ -114,7 +115,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return SparseTensor(s.indices, s.values, sizes)
 
 
-def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """Reshapes a sparse tensor; one size may be -1 and is then inferred.
 
     >>> import gradtape as tf
@@ -141,7 +142,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor(coordinates(places(s), tuple(sizes)), s.values, sizes)
 
 
-def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """Returns the block of `sp_input` that starts at `start` and has `size`, clipped at the end of `sp_input`.
 
     >>> import gradtape as tf
@@ -170,8 +171,9 @@ def _block(s: SparseTensor, first: list[int], stop: list[int]) -> SparseTensor:
 
 
 def split(
-    sp_input: Any = None, num_split: int | None = None, axis: Any = None, name: str | None = None
-) -> list[SparseTensor]:
+    sp_input: SparseTensor | None = None, num_split: int | None = None, axis: TensorLike | None = None,
+    name: str | None = None,
+) -> list[SparseTensor]:  # fmt: skip
     """Splits `sp_input` into `num_split` parts along an axis; the first parts are one longer if there is a remainder.
 
     >>> import gradtape as tf
@@ -200,7 +202,7 @@ def split(
     return parts
 
 
-def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def transpose(sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """Permutes the axes of `sp_input`, reversed by default.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -30,7 +31,7 @@ def sparse(sp_input: Any) -> SparseTensor:
     return sp_input
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: ValueLike, name: str | None = None) -> SparseTensor:
     """Returns the nonzero elements of `tensor`, in row-major order.
 
     >>> import gradtape as tf
@@ -51,8 +52,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 
 
 def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
-) -> Tensor:
+    sp_input: SparseTensor, default_value: ValueLike | None = None, validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns the dense tensor, with `default_value` (zero by default) where `sp_input` has no element.
 
     Args:
@@ -86,7 +88,7 @@ def _check_order(flat: Any, indices: Any) -> None:
         raise errors.InvalidArgumentError(f"indices[{at}] = {indices[at].tolist()} is {how} [Op:SparseToDense]")
 
 
-def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Sorts the elements of a sparse tensor in row-major order.
 
     >>> import gradtape as tf
@@ -110,7 +112,7 @@ def where_true(flags: Tensor) -> Tensor:
     return ops.reshape(found, shape=(found.dims[0],))
 
 
-def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Keeps the elements for which `to_retain` is true.
 
     >>> import gradtape as tf
@@ -128,7 +130,9 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return selected(s, where_true(keep))
 
 
-def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
+def fill_empty_rows(
+    sp_input: SparseTensor, default_value: ValueLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """Returns `sp_input` with `default_value` first in each empty row, and which rows were empty.
 
     >>> import gradtape as tf
@@ -159,7 +163,10 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     return SparseTensor(np.concatenate([indices, added])[order], filled, s.dense_shape), to_tensor(empty)
 
 
-def eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
+def eye(
+    num_rows: TensorLike, num_columns: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> SparseTensor:  # fmt: skip
     """Returns a sparse matrix with ones on its diagonal.
 
     >>> import gradtape as tf
@@ -207,7 +214,7 @@ def _mismatched() -> Exception:
     return errors.InvalidArgumentError("Mismatched indices! The sparse tensors must have values at the same places")
 
 
-def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Returns the slices of `a` except those whose index is in `mask_indices`.
 
     >>> import gradtape as tf
@@ -222,7 +229,7 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     return IndexedSlices(values, ops.gather(a.indices, kept, axis=0, batch=0), a.dense_shape)
 
 
-def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """Returns a dense bool tensor that is true at the values of `sp_input` along the last axis.
 
     >>> import gradtape as tf

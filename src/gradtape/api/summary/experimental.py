@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...core import scopes
+from ...core.type_hints import TensorLike
 from .scalars import current
 
 NAMESPACES = ("summary.experimental",)
@@ -26,7 +27,7 @@ def get_step() -> Any:
     return current.step
 
 
-def set_step(step: Any) -> None:
+def set_step(step: TensorLike) -> None:
     """Sets the step of this thread's summaries: a number, or a variable that is read when a summary is written.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes, wire
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...graph.function.function import Function
@@ -52,7 +53,7 @@ _lock = threading.Lock()
 _tracing: _Tracing | None = None
 
 
-def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:
     """Starts recording the graphs of called functions for `trace_export`. There is no profiler.
 
     >>> import gradtape as tf
@@ -86,7 +87,7 @@ def trace_off() -> None:
         _tracing = None
 
 
-def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
+def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str | None = None) -> None:
     """Stops the trace and writes its graphs, if there is a writer.
 
     >>> import gradtape as tf, tempfile

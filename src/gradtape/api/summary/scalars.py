@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, scopes
 from ...core.scopes import carried
 from ...core.tensor import Tensor
+from ...core.type_hints import PathLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
@@ -51,7 +52,7 @@ class SummaryWriter:
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
     @contextmanager
-    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+    def as_default(self, step: TensorLike | None = None) -> Iterator[SummaryWriter]:
         """Context manager: summaries of this thread go to this writer, with `step` as the default step."""
         self._check()
         before = current.writer, current.step
@@ -64,7 +65,7 @@ class SummaryWriter:
             if step is not None:
                 current.step = before[1]
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: TensorLike | None = None) -> None:
         """Makes this the writer of this thread's summaries."""
         self._check()
         current.writer = self
@@ -88,13 +89,13 @@ class SummaryWriter:
 
 
 def create_file_writer(
-    logdir: Any,
-    max_queue: Any = None,
-    flush_millis: Any = None,
-    filename_suffix: Any = None,
+    logdir: PathLike,
+    max_queue: SupportsInt | None = None,
+    flush_millis: SupportsInt | None = None,
+    filename_suffix: str | None = None,
     name: str | None = None,
     experimental_trackable: bool = False,
-    experimental_mesh: Any = None,
+    experimental_mesh: object = None,
 ) -> SummaryWriter:
     """Creates a writer of event files for TensorBoard in the folder `logdir`.
 
@@ -133,7 +134,7 @@ def create_noop_writer() -> SummaryWriter:
     return SummaryWriter()
 
 
-def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Writes a number under `name` at `step`; returns whether it was written.
 
     >>> import gradtape as tf

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike, TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from .events import plugin_metadata, tensor_event
@@ -20,7 +21,10 @@ _BUCKETS = 30
 _WAV = b"\x10\x0b"  # the message of TensorBoard's audio plugin: field 2, the encoding, is 11
 
 
-def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, description: str | None = None) -> Tensor:
+def histogram(
+    name: str, data: TensorLike, step: TensorLike | None = None, buckets: SupportsInt | None = None,
+    description: str | None = None,
+) -> Tensor:  # fmt: skip
     """Writes a histogram of `data` with `buckets` (30) intervals; returns whether it was written.
 
     >>> import gradtape as tf
@@ -53,7 +57,10 @@ def _counts(numbers: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]
     return rows
 
 
-def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, description: str | None = None) -> Tensor:
+def image(
+    name: str, data: TensorLike, step: TensorLike | None = None, max_outputs: SupportsInt = 3,
+    description: str | None = None,
+) -> Tensor:  # fmt: skip
     """Writes the first `max_outputs` images of `data`, `(examples, height, width, channels)`; returns whether it did.
 
     Floating-point images are clipped to values from 0 to 1.
@@ -87,10 +94,10 @@ def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, descript
 
 def audio(
     name: str,
-    data: Any,
-    sample_rate: Any,
-    step: Any = None,
-    max_outputs: Any = 3,
+    data: TensorLike,
+    sample_rate: TensorLike,
+    step: TensorLike | None = None,
+    max_outputs: SupportsInt = 3,
     encoding: str | None = None,
     description: str | None = None,
 ) -> Tensor:
@@ -128,7 +135,7 @@ def audio(
     return written(name, step, clips, event)
 
 
-def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+def text(name: str, data: StringLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Writes one or more strings, which TensorBoard shows as Markdown; returns whether it did.
 
     >>> import gradtape as tf
@@ -150,7 +157,9 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     return written(name, step, strings, event)
 
 
-def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None) -> Tensor:
+def write(
+    tag: str, tensor: ValueLike, step: TensorLike | None = None, metadata: Any = None, name: str | None = None
+) -> Tensor:
     """Writes a tensor for the TensorBoard plugin named by `metadata`; returns whether it was written.
 
     Args:

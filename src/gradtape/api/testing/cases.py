@@ -7,7 +7,7 @@ import re
 import tempfile
 import unittest
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...core import devices, errors, nest
 from ...core.dtypes import as_dtype
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue
 from ..random.draws import set_seed
@@ -74,7 +75,7 @@ def gpu_device_name() -> str:
     return f"/device:GPU:{gpus[0].index}" if gpus else ""
 
 
-def main(argv: Any = None) -> None:
+def main(argv: list[str] | None = None) -> None:
     """Runs the tests of the main module, like `unittest.main`.
 
     >>> import gradtape as tf
@@ -148,20 +149,22 @@ class TestCase(unittest.TestCase):
         np.random.seed(_SEED)  # noqa: NPY002
         set_seed(_SEED)
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: object) -> Any:
         """Returns the values of a nested structure of tensors as NumPy arrays."""
         return None if tensors is None else _value(tensors)
 
     @contextmanager
     def session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self, graph: object = None, config: object = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
         """Context manager for code written for sessions: everything runs eagerly."""
         yield _EagerSession()
 
     cached_session = session
 
-    def test_session(self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False) -> Any:
+    def test_session(
+        self, graph: object = None, config: object = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Any:
         """Like `session`; because of its name, test runners treat it as a test."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
@@ -191,11 +194,13 @@ class TestCase(unittest.TestCase):
 
     create_tempdir = get_temp_dir
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+    def assertAllClose(
+        self, a: ValueLike, b: ValueLike, rtol: float = 1e-6, atol: float = 1e-6, msg: object = None
+    ) -> None:
         """Asserts `|a - b| <= atol + rtol |b|` for all entries of two values or nested structures."""
         self._assert_close(a, b, rtol, atol, "", msg or "")
 
-    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: Any) -> None:
+    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: object) -> None:
         """Like `assertAllClose`, for the parts of two nested structures at `way`."""
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
         a, b = _as_lists(a, b)
@@ -222,8 +227,8 @@ class TestCase(unittest.TestCase):
 
     def assertAllCloseAccordingToType(
         self,
-        a: Any,
-        b: Any,
+        a: ValueLike,
+        b: ValueLike,
         rtol: float = 1e-6,
         atol: float = 1e-6,
         float_rtol: float = 1e-6,
@@ -232,7 +237,7 @@ class TestCase(unittest.TestCase):
         half_atol: float = 1e-3,
         bfloat16_rtol: float = 1e-2,
         bfloat16_atol: float = 1e-2,
-        msg: Any = None,
+        msg: object = None,
     ) -> None:
         """`assertAllClose` with the tolerance of the coarser dtype."""
         x, y = self._GetNdArray(a), self._GetNdArray(b)
@@ -246,7 +251,7 @@ class TestCase(unittest.TestCase):
         x, y = (z.astype(np.float64) if z.dtype.kind not in "cO" else z for z in (x, y))
         self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
 
-    def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+    def assertAllEqual(self, a: ValueLike, b: ValueLike, msg: object = None) -> None:
         """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row."""
         if hasattr(a, "to_list") or hasattr(b, "to_list"):
             return self.assertEqual(*_as_lists(a, b), msg)
@@ -257,7 +262,7 @@ class TestCase(unittest.TestCase):
         except AssertionError as error:
             raise AssertionError(f"{error}\n{_differing('equal', x, y, x != y)}") from None
 
-    def assertDictEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+    def assertDictEqual(self, a: Any, b: Any, msg: object = None) -> None:
         """Asserts that two dicts have the same keys and values, which may be tensors and arrays."""
         for d in (a, b):
             self.assertIsInstance(d, dict, f"{type(d)} is no dict. {msg or ''}")
@@ -268,43 +273,45 @@ class TestCase(unittest.TestCase):
             else:
                 self.assertEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
 
-    def _same_shape(self, x: Any, y: Any, msg: Any) -> None:
+    def _same_shape(self, x: Any, y: Any, msg: object) -> None:
         self.assertEqual(x.shape, y.shape, f"{msg or ''} Shape mismatch: expected {x.shape}, got {y.shape}.")
 
-    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+    def assertNotAllClose(
+        self, a: ValueLike, b: ValueLike, rtol: float = 1e-6, atol: float = 1e-6, msg: object = None
+    ) -> None:
         """Asserts that some entry is not close."""
         self._not(lambda: self.assertAllClose(a, b, rtol, atol), "close", msg)
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+    def assertNotAllEqual(self, a: ValueLike, b: ValueLike, msg: object = None) -> None:
         """Asserts that some entry is not equal."""
         self._not(lambda: self.assertAllEqual(a, b), "equal", msg)
 
-    def _not(self, assertion: Callable[[], None], what: str, msg: Any) -> None:
+    def _not(self, assertion: Callable[[], None], what: str, msg: object) -> None:
         try:
             assertion()
         except AssertionError:
             return
         raise AssertionError(f"The two values are {what} at all elements. {msg or ''}")
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: ValueLike, comparison_target: ValueLike) -> None:
         """Asserts that every entry is greater."""
         self.assertGreater(self._GetNdArray(a).min(), comparison_target)
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: ValueLike, comparison_target: ValueLike) -> None:
         """Asserts that every entry is greater or equal."""
         self.assertGreaterEqual(self._GetNdArray(a).min(), comparison_target)
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: ValueLike, comparison_target: ValueLike) -> None:
         """Asserts that every entry is less."""
         self.assertLess(self._GetNdArray(a).max(), comparison_target)
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: ValueLike, comparison_target: ValueLike) -> None:
         """Asserts that every entry is less or equal."""
         self.assertLessEqual(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllInRange(
         self,
-        target: Any,
+        target: TensorLike,
         lower_bound: Any,
         upper_bound: Any,
         open_lower_bound: bool = False,
@@ -323,13 +330,15 @@ class TestCase(unittest.TestCase):
             shown = "\n".join(f"  {index} : {x[tuple(index)]}" for index in outside[:10])
             self.fail(f"{len(outside)} of the {x.size} element(s) are outside the range {interval}:\n{shown}")
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+    def assertAllInSet(self, target: ValueLike, expected_set: Any) -> None:
         """Asserts that every entry is an element of a set."""
         others = np.setdiff1d(self._GetNdArray(target), list(expected_set))
         if others.size:
             self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
 
-    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: Any = None) -> None:
+    def assertShapeEqual(
+        self, input_a: Tensor | np.ndarray[Any, Any], input_b: Tensor | np.ndarray[Any, Any], msg: object = None
+    ) -> None:
         """Asserts that the shapes are equal."""
         self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
 
@@ -337,19 +346,21 @@ class TestCase(unittest.TestCase):
         """Asserts that the dtype is the expected one."""
         self.assertEqual(as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype))
 
-    def assertNear(self, f1: Any, f2: Any, err: float, msg: Any = None) -> None:
+    def assertNear(self, f1: Any, f2: Any, err: float, msg: object = None) -> None:
         """Asserts that two numbers differ by at most `err`."""
         near = f1 == f2 or abs(f1 - f2) <= err
         self.assertTrue(near, f"{f1} != {f2} +/- {err}{'' if msg is None else f' ({msg})'}")
 
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:
+    def assertArrayNear(
+        self, farray1: Sequence[float], farray2: Sequence[float], err: float, msg: object = None
+    ) -> None:
         """Asserts that the entries of two sequences differ by at most `err`."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2, strict=True):
             self.assertEqual(np.shape(a), np.shape(b), msg)
             self.assertNear(float(a), float(b), err, msg)
 
-    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
+    def assertNDArrayNear(self, ndarray1: ValueLike, ndarray2: ValueLike, err: float, msg: object = None) -> None:
         """Asserts that the norm of the difference of two arrays is at most `err`."""
         self.assertTrue(np.linalg.norm(self._GetNdArray(ndarray1) - self._GetNdArray(ndarray2)) < err, msg)
 
@@ -374,53 +385,55 @@ class TestCase(unittest.TestCase):
         """Asserts that the block raises an error about incompatible shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal")
 
-    def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
+    def assertDeviceEqual(self, device1: object, device2: object, msg: object = None) -> None:
         """Asserts that two device names are equivalent."""
         first, second = (str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2))
         self.assertEqual(first, second, msg)
 
-    def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None) -> None:
+    def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: object = None) -> None:
         """Asserts that two nested structures are equal."""
         self.assertEqual(a, b, msg or f"{aname} and {bname} differ")
 
-    def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
+    def assertLen(self, container: Sized, expected_len: int, msg: object = None) -> None:
         """Asserts that a container has this many elements."""
         self.assertEqual(len(container), expected_len, msg)
 
-    def assertEmpty(self, container: Any, msg: Any = None) -> None:
+    def assertEmpty(self, container: Sized, msg: object = None) -> None:
         """Asserts that a container is empty."""
         self.assertEqual(len(container), 0, msg)
 
-    def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
+    def assertNotEmpty(self, container: Sized, msg: object = None) -> None:
         """Asserts that a container is not empty."""
         self.assertNotEqual(len(container), 0, msg)
 
-    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: object = None) -> None:
         """Asserts `minv <= value <= maxv`."""
         self.assertTrue(minv <= value <= maxv, msg or f"{value} is not between {minv} and {maxv}")
 
-    def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
+    def assertStartsWith(self, actual: str, expected_start: str, msg: object = None) -> None:
         """Asserts that a text starts with a prefix."""
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
 
-    def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
+    def assertEndsWith(self, actual: str, expected_end: str, msg: object = None) -> None:
         """Asserts that a text ends with a suffix."""
         self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r} does not end with {expected_end!r}")
 
-    def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
+    def assertItemsEqual(self, first: Iterable[Any], second: Iterable[Any], msg: object = None) -> None:
         """Asserts that two collections have the same elements, in any order."""
         self.assertCountEqual(first, second, msg)
 
-    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
+    def assertSameElements(self, expected_seq: Iterable[Any], actual_seq: Iterable[Any], msg: object = None) -> None:
         """Asserts that two collections are equal as sets."""
         self.assertEqual(set(expected_seq), set(actual_seq), msg)
 
-    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
+    def assertContainsSubset(
+        self, expected_subset: Iterable[Any], actual_set: Iterable[Any], msg: object = None
+    ) -> None:
         """Asserts that one set contains another."""
         self.assertLessEqual(set(expected_subset), set(actual_set), msg)
 
     def assertDictAlmostEqual(
-        self, a: Any, b: Any, places: int | None = None, msg: Any = None, delta: float | None = None
+        self, a: Any, b: Any, places: int | None = None, msg: object = None, delta: float | None = None
     ) -> None:
         """Asserts that two dicts have the same keys and nearly the same numbers."""
         self.assertEqual(set(a), set(b), msg)
@@ -428,8 +441,9 @@ class TestCase(unittest.TestCase):
             self.assertAlmostEqual(a[key], b[key], places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
 
     def assertSequenceAlmostEqual(
-        self, expected_seq: Any, actual_seq: Any, places: int | None = None, msg: Any = None, delta: float | None = None
-    ) -> None:
+        self, expected_seq: Sequence[float], actual_seq: Sequence[float], places: int | None = None, msg: object = None,
+        delta: float | None = None,
+    ) -> None:  # fmt: skip
         """Asserts that two sequences have nearly the same numbers."""
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for a, b in zip(expected_seq, actual_seq, strict=True):

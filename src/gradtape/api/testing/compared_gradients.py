@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.tape.tape import Tape
 
@@ -15,7 +16,7 @@ NAMESPACES = ("test",)
 __all__ = ["compute_gradient"]
 
 
-def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
+def compute_gradient(f: Callable[..., Any], x: Sequence[TensorLike], delta: float | None = None) -> tuple[Any, Any]:
     """Returns the Jacobians of `f` by the tape and by central differences of step `delta`: a tuple of 2-D arrays each.
 
     Row i, column j is the derivative of entry i of the result with respect to entry j of an argument. A complex number

@@ -16,7 +16,9 @@ NAMESPACES = ("",)
 __all__ = ["edit_distance"]
 
 
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+def edit_distance(
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str = "edit_distance"
+) -> Tensor:
     """Returns the distance between corresponding sequences of two sparse tensors, along the last axis.
 
     Args:

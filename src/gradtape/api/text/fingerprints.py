@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from .hashes import farm
 
@@ -16,7 +16,7 @@ NAMESPACES = ("",)
 __all__ = ["fingerprint"]
 
 
-def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
+def fingerprint(data: ValueLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """Returns eight bytes for each row of `data`, the same for the same contents.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
+from ...core.type_hints import StringLike
 from ...engine.run.convert import to_array
 from ...engine.run.namespace import ops
 from ...state.ragged.partition import cut_at
@@ -61,7 +62,7 @@ def _array(values: list[Any], kind: Any) -> Any:
     return array
 
 
-def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input: StringLike, sep: StringLike | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """Splits strings at white space or at `sep`: one string to a tensor, several to a ragged tensor.
 
     >>> import gradtape as tf
@@ -77,7 +78,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     return cut(input, spelled(lambda text: [text.split(between, maxsplit)], "StringSplitV2", **spelling), object)[0]
 
 
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input: StringLike, name: str | None = None) -> Any:
     """Splits strings into bytes.
 
     >>> import gradtape as tf
@@ -88,10 +89,10 @@ def bytes_split(input: Any, name: str | None = None) -> Any:
 
 
 def ngrams(
-    data: Any,
-    ngram_width: Any,
+    data: StringLike,
+    ngram_width: int | Sequence[int],
     separator: str = " ",
-    pad_values: Any = None,
+    pad_values: str | bytes | tuple[str | bytes, str | bytes] | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
@@ -107,7 +108,7 @@ def ngrams(
         raise ValueError("padding_width must be greater than 0.")
     if padding_width is not None and pad_values is None:
         raise ValueError("pad_values must be provided if padding_width is set.")
-    widths = list(ngram_width) if isinstance(ngram_width, list | tuple) else [ngram_width]
+    widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
     if any(width < 1 for width in widths):
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
     most = 0 if pad_values is None else padding_width or -1

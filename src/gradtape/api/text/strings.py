@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, StringLike, TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
@@ -44,7 +45,7 @@ def text_tensor(value: Any) -> Tensor:
 
 
 def as_string(
-    input: Any,
+    input: ValueLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -88,7 +89,7 @@ def as_string(
     return ops.map_text(x, function=spelled(each(written), "AsString", **options))
 
 
-def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def to_number(input: StringLike, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Parses strings to numbers.
 
     >>> import gradtape as tf
@@ -119,7 +120,7 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     return ops.map_text(text_tensor(input), function=numbers)
 
 
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def join(inputs: Sequence[StringLike], separator: str = "", name: str | None = None) -> Tensor:
     """Joins the strings of several tensors elementwise; scalars are broadcast.
 
     >>> import gradtape as tf
@@ -141,8 +142,9 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 
 
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
-) -> Tensor:
+    inputs: StringLike, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Joins strings along the given axes in order; without `axis`, all of them.
 
     >>> import gradtape as tf
@@ -173,7 +175,7 @@ def reduce_join(
 
 
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: StringLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
 ) -> Tensor:
     """Joins the strings with equal ids, in order.
 
@@ -203,7 +205,7 @@ def unsorted_segment_join(
     return ops.map_text(x, ids, function=joined)
 
 
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def length(input: StringLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Returns the length of strings, in bytes or in characters (`unit="UTF8_CHAR"`).
 
     >>> import gradtape as tf
@@ -228,7 +230,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def lower(input: StringLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Converts to lowercase, ASCII only unless `encoding="utf-8"`.
 
     >>> import gradtape as tf
@@ -238,7 +240,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return _in_case(input, encoding, bytes.lower, str.lower, "StringLower")
 
 
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def upper(input: StringLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Converts to uppercase, ASCII only unless `encoding="utf-8"`.
 
     >>> import gradtape as tf
@@ -257,7 +259,7 @@ def _in_case(
     return ops.map_text(text_tensor(input), function=spelled(each(function), op, encoding=encoding))
 
 
-def strip(input: Any, name: str | None = None) -> Tensor:
+def strip(input: StringLike, name: str | None = None) -> Tensor:
     """Strips white space at both ends.
 
     >>> import gradtape as tf
@@ -267,7 +269,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return ops.map_text(text_tensor(input), function=spelled(each(bytes.strip), "StringStrip"))
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def substr(input: StringLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Returns `len` bytes or characters from position `pos` on; negative positions count from the end.
 
     >>> import gradtape as tf
@@ -290,7 +292,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 
 
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: StringLike, pattern: StringLike, rewrite: StringLike, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     """Replaces matches of a regular expression; in `rewrite`, `\\1` is the first group and `\\0` the whole match.
 
@@ -304,7 +306,7 @@ def regex_replace(
     return ops.map_text(text_tensor(input), function=spelled(rewritten, "StaticRegexReplace", **options))
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: StringLike, pattern: StringLike, name: str | None = None) -> Tensor:
     """Returns whether a regular expression matches the whole string.
 
     >>> import gradtape as tf

@@ -13,6 +13,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
+from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
@@ -32,7 +33,7 @@ _WRONG = "\udcff"  # marks invalid bytes: a lone surrogate, which no encoding pr
 
 
 def unicode_decode(
-    input: Any,
+    input: StringLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -52,7 +53,7 @@ def unicode_decode(
 
 
 def unicode_decode_with_offsets(
-    input: Any,
+    input: StringLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -71,8 +72,9 @@ def unicode_decode_with_offsets(
 
 
 def unicode_split(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Any:
+    input: StringLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> Any:  # fmt: skip
     """Splits strings into characters.
 
     >>> import gradtape as tf
@@ -84,8 +86,9 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> tuple[Any, Any]:
+    input: StringLike, input_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """Splits strings into characters; also returns their byte offsets.
 
     >>> import gradtape as tf
@@ -104,8 +107,9 @@ def unicode_split_with_offsets(
 
 
 def unicode_encode(
-    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Any:
+    input: StringLike, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    name: str | None = None,
+) -> Any:  # fmt: skip
     """Encodes the code points along the last axis to strings.
 
     >>> import gradtape as tf
@@ -150,7 +154,7 @@ def _along_last(array: Any, write: Callable[[list[int]], bytes]) -> Any:
 
 
 def unicode_transcode(
-    input: Any,
+    input: StringLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -169,7 +173,7 @@ def unicode_transcode(
     return ops.map_text(text_tensor(input), function=each(lambda text: write([point for point, _ in read(text)])))
 
 
-def unicode_script(input: Any, name: str | None = None) -> Tensor:
+def unicode_script(input: StringLike, name: str | None = None) -> Tensor:
     """Returns the script numbers of code points, as in ICU; -1 for invalid code points.
 
     >>> import gradtape as tf

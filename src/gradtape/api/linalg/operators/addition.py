@@ -18,8 +18,9 @@ _TRIANGLES = (*_DIAGONALS, LinearOperatorLowerTriangular)
 
 
 def add_operators(
-    operators: Sequence[LinearOperator], operator_name: str | None = None, addition_tiers: Any = None, name: Any = None
-) -> list[LinearOperator]:
+    operators: Sequence[LinearOperator], operator_name: str | None = None, addition_tiers: Any = None,
+    name: str | None = None,
+) -> list[LinearOperator]:  # fmt: skip
     """Adds the operators into as few as possible: always one."""
     found = list(operators)
     if not found:

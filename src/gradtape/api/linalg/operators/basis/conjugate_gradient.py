@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .....api.linalg.operators.basis.base import LinearOperator
 from .....core.tensor import Tensor
 from .....engine.run.convert import to_tensor
 from .....engine.run.namespace import ops
@@ -29,7 +30,7 @@ class CGState(NamedTuple):
 
 
 def conjugate_gradient(
-    operator: Any,
+    operator: LinearOperator,
     rhs: Any,
     preconditioner: Any = None,
     x: Any = None,
