@@ -14,6 +14,7 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 import warnings as _warnings
+from importlib.util import find_spec as _find_spec
 from typing import Any as _Any
 
 # OpenBLAS's threads wait busily for the next product, by default for so long that they take the cores away from what is
@@ -23,10 +24,12 @@ _os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 from . import autograph as autograph
 from . import state as _state
-from .api.names import NAMES as _NAMES
+from .api.namespace import KERAS as _KERAS
+from .api.namespace import OWN as _OWN
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
+from .api.namespace import star_names as _star_names
 from .api.tape import GradientTape as GradientTape
 from .api.tape_arguments import UnconnectedGradients as UnconnectedGradients
 from .core.shapes import TensorShape as TensorShape
@@ -51,11 +54,13 @@ _gpu.use_if_there()
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "__all__":
+        return _star_names()
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("extend", "inspect"):
+    if name in _OWN:
         return _importlib.import_module(f"gradtape.{name}")
-    if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
+    if name in _KERAS:
         try:
             keras = _importlib.import_module("gradtape.keras")
         except ImportError as error:  # for `hasattr`, and other callers that probe for a name
@@ -67,7 +72,9 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(path for path in _NAMES if "." not in path)})
+    """Returns TensorFlow's names and gradtape's own, without the packages that implement them."""
+    keras = _KERAS if _find_spec("keras") else ()
+    return sorted({*_star_names(), *keras, *(name for name in globals() if name.startswith("__"))})
 
 
 for _space in _spaces():

@@ -83,6 +83,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def check_op(op: Op) -> None:
     """Runs every check an op gets on all its samples; AssertionError says what does not hold.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
+import inspect
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,8 @@ from .v1_names import DIFFERENT
 from .v1_renamed import RENAMED
 
 V1 = "compat.v1."  # TensorFlow 1, as far as it is implemented
+OWN = ("extend", "inspect")  # modules that TensorFlow does not have
+KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarded to Keras
 
 
 def spaces() -> list[str]:
@@ -42,6 +45,7 @@ def resolve(path: str) -> Any:
     return getattr(importlib.import_module(f"gradtape.{module}"), attribute)
 
 
+@cache
 def _absence(path: str) -> str:
     """Returns the message for a name that gradtape does not have, depending on whether TensorFlow has it."""
     if path in absent_names():
@@ -49,25 +53,63 @@ def _absence(path: str) -> str:
             f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists the missing "
             "names of a program"
         )
+    near = _suggestion(path)
     space = path.rpartition(".")[0]
-    known = [name for name in (*NAMES, *absent_names()) if name.rpartition(".")[0] == space]
-    near = difflib.get_close_matches(path, known, n=1, cutoff=0.75)
-    hint = f"Did you mean tf.{near[0]}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"
+    hint = f"Did you mean tf.{near}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"
     if path.startswith(("compat.", "raw_ops.")):  # the list of TensorFlow's names does not cover these
         return f"tf.{path} is not in gradtape. {hint}"
     return f"tf.{path} is not in gradtape: there is no such name in TensorFlow either. {hint}"
+
+
+def _suggestion(path: str) -> str | None:
+    """Returns the public name nearest to `path`, or None; for a name of `compat.v1`, one of TensorFlow 1."""
+    from .suggestions import nearest  # here: for errors only
+
+    if path.startswith(V1):
+        near = nearest(path.removeprefix(V1), {name.removeprefix(V1) for name in _v1_paths()})
+        return f"{V1}{near}" if near else None
+    space = path.rpartition(".")[0]
+    absent = {name for name in absent_names() if name.rpartition(".")[0] == space}  # in another one they are of no use
+    return nearest(path, {*NAMES, *spaces(), *OWN, *KERAS} | absent)
+
+
+def _v1_paths() -> list[str]:
+    """Returns the names of `compat.v1`, with those that it shares with TensorFlow 2."""
+    own = [*NAMES, *spaces()]
+    shared = [f"{V1}{path}" for path in (*own, *RENAMED) if path not in DIFFERENT and not path.startswith("compat")]
+    return [*(path for path in own if path.startswith(V1)), *shared]
+
+
+def summary(value: object) -> str:
+    """Returns the first sentence of an object's docstring; an empty string for a value without one."""
+    if not (callable(value) or isinstance(value, ModuleType)):
+        return ""
+    text = (inspect.getdoc(value) or "").partition("\n\n")[0]
+    return " ".join(text.split())
 
 
 class Namespace(ModuleType):
     """A TensorFlow namespace, such as `gradtape.math`; the empty name is TensorFlow's root."""
 
     def __init__(self, space: str) -> None:
-        super().__init__(f"gradtape.{space}", f"TensorFlow's `tf.{space}`.")
+        super().__init__(f"gradtape.{space}")
         self._space = space
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What `help` and IPython's `?` show: the names of the namespace with a line about each."""
+        names = dir(self)
+        width = min(24, max(map(len, names), default=0))
+        lines = (f"{name:<{width}}  {self._summary(name)}".rstrip() for name in names)
+        return "\n".join([f"TensorFlow's `tf.{self._space}`.", "", *lines])
+
+    def _summary(self, name: str) -> str:
+        value = getattr(self, name)
+        return f"The namespace `tf.{self._space}.{name}`." if isinstance(value, Namespace) else summary(value)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # for `from tensorflow.experimental.numpy import *`
-            return [each for each in dir(self) if not each.startswith("_")]
+            return dir(self)
         if name.startswith("__"):
             raise AttributeError(name)
         path = f"{self._space}.{name}".lstrip(".")
@@ -78,11 +120,15 @@ class Namespace(ModuleType):
 
     def __dir__(self) -> list[str]:
         prefix = f"{self._space}.".lstrip(".")
-        own = [*NAMES, *spaces()]
-        if prefix.startswith(V1):
-            own += [f"{V1}{path}" for path in (*own, *RENAMED) if path not in DIFFERENT]
-        names = {path.removeprefix(prefix) for path in own if path.startswith(prefix)}
-        return sorted(name for name in names if "." not in name)
+        paths = _v1_paths() if prefix.startswith(V1) else [*NAMES, *spaces()]
+        names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
+        names |= vars(self).keys()  # of `compat`: `v2`, which is the root
+        return sorted(name for name in names if "." not in name and not name.startswith("_"))
 
 
 root = Namespace("")
+
+
+def star_names() -> list[str]:
+    """Returns the names that `from gradtape import *` imports: not Keras' names, which would import Keras."""
+    return sorted({*dir(root), *OWN})

@@ -98,7 +98,7 @@ def become_tensorflow(module: Any) -> None:
         if private.is_private(f"{NAME}.{name}"):
             return importlib.import_module(f"{NAME}.{name}")
         if name == "__all__":  # for `from tensorflow import *`
-            return [each for each in dir(gradtape) if not each.startswith("_")]
+            return gradtape.api.namespace.star_names()
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
         value = getattr(gradtape, name)

@@ -69,3 +69,7 @@ def __getattr__(name: str) -> Any:
     if name in ("LoadedTape", "load_tape"):
         return getattr(importlib.import_module("gradtape.api.debug.recordings"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
