@@ -1,5 +1,7 @@
 """Elementwise functions beyond the recorded comparison: NumPy operands, dtypes, accuracy, messages."""
 
+import ast
+import inspect
 import operator
 import os
 import random
@@ -13,11 +15,11 @@ from fuzz import range_ends, range_ends_composites
 
 import gradtape as tf
 from gradtape.backends.tuning import LARGE
-from gradtape.core import dtypes
+from gradtape.core import dtypes, type_hints
+from gradtape.core.operators import BINARY, REFLECTED, UNARY
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import ops, raw
-from gradtape.ops.operators import BINARY, REFLECTED, UNARY
 
 
 def test_numpy_on_the_left_keeps_the_gradient():
@@ -72,9 +74,18 @@ def test_a_numpy_function_of_a_tensor_is_an_array():
     assert isinstance(np.square(x), np.ndarray)
 
 
-@pytest.mark.parametrize("name", [*UNARY, *BINARY, *REFLECTED])
+METHODS = [*(row.method for row in UNARY + BINARY), *(row.reflected for row in REFLECTED)]
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_tensors_have_the_operators(name):
     assert callable(getattr(Tensor, name))
+
+
+def test_type_checkers_know_the_operators():
+    tree = ast.parse(inspect.getsource(type_hints))
+    (declared,) = (c for c in ast.walk(tree) if isinstance(c, ast.ClassDef) and c.name == "TensorOperators")
+    assert {f.name for f in declared.body if isinstance(f, ast.FunctionDef)} == {*METHODS, "__getitem__"}
 
 
 @pytest.mark.parametrize("f", [operator.add, operator.mul, operator.truediv, operator.pow, operator.mod])

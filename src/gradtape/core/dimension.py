@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .operators import ARITHMETIC, EQUALITIES, ORDERINGS
+
 
 class Dimension:
     """One size of a shape; `value` is None where the size is unknown.
@@ -63,10 +65,7 @@ class Dimension:
         return Dimension(other) if self.value is None else self
 
 
-def _of_sizes(name: str, reflected: bool = False) -> Callable[[Dimension, Any], Any]:
-    function = getattr(operator, name)
-    compares = name in ("eq", "ne", "lt", "le", "gt", "ge")
-
+def _of_sizes(function: Callable[..., Any], compares: bool = False, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Dimension, other: object) -> Any:
         try:
             sizes = self.value, Dimension(other).value
@@ -80,7 +79,9 @@ def _of_sizes(name: str, reflected: bool = False) -> Callable[[Dimension, Any], 
     return method
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "floordiv", "mod"):
-    setattr(Dimension, f"__{_name}__", _of_sizes(_name))
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
-    setattr(Dimension, f"__r{_name}__", _of_sizes(_name, reflected=True))
+for _row in ORDERINGS + EQUALITIES:
+    setattr(Dimension, _row.method, _of_sizes(_row.function, compares=True))
+for _row in ARITHMETIC:
+    if _row.name in ("add", "sub", "mul", "floordiv", "mod"):
+        setattr(Dimension, _row.method, _of_sizes(_row.function))
+        setattr(Dimension, _row.reflected, _of_sizes(_row.function, reflected=True))

@@ -9,11 +9,13 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import FLOAT
 from ..core.errors import InvalidArgumentError
+from ..core.operators import ARITHMETIC, BINARY, EQUALITIES, ORDERINGS, REFLECTED, UNARY, Operator
 from ..core.tensor import Tensor, wrap
+from ..engine.registry.op import registry
 from .arrays import slicing
-from .elementwise import arithmetic, bits, logic
-from .elementwise.arithmetic import pow_, power
-from .linalg import contraction
+from .elementwise import bits, logic  # noqa: F401  define the ops
+from .elementwise.arithmetic import power
+from .linalg import contraction  # noqa: F401
 
 
 def _by_kind(on_bools: Any, on_integers: Any) -> Any:
@@ -42,30 +44,11 @@ def _compared(op: Any, when_different: bool) -> Any:
     return call
 
 
-_BINARY = {
-    "add": arithmetic.add.call, "sub": arithmetic.sub.call, "mul": arithmetic.mul.call,
-    "truediv": arithmetic.div.call, "floordiv": arithmetic.floordiv.call, "mod": arithmetic.mod.call,
-    "pow": power, "matmul": contraction.matmul.call, "and": _by_kind(logic.logical_and, bits.bitwise_and),
-    "or": _by_kind(logic.logical_or, bits.bitwise_or), "xor": _by_kind(logic.logical_xor, bits.bitwise_xor),
-}  # fmt: skip
-_COMPARISONS = {
-    "lt": logic.less.call, "le": logic.less_equal.call, "gt": logic.greater.call, "ge": logic.greater_equal.call,
-    "eq": _compared(logic.equal, False), "ne": _compared(logic.not_equal, True),
-}  # fmt: skip
-_UNARY = {
-    "neg": arithmetic.neg.call, "abs": arithmetic.absolute.call, "invert": _by_kind(logic.logical_not, bits.invert)
-}  # fmt: skip
-
-# The names of the operators, for classes that behave like a tensor: unary, binary, and reflected binary.
-UNARY = tuple(f"__{name}__" for name in _UNARY)
-BINARY = tuple(f"__{name}__" for name in (*_BINARY, *_COMPARISONS))
-REFLECTED = tuple(f"__r{name}__" for name in _BINARY)
-
-
-_ANSWERED = {
-    "add": arithmetic.add, "sub": arithmetic.sub, "mul": arithmetic.mul, "truediv": arithmetic.div,
-    "floordiv": arithmetic.floordiv, "mod": arithmetic.mod, "pow": pow_, "matmul": contraction.matmul,
-}  # fmt: skip
+def _method(row: Operator) -> Any:
+    """Returns the method of a tensor: the op itself where it is called as it is."""
+    if row.bool_op:
+        return _by_kind(registry[row.bool_op], registry[row.op])
+    return power if row.op == "pow" else registry[row.op].call
 
 
 def _reflected(call: Any) -> Any:
@@ -81,12 +64,16 @@ def _commuted(call: Any) -> Any:
     return answer
 
 
-for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
-    setattr(Tensor, f"__{_name}__", _call)
-for _name, _call in _BINARY.items():
-    setattr(Tensor, f"__r{_name}__", (_commuted if _name in ("add", "mul") else _reflected)(_call))
-for _name, _op in _ANSWERED.items():
-    _op.reflected = f"__r{_name}__"
+for _row in UNARY + REFLECTED + ORDERINGS:
+    setattr(Tensor, _row.method, _method(_row))
+for _row in EQUALITIES:
+    setattr(Tensor, _row.method, _compared(registry[_row.op], _row.name == "ne"))
+for _row in REFLECTED:
+    setattr(Tensor, _row.reflected, (_commuted if _row.name in ("add", "mul") else _reflected)(_method(_row)))
+for _row in ARITHMETIC:
+    registry[_row.op].reflected = _row.reflected
 Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign,assignment]
 Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]
-Tensor.OVERLOADABLE_OPERATORS = frozenset({*UNARY, *BINARY, *REFLECTED, "__getitem__"})
+Tensor.OVERLOADABLE_OPERATORS = frozenset(
+    {*(row.method for row in UNARY + BINARY), *(row.reflected for row in REFLECTED), "__getitem__"}
+)

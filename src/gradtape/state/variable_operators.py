@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import NoReturn
+
+from ..core.operators import BINARY, REFLECTED, UNARY
 
 
 def attach(kind: type[object]) -> None:
     """Define the operators of `Tensor` on a variable class, applied to its value."""
-    arithmetic = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-    for name in (*arithmetic, "lt", "le", "gt", "ge", "eq", "ne"):
-        function = getattr(operator, f"__{name}__")
-        setattr(kind, f"__{name}__", lambda self, other, f=function: f(self._as_tensor(), other))
-        if name in arithmetic:
-            setattr(kind, f"__r{name}__", lambda self, other, f=function: f(other, self._as_tensor()))
-    for name in ("neg", "abs", "invert"):
-        function = getattr(operator, name)
-        setattr(kind, f"__{name}__", lambda self, f=function: f(self._as_tensor()))
+    for row in BINARY:
+        setattr(kind, row.method, lambda self, other, f=row.function: f(self._as_tensor(), other))
+    for row in REFLECTED:
+        setattr(kind, row.reflected, lambda self, other, f=row.function: f(other, self._as_tensor()))
+    for row in UNARY:
+        setattr(kind, row.method, lambda self, f=row.function: f(self._as_tensor()))
     for name, sign, instead in (
         ("add", "+", "variable.assign_add(value)"), ("sub", "-", "variable.assign_sub(value)"),
         ("mul", "*", "variable.assign(variable * value)"), ("truediv", "/", "variable.assign(variable / value)"),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.operators import BINARY
 from ...core.tensor import Tensor, is_tensor_like
 from ...ops.arrays import slicing
 from ..namespace import resolve
@@ -27,10 +28,6 @@ from .statistics import amax, amin
 NAMESPACES = ("experimental.numpy",)
 __all__ = ["experimental_enable_numpy_behavior"]
 
-_PROMOTING = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "eq", "ne", "lt", "le",
-    "gt", "ge",
-)  # fmt: skip
 _MODES = ("off", "legacy", "safe", "all")
 
 
@@ -60,8 +57,8 @@ def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conve
     promotion.float32_preferred = bool(prefer_float32)
     for name, member in {**_METHODS, "__getitem__": getitem}.items():
         setattr(Tensor, name, member)
-    for name in _PROMOTING if dtype_conversion_mode == "legacy" else ():
-        for spelling in (f"__{name}__", f"__r{name}__"):
+    for row in BINARY if dtype_conversion_mode == "legacy" else ():
+        for spelling in (row.method, row.reflected):
             own = getattr(Tensor, spelling, None)
             if own is not None and not hasattr(own, "before_promotion"):
                 setattr(Tensor, spelling, _promoting(own))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core import nest
 from ...core.dtypes import DType
+from ...core.operators import ARITHMETIC, BINARY
 from ...core.tensor import Tensor, is_tensor_like
 from ...graph.trace.closures import is_external
 from ...state.variable import Variable
@@ -32,16 +33,7 @@ _MISSING = object()
 _VALUES: tuple[Any, ...] = (Tensor, Variable)
 
 # The ufuncs of Python's operators: an array takes the tensor's dtype, as in `array * tensor`.
-_OPERATORS = {
-    np.add, np.subtract, np.multiply, np.divide, np.floor_divide, np.remainder, np.power, np.matmul,
-    np.bitwise_and, np.bitwise_or, np.bitwise_xor,
-    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-}  # fmt: skip
-
-_SIGNS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-}  # fmt: skip
+_OPERATORS = {row.ufunc for row in BINARY}
 
 # Functions with the same meaning but another name in TensorFlow.
 _OTHER_NAMES = {
@@ -112,9 +104,9 @@ def _members(values: Any) -> dict[str, Any]:
     """Returns the members to add to tensors or variables; a variable keeps its own, as its slices are assignable."""
     found = {"__array_ufunc__": _ufunc, "__array_function__": _function, "__array__": _array_of(values.__array__)}
     found |= {name: _number_of(getattr(values, name)) for name in ("__float__", "__complex__")}
-    for sign, ufunc in _SIGNS.items():
-        found[f"__{sign}__"] = _operator(getattr(values, f"__{sign}__"), ufunc, reflected=False)
-        found[f"__r{sign}__"] = _operator(getattr(values, f"__r{sign}__"), ufunc, reflected=True)
+    for row in ARITHMETIC:
+        found[row.method] = _operator(getattr(values, row.method), row.ufunc, reflected=False)
+        found[row.reflected] = _operator(getattr(values, row.reflected), row.ufunc, reflected=True)
     if values is Tensor:
         found["__getitem__"] = _indexing(values.__getitem__)
     return found | {name: member for name, member in MEMBERS.items() if values is Tensor or name not in vars(values)}

@@ -14,6 +14,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
+from ...core.operators import ARITHMETIC, EQUALITIES, ORDERINGS
 from ...core.tensor import Tensor
 from ...engine.registry import public_names
 from ...engine.run.namespace import ops
@@ -24,11 +25,7 @@ Where = LineReference | Line | None
 _LONGEST = 60  # characters quoted of an expression
 _FEW = 2  # names that are listed in full
 
-_OPERATORS = {
-    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div, "matmul": ast.MatMult, "pow": ast.Pow,
-    "floordiv": ast.FloorDiv, "floormod": ast.Mod, "greater": ast.Gt, "greater_equal": ast.GtE, "less": ast.Lt,
-    "less_equal": ast.LtE, "equal": ast.Eq, "not_equal": ast.NotEq,
-}  # fmt: skip
+_OPERATORS = {row.op: row.syntax for row in ARITHMETIC + ORDERINGS + EQUALITIES}
 
 
 def phrase(op: Any, where: Where, short: bool = False) -> str:
