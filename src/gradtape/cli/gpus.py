@@ -18,6 +18,7 @@ from typing import Any
 import gradtape
 
 from ..core import devices
+from ..core.device_kinds import Device
 
 _SECONDS = 90  # time limit for querying a library
 
@@ -86,7 +87,7 @@ def _told(ask: Callable[..., str], *args: Any) -> str:
         return f"could not be queried: {type(error).__name__}: {error}"
 
 
-def _about(device: devices.Device) -> str:
+def _about(device: Device) -> str:
     if device.kind == "CPU":
         return "NumPy"
     gpu = gradtape.config.list_physical_devices("GPU")[device.physical]

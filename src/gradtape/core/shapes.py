@@ -219,8 +219,8 @@ class _UnknownRank(TensorShape):
 
     __slots__ = ()
 
-    rank = None  # type: ignore[assignment]
-    dims = None  # type: ignore[assignment]
+    rank = None
+    dims = None
 
     def as_list(self) -> list[int | None]:
         raise ValueError("as_list() is not defined on an unknown TensorShape.")

@@ -11,6 +11,7 @@ from numpy import array as new_array
 from numpy import ndarray
 
 from . import devices, dtypes
+from .device_kinds import Device
 from .dtypes import DType
 from .shapes import TensorShape
 
@@ -110,7 +111,7 @@ class Tensor(TensorOperators):
     dtype: DType
     tape_id: object
     tracer: Any
-    placement: devices.Device = devices.HOST  # a class attribute: only a tensor on another device has its own
+    placement: Device = devices.HOST  # a class attribute: only a tensor on another device has its own
 
     OVERLOADABLE_OPERATORS: frozenset[str]  # attached by `gradtape.ops.operators`
 
@@ -322,7 +323,7 @@ class Tensor(TensorOperators):
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar("round"), ndigits) if ndigits is not None else round(self._scalar("round"))
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     def __copy__(self) -> Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import devices, nest
 from ..core.composites import CompositeTensor
+from ..core.device_kinds import Device
 from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
 from ..core.tensor import Tensor, wrap
 from ..datasets.iterators import Iterator as DatasetIterator
@@ -481,7 +482,7 @@ def _without_rows(leaf: Any) -> Any:
     return _slice(leaf, 0, 0) if _has_rows(leaf) else leaf
 
 
-def _at(device: devices.Device, leaf: Any) -> Any:
+def _at(device: Device, leaf: Any) -> Any:
     """Returns the leaf on `device`. Logical CPU devices share memory, so nothing is copied."""
     if type(leaf) is not Tensor or device.kind != devices.HOST.kind:
         return leaf

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DType
-from ..state.storage import HostArray, HostStorage, XlaArray
+from ..state.storage import HostArray, Storage, XlaArray
 from ..state.variable import Variable
 from .context import place
 
@@ -39,7 +39,7 @@ class Shard:
         return bool(self.of.is_deleted())
 
 
-class ComponentStorage(HostStorage):
+class ComponentStorage(Storage):
     """One replica's component of a distributed variable: an array of its own, or a `Shard` of a program's result."""
 
     def __init__(self, array: HostArray, dtype: DType, strategy: Any, replica: int) -> None:
@@ -53,7 +53,7 @@ class ComponentStorage(HostStorage):
         return super().xla(put)
 
 
-class PlaceholderStorage(HostStorage):
+class PlaceholderStorage(Storage):
     """Represents each replica's component of a sync-on-read variable while an SPMD program is traced."""
 
     def __init__(self, whole: SyncOnReadVariable) -> None:
@@ -69,7 +69,7 @@ class PlaceholderStorage(HostStorage):
         return whole.dims
 
 
-class PerReplicaStorage(HostStorage):
+class PerReplicaStorage(Storage):
     """A value per replica, in the storages of component variables; the host value is the aggregate over replicas.
 
     The array of this storage is the single value of an export to a SavedModel.
@@ -94,7 +94,7 @@ class PerReplicaStorage(HostStorage):
         return array
 
 
-class MirroredStorage(HostStorage):
+class MirroredStorage(Storage):
     """One value for all replicas until they diverge, then a copy per replica: this one's is that of the first."""
 
     def __init__(self, array: HostArray, dtype: DType) -> None:

@@ -13,41 +13,34 @@ from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_devi
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
 from .rows import Combine, Rows
-from .storage import HostArray, Layout, XlaArray, is_exclusive, storages, updating
+from .storage import HostArray, Storage, XlaArray, is_exclusive, storages, updating
 
 if TYPE_CHECKING:
     from .variable import Variable
 
 
-class DeviceStorage:
+class DeviceStorage(Storage):
     """The value is a `DeviceTensor`, the last one that was read.
 
     An XLA program leaves the value in `buffer`, its own memory, which it may overwrite in its next run. After a read,
     `last` is a view of that memory, and the next run gets a copy.
     """
 
-    __slots__ = ("buffer", "dtype", "last", "module")
+    __slots__ = ("module",)
 
     array: HostArray | None = None
-    layout: Layout | None = None
     tensor_class: type[Tensor] = DeviceTensor
-    buffer: Any
     last: DeviceTensor | None
     module: ArrayModule
 
     def __init__(self, value: DeviceTensor) -> None:
-        self.dtype, self.module = value.dtype, value.module
-        self._hold(value.buffer)
+        self.dtype = value.dtype
+        self.put(value)
 
     def _hold(self, array: object) -> DeviceTensor:
         """Make an array of the device the value and return it as a tensor."""
         self.last, self.buffer = on_device(self.module, array, self.dtype), None
         return self.last
-
-    @property
-    def device(self) -> str:
-        """The name of the device, in TensorFlow's spelling."""
-        return self.module.device
 
     def snapshot(self) -> DeviceTensor:
         """Return the value without waiting for other threads, unless they update it or XLA holds it."""
@@ -105,7 +98,7 @@ class DeviceStorage:
     def put(self, new: Tensor) -> None:
         """Make a tensor on the device the value."""
         assert isinstance(new, DeviceTensor)
-        self.module = new.module
+        self.module, self.device = new.module, new.module.device
         self._hold(new.buffer)
 
     def take(self, array: object) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backends.arrays import ArrayModule
 from ..core import devices
-from ..core.devices import Device
+from ..core.device_kinds import Device
 
 
 def use_if_there() -> None:

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core import devices, errors
 from ..core.dtypes import DType
-from .storage import HostArray, HostStorage, Layout, XlaArray, updating
+from .storage import HostArray, Layout, Storage, XlaArray, updating
 from .variable import Variable
 
 
-class ShardedStorage(HostStorage):
+class ShardedStorage(Storage):
     """The value is `buffer`, a sharded array; `array` is the gathered value, kept until the next update."""
 
     __slots__ = ("layout",)

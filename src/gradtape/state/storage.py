@@ -50,86 +50,20 @@ class Layout(NamedTuple):
     batch_axis: str | None = None
 
 
-class Storage(Protocol):
-    """What a `Variable` requires of the place of its value. Callers of a method that writes hold `updating`."""
+class Storage:
+    """The place of a variable's value: here the host; subclasses keep it elsewhere. Writers hold `updating`.
 
-    tensor_class: type[Tensor]  # the class of the tensors that are read
-
-    @property
-    def last(self) -> Tensor | None:
-        """The last tensor that was read, if it still is the value; None while the value is being updated."""
-
-    @property
-    def array(self) -> HostArray | None:
-        """The value on the host, if it is there."""
-
-    @property
-    def device(self) -> str:
-        """The name of the device, in TensorFlow's spelling."""
-
-    @property
-    def module(self) -> ArrayModule | None:
-        """The array library of a device other than the host."""
-
-    @property
-    def layout(self) -> Layout | None:
-        """The layout of a value that is sharded over a mesh."""
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The shape of the value."""
-
-    def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
-        """Return the value with tracers for the active recorder, where `last` does not have them."""
-
-    def snapshot(self) -> Tensor:
-        """Return the value without tracers, wherever it is."""
-
-    def holds(self, array: object) -> bool:
-        """Whether the value still is the array that was read."""
-
-    def host(self) -> HostArray:
-        """Return the value as a host array once no other thread is updating it."""
-
-    def latest(self) -> HostArray | XlaArray:
-        """Return the array of the value wherever it is, without waiting for its computation."""
-
-    def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value.
-
-        The array may be deleted if a run failed after its buffer was donated.
-        """
-
-    def received(self, new: Tensor) -> Tensor:
-        """Move a tensor of another class to this storage, with its tracers."""
-
-    def put(self, new: Tensor) -> None:
-        """Make a tensor of `tensor_class` the value."""
-
-    def take(self, array: HostArray) -> None:
-        """Make an array of the right shape and dtype the value."""
-
-    def take_xla(self, array: XlaArray) -> None:
-        """Make an array of XLA the value; it is fetched to the host on demand."""
-
-    def accumulate(self, ufunc: np.ufunc, delta: object, name: str) -> bool:
-        """Combine the value of the variable `name` with `delta`, in place if possible; False if this takes ops."""
-
-    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
-        """Update rows given as host arrays; False if this takes ops."""
-
-
-class HostStorage:
-    """The value is a NumPy array, or is left in XLA's `buffer` by a program until it is read on the host."""
+    The value is a NumPy array, or is left in XLA's `buffer` by a program until it is read on the host.
+    """
 
     __slots__ = ("array", "buffer", "device", "dtype", "last")
 
-    tensor_class: type[Tensor] = Tensor
-    module: ArrayModule | None = None
-    layout: Layout | None = None
-    array: HostArray | None
+    tensor_class: type[Tensor] = Tensor  # of the tensors that are read
+    module: ArrayModule | None = None  # the array library of a device other than the host
+    layout: Layout | None = None  # of a value that is sharded over a mesh
+    array: HostArray | None  # the value on the host, if it is there
     buffer: Any  # the value in XLA's memory; None if there is no copy
-    last: Tensor | None
+    last: Tensor | None  # the last tensor that was read, if it still is the value; None while it is being updated
 
     def __init__(self, array: HostArray, dtype: DType, device: str = devices.HOST.name) -> None:
         self.array, self.dtype, self.device = array, dtype, device
@@ -142,7 +76,7 @@ class HostStorage:
         return (self.latest() if array is None else array).shape
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
-        """Return the value with tracers for the active recorder."""
+        """Return the value with tracers for the active recorder, where `last` does not have them."""
         trace = thread.trace
         if trace is not None:
             return trace.read(variable)
@@ -183,18 +117,21 @@ class HostStorage:
         return array
 
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value."""
+        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value.
+
+        The array may be deleted if a run failed after its buffer was donated.
+        """
         array, buffer = self.array, self.buffer
         if array is not None and (buffer is None or buffer.is_deleted()):
             buffer = self.buffer = put(array)
         return buffer
 
     def received(self, new: Tensor) -> Tensor:
-        """Copy a tensor to the host."""
+        """Move a tensor of another class to this storage, with its tracers."""
         return new.cpu()
 
     def put(self, new: Tensor) -> None:
-        """Make a host tensor the value."""
+        """Make a tensor of `tensor_class` the value."""
         self.take(new.array)
 
     def take(self, array: HostArray) -> None:
@@ -208,7 +145,10 @@ class HostStorage:
         self.last = self.array = None
 
     def accumulate(self, ufunc: np.ufunc, delta: object, name: str) -> bool:
-        """Combine the value with a host tensor; a large value is updated in place if no other reference exists."""
+        """Combine the value of the variable `name` with `delta`; return False if this takes ops.
+
+        A large value is updated in place if no other reference to it exists.
+        """
         if type(delta) is not Tensor or delta.dtype is not self.dtype:
             return False
         other = delta.array
@@ -222,7 +162,10 @@ class HostStorage:
         return True
 
     def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
-        """Update these rows: in place if no other reference to the array exists, else in a copy."""
+        """Update rows given as host arrays; return False if this takes ops.
+
+        The update is in place if no other reference to the array exists, else in a copy.
+        """
         if not self.write(write, at, values, combine):
             array = np.array(self.host(), order="C")
             write(array, at, values, combine)
@@ -290,10 +233,10 @@ def take_all(
         raise
 
 
-def host_storage(value: Tensor) -> HostStorage:
+def host_storage(value: Tensor) -> Storage:
     """Store a tensor of any class on the host."""
     device = devices.default_device() if devices.here.elsewhere and type(value) is Tensor else devices.HOST
-    return HostStorage(value.array, value.dtype, device.name)
+    return Storage(value.array, value.dtype, device.name)
 
 
 storages: dict[type[Tensor], Callable[[Any], Storage]] = {}  # by class of the tensors that are not stored on the host

@@ -26,7 +26,7 @@ from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
-from .storage import HostStorage, Storage, host_storage, storage_of
+from .storage import Storage, host_storage, storage_of
 from .variable_operators import attach
 from .variable_updates import Updates
 
@@ -370,7 +370,7 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
         if device is None:
             self._storage = storage_of(placed(wrap(array, self.dtype)))
         else:
-            self._storage = HostStorage(array, self.dtype, device)
+            self._storage = Storage(array, self.dtype, device)
 
     def __repr__(self) -> str:
         if thread.trace is not None:

@@ -15,10 +15,11 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices
+from ...state.ragged.constructors import rows_of
 from ...state.ragged.elementwise import broadcast, same_splits_dtype
 from ...state.ragged.indexing import end_to_end, take
 from ...state.ragged.partition import cut_at
-from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
+from ...state.ragged.tensor import RaggedTensor, axis_of
 from ..arrays import casting, shaping
 from ..arrays import concat as joining
 from ..math import comparison

@@ -16,10 +16,11 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices
+from ...state.ragged.constructors import rows_of
 from ...state.ragged.elementwise import same_splits_dtype
 from ...state.ragged.indexing import take
 from ...state.ragged.partition import RowPartition, cut_at
-from ...state.ragged.tensor import RaggedTensor, rows_of
+from ...state.ragged.tensor import RaggedTensor
 from ..arrays import conversion
 from ..arrays.indexing import boolean_mask as dense_mask
 from . import arrays

@@ -12,10 +12,11 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices as arithmetic
+from ...state.ragged.constructors import rows_of
 from ...state.ragged.elementwise import on_flat_values, same_splits_dtype
 from ...state.ragged.indexing import take
 from ...state.ragged.partition import cut_at
-from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
+from ...state.ragged.tensor import RaggedTensor, axis_of
 from ..arrays import indexing
 from .arrays import expand_dims, tile, values_of
 

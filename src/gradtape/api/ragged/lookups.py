@@ -8,7 +8,8 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ...state.ragged import indices
-from ...state.ragged.tensor import RaggedTensor, rows_of
+from ...state.ragged.constructors import rows_of
+from ...state.ragged.tensor import RaggedTensor
 from ..arrays import concat as joining
 from . import arrays
 

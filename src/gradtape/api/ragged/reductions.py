@@ -11,8 +11,9 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices
+from ...state.ragged.constructors import rows_of
 from ...state.ragged.partition import cut_at
-from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
+from ...state.ragged.tensor import RaggedTensor, axis_of
 from ..math import comparison, segments
 from ..math import reductions as dense
 from . import arrays

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import devices as machine
-from ...core.devices import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
+from ...core.device_kinds import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 from ...core.numerics import numerics
 
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")

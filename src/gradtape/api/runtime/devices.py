@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...core.device_kinds import LogicalDevice
 from ...core.device_spec import DeviceSpec
-from ...core.devices import LogicalDevice, device_scope
+from ...core.devices import device_scope
 from ...engine.registry import placement  # noqa: F401  # sees to it that tensors know where they are
 
 NAMESPACES = ("",)

@@ -20,7 +20,7 @@ from numpy import asarray
 
 from ...backends.arrays import ArrayModule
 from ...core import devices, dtypes, errors
-from ...core.devices import Device
+from ...core.device_kinds import Device
 from ...core.dtypes import DType
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, when_placed, wrap

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import devices, nest
+from ...core.device_kinds import Device
 from ...core.devices import here
 from ...core.tensor import Tensor, place_made
 from ..run import modes
@@ -80,7 +81,7 @@ def _settle() -> None:
         modes.leave(MODE)
 
 
-def _put(y: Any, device: devices.Device) -> None:
+def _put(y: Any, device: Device) -> None:
     if type(y) is Tensor and device.kind == "CPU" and y.placement is not device:
         y.placement = device
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import errors
 from ...core.composites import CompositeTensor
-from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.verification import verify
@@ -17,7 +17,6 @@ class MadeOfRows(CompositeTensor):
     """The factory methods of `RaggedTensor`, which is `cls(values, row_partition, internal=True)`."""
 
     __slots__ = ("__weakref__", "_batch_sizes", "_row_partition", "_values")
-
     _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
     _row_partition: RowPartition
     _values: Any
@@ -28,15 +27,20 @@ class MadeOfRows(CompositeTensor):
         return self._row_partition.row_splits()
 
     @classmethod
-    def _from_row_partition(cls, values: Any, row_partition: RowPartition, validate: bool = True) -> Any:
+    def _from_row_partition(cls, values: object, row_partition: RowPartition, validate: bool = True) -> Any:
         """Partition the values into rows."""
         check_flag(validate)
-        values = _as_values(values, row_partition.dtype)
+        values = converted(values)
+        if isinstance(values, MadeOfRows) and values.row_splits.dtype is not row_partition.dtype:
+            raise ValueError(
+                "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as Argument "
+                f"`values`. ({row_partition.dtype!r} vs. {values.row_splits.dtype!r})."
+            )
         if isinstance(values, Tensor) and not values.dims:
             raise errors.InvalidArgumentError("slice index 0 of dimension 0 out of bounds: values must have rank >= 1")
         count = rows_of(values)
 
-        def test(splits: Any) -> None:
+        def test(splits: Sequence[int]) -> None:
             if splits[-1] != count:
                 raise errors.InvalidArgumentError(
                     "Arguments to _from_row_partition do not form a valid RaggedTensor\nCondition x == y did not hold."
@@ -49,81 +53,73 @@ class MadeOfRows(CompositeTensor):
         return cls(values, row_partition, internal=True)  # type: ignore[call-arg]
 
     @classmethod
+    def _in_rows(cls, make: Callable[..., RowPartition], values: object, *rows: object, validate: bool) -> Any:
+        """Partition the values into the rows that `make(*rows)` returns."""
+        values = converted(values)
+        hint = values.row_splits.dtype if isinstance(values, MadeOfRows) else None
+        return cls._from_row_partition(values, make(*rows, validate=validate, dtype_hint=hint), validate)
+
+    @classmethod
     def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
+        cls, values: object, value_rowids: object, nrows: object = None, name: str | None = None, validate: bool = True
     ) -> Any:
         """Group values with equal `value_rowids`, which must be non-decreasing, into rows."""
-        check_flag(validate)
         values = converted(values)
-        rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, dtype_hint=_partition_dtype(values))
-        if rows.count != rows_of(values):
-            raise ValueError(
-                f"Shapes ({rows_of(values)},) and ({rows.count},) are incompatible: every value needs a row number"
-            )
-        return cls._from_row_partition(values, rows, validate)
+
+        def make(*rows: Any, **options: Any) -> RowPartition:
+            partition = RowPartition.from_value_rowids(*rows, **options)
+            if partition.count != (count := rows_of(values)):
+                raise ValueError(
+                    f"Shapes ({count},) and ({partition.count},) are incompatible: every value needs a row number"
+                )
+            return partition
+
+        return cls._in_rows(make, values, value_rowids, nrows, validate=validate)
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+        cls, values: object, row_splits: object, name: str | None = None, validate: bool = True
     ) -> Any:
         """Create rows `values[row_splits[i]:row_splits[i + 1]]`."""
-        check_flag(validate)
-        values = converted(values)
-        rows = RowPartition.from_row_splits(row_splits, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
+        return cls._in_rows(RowPartition.from_row_splits, values, row_splits, validate=validate)
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+        cls, values: object, row_lengths: object, name: str | None = None, validate: bool = True
     ) -> Any:
         """Create rows of `row_lengths[i]` consecutive values."""
-        check_flag(validate)
-        values = converted(values)
-        rows = RowPartition.from_row_lengths(row_lengths, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
+        return cls._in_rows(RowPartition.from_row_lengths, values, row_lengths, validate=validate)
 
     @classmethod
     def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+        cls, values: object, row_starts: object, name: str | None = None, validate: bool = True
     ) -> Any:
         """Create rows that begin at `row_starts[i]`."""
-        check_flag(validate)
         values = converted(values)
-        hint = _partition_dtype(values)
-        rows = RowPartition.from_row_starts(row_starts, rows_of(values), validate, dtype_hint=hint)
-        return cls._from_row_partition(values, rows, validate)
+        return cls._in_rows(RowPartition.from_row_starts, values, row_starts, rows_of(values), validate=validate)
 
     @classmethod
     def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+        cls, values: object, row_limits: object, name: str | None = None, validate: bool = True
     ) -> Any:
         """Create rows that end before `row_limits[i]`."""
-        check_flag(validate)
-        values = converted(values)
-        rows = RowPartition.from_row_limits(row_limits, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
+        return cls._in_rows(RowPartition.from_row_limits, values, row_limits, validate=validate)
 
     @classmethod
     def from_uniform_row_length(
-        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
-    ) -> Any:
+        cls, values: object, uniform_row_length: object, nrows: object = None, validate: bool = True,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
         """Create rows of one length, which becomes part of the static shape."""
-        check_flag(validate)
         values = converted(values)
-        rows = RowPartition.from_uniform_row_length(
-            uniform_row_length, rows_of(values), nrows, validate, dtype_hint=_partition_dtype(values)
-        )
-        return cls._from_row_partition(values, rows, validate)
+        make = RowPartition.from_uniform_row_length
+        return cls._in_rows(make, values, uniform_row_length, rows_of(values), nrows, validate=validate)
 
     @classmethod
     def from_nested_value_rowids(
-        cls,
-        flat_values: Any,
-        nested_value_rowids: Any,
-        nested_nrows: Any = None,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Any:
+        cls, flat_values: object, nested_value_rowids: Sequence[object], nested_nrows: Sequence[object] | None = None,
+        name: str | None = None, validate: bool = True,
+    ) -> Any:  # fmt: skip
         """Apply `from_value_rowids` for several dimensions, outermost first."""
         check_flag(validate)
         _check_list(nested_value_rowids, "nested_value_rowids")
@@ -142,27 +138,17 @@ class MadeOfRows(CompositeTensor):
 
     @classmethod
     def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
+        cls, flat_values: object, nested_row_splits: Sequence[object], name: str | None = None, validate: bool = True
     ) -> Any:
         """Apply `from_row_splits` for several dimensions, outermost first."""
-        check_flag(validate)
-        _check_list(nested_row_splits, "nested_row_splits")
-        result = flat_values
-        for splits in reversed(nested_row_splits):
-            result = cls.from_row_splits(result, splits, validate=validate)
-        return result
+        return _nested(cls.from_row_splits, flat_values, nested_row_splits, "nested_row_splits", validate)
 
     @classmethod
     def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
+        cls, flat_values: object, nested_row_lengths: Sequence[object], name: str | None = None, validate: bool = True
     ) -> Any:
         """Apply `from_row_lengths` for several dimensions, outermost first."""
-        check_flag(validate)
-        _check_list(nested_row_lengths, "nested_row_lengths")
-        result = flat_values
-        for lengths in reversed(nested_row_lengths):
-            result = cls.from_row_lengths(result, lengths, validate=validate)
-        return result
+        return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, "nested_row_lengths", validate)
 
 
 def rows_of(values: Any) -> int:
@@ -172,24 +158,19 @@ def rows_of(values: Any) -> int:
     return values.dims[0] if isinstance(values, Tensor) else values.shape[0]
 
 
-def converted(values: Any) -> Any:
+def converted(values: object) -> Any:
     return values if isinstance(values, MadeOfRows) else to_tensor(values)
 
 
-def _as_values(values: Any, dtype: DType) -> Any:
-    values = converted(values)
-    if isinstance(values, MadeOfRows) and values.row_splits.dtype is not dtype:
-        raise ValueError(
-            "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as Argument `values`. "
-            f"({dtype!r} vs. {values.row_splits.dtype!r})."
-        )
+def _nested(make: Callable[..., Any], values: object, nested: Sequence[object], name: str, validate: bool) -> Any:
+    """Apply `make(values, rows)` for the innermost rows, then for those around them."""
+    check_flag(validate)
+    _check_list(nested, name)
+    for rows in reversed(nested):
+        values = make(values, rows, validate=validate)
     return values
 
 
-def _partition_dtype(values: Any) -> DType | None:
-    return values.row_splits.dtype if isinstance(values, MadeOfRows) else None
-
-
-def _check_list(value: Any, name: str) -> None:
+def _check_list(value: object, name: str) -> None:
     if isinstance(value, Tensor):
         raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value}.")

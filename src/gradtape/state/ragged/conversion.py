@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .partition import cut_at
 from .tensor import RaggedTensor
 
 
-def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: DType) -> RaggedTensor:
+def from_tensor(tensor: object, lengths: object, padding: object, ragged_rank: int, dtype: DType) -> RaggedTensor:
     """Implement `RaggedTensor.from_tensor`."""
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
@@ -48,16 +49,14 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype
     return result
 
 
-def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
+def _cut(x: Tensor, lengths: object, padding: object, dtype: DType) -> RaggedTensor:
     """Cut the rows of `x` to given lengths, strip their padding, or keep them whole."""
     rows, columns = x.dims[:2]
     flat = ops.reshape(x, shape=(rows * columns, *x.dims[2:]))
     if padding is not None:
         lengths = _without_padding(x, to_tensor(padding, x.dtype), dtype)
     if lengths is None:
-        return RaggedTensor.from_uniform_row_length(
-            flat, indices.number(columns, dtype), nrows=rows, validate=False
-        )
+        return RaggedTensor.from_uniform_row_length(flat, indices.number(columns, dtype), nrows=rows, validate=False)
     counts = to_tensor(lengths, None, dtype)
     if len(counts.dims) != 1:
         raise ValueError(f"Shape {counts.shape} must have rank 1: lengths are one for each row")
@@ -71,9 +70,8 @@ def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
 def _without_padding(x: Tensor, padding: Tensor, dtype: DType) -> Tensor:
     """The row lengths up to the last element that is not padding."""
     if padding.dims != x.dims[2:]:
-        raise ValueError(
-            f"Shapes {padding.shape} and {TensorShape(x.dims[2:])} are incompatible: padding is one element"
-        )
+        own = TensorShape(x.dims[2:])
+        raise ValueError(f"Shapes {padding.shape} and {own} are incompatible: padding is one element")
     differs = ops.not_equal(x, padding)
     if len(x.dims) > 2:
         differs = ops.any(differs, axis=tuple(range(2, len(x.dims))), keepdims=False)
@@ -84,7 +82,7 @@ def _without_padding(x: Tensor, padding: Tensor, dtype: DType) -> Tensor:
     return ops.max(ends, axis=(1,), keepdims=False)
 
 
-def _with_nested_lengths(x: Tensor, lengths: Any, ragged_rank: int) -> RaggedTensor:
+def _with_nested_lengths(x: Tensor, lengths: Sequence[object], ragged_rank: int) -> RaggedTensor:
     if ragged_rank not in (1, len(lengths)):
         raise ValueError(
             "If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
@@ -103,16 +101,14 @@ def _with_nested_lengths(x: Tensor, lengths: Any, ragged_rank: int) -> RaggedTen
     return shape.with_flat_values(indices.picked(flat, places))
 
 
-def from_sparse(st_input: Any, dtype: DType) -> RaggedTensor:
+def from_sparse(st_input: object, dtype: DType) -> RaggedTensor:
     """Implement `RaggedTensor.from_sparse`."""
     if not isinstance(st_input, SparseTensor):
-        raise TypeError(
-            f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}."
-        )
+        raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}.")
     if len(st_input.dims) != 2:
         raise ValueError(f"rank(st_input) must be 2. It is {len(st_input.dims)}")
 
-    def test(places: Any) -> None:
+    def test(places: np.ndarray[Any, Any]) -> None:
         rows, columns = places[:, 0], places[:, 1]
         first = np.concatenate([[True], rows[1:] != rows[:-1]])[: len(rows)]
         expected = np.where(first, 0, np.concatenate([[0], columns[:-1] + 1])[: len(rows)])
@@ -127,11 +123,11 @@ def from_sparse(st_input: Any, dtype: DType) -> RaggedTensor:
     return RaggedTensor.from_value_rowids(st_input.values, ids, nrows=st_input.dims[0], validate=False)
 
 
-def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
+def to_dense(rt: RaggedTensor, default_value: object, shape: object) -> Tensor:
     """Implement `RaggedTensor.to_tensor`: compute for each element its position in the flat values, then gather."""
     flat = rt.flat_values
     inner = flat.dims[1:]
-    default = _default(flat.dtype) if default_value is None else to_tensor(default_value, flat.dtype)
+    default = to_tensor(dtypes.zero_array((), flat.dtype) if default_value is None else default_value, flat.dtype)
     pairs = zip(default.dims[::-1], inner[::-1], strict=False)
     if len(default.dims) > len(inner) or any(size not in (wanted, 1) for size, wanted in pairs):
         raise errors.InvalidArgumentError(
@@ -155,21 +151,14 @@ def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
     return indices.picked(ops.concat(flat, last, axis=0), places)
 
 
-def _default(dtype: DType) -> Tensor:
-    """The padding value: 0, False or the empty string."""
-    if dtype is dtypes.string:
-        return to_tensor(b"")
-    return ops.cast(to_tensor(0), dtype=dtype)
-
-
-def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
+def _sizes(rt: RaggedTensor, shape: object) -> list[int]:
     """The sizes of the result of `to_tensor` along the outer dimensions, up to the last ragged one."""
     rank = rt.shape.rank or 0
     if isinstance(shape, Tensor):
-        shape = [None if n < 0 else int(n) for n in to_array(shape).tolist()]
-    given = TensorShape(shape) if not isinstance(shape, list | tuple) else TensorShape(
-        [None if n is None or int(n) < 0 else int(n) for n in shape]
-    )
+        shape = to_array(shape).tolist()
+    if isinstance(shape, list | tuple):
+        shape = [None if n is None or int(n) < 0 else int(n) for n in shape]
+    given = TensorShape(shape)
     wanted: list[Any] = [None] * rank if given.rank is None else list(given)
     if len(wanted) != rank:
         raise errors.InvalidArgumentError(
@@ -184,14 +173,11 @@ def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
     box = rt._nested_row_partitions
     found = []
     for axis, size in enumerate(wanted[:depth]):
-        if size is None and axis == 0:
-            size = box[0].rows
-        elif size is None:
-            rows = box[axis - 1]
-            size = rows.static_uniform_row_length
-            if size is None:
-                lengths = rows.row_lengths()
-                size = indices.looked_at(ops.max(lengths, axis=(0,), keepdims=False)) if rows.rows else 0
+        if size is None:
+            size = box[0].rows if axis == 0 else box[axis - 1].static_uniform_row_length
+        if size is None:
+            lengths = box[axis - 1].row_lengths()
+            size = indices.looked_at(ops.max(lengths, axis=(0,), keepdims=False)) if lengths.dims[0] else 0
         found.append(size)
     return found
 
@@ -215,7 +201,7 @@ def to_sparse(rt: RaggedTensor) -> SparseTensor:
     return SparseTensor(places, flat, rt.bounding_shape(out_type=dtypes.int64))
 
 
-def merge_dims(value: Any, outer: int, inner: int) -> Any:
+def merge_dims(value: Tensor | RaggedTensor, outer: int, inner: int) -> Any:
     """Merge the dimensions from `outer` to `inner` of a tensor, ragged or not."""
     if outer == inner:
         return value

@@ -5,13 +5,16 @@ Only dimensions of static size 1 broadcast; ragged dimensions must match, row fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import errors
+from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
+from ...engine.registry.op import Op
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
@@ -20,26 +23,24 @@ from .partition import RowPartition, cut_at
 from .tensor import RaggedTensor
 
 
-def applied(op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+def applied(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply `op.call` to values at least one of which is ragged."""
     return on_flat_values(lambda *flat: op.call(*flat, **attributes), values)
 
 
 def on_flat_values(f: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Apply an elementwise function to values at least one of which is ragged."""
-    operands = same_splits_dtype([x if isinstance(x, RaggedTensor) else _operand(x, values) for x in values])
+    dtype = next(x.dtype for x in values if isinstance(x, RaggedTensor))
+    # A Python number takes the dtype of the ragged operands if possible.
+    operands = same_splits_dtype([
+        x if isinstance(x, RaggedTensor) else to_tensor(x, hint=None if is_tensor_like(x) else dtype) for x in values
+    ])  # fmt: skip
     ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     if len(operands) > 1 and not _fit_already(operands, ragged):
         operands = broadcast(operands)
         ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     flat = f(*[x.flat_values if isinstance(x, RaggedTensor) else x for x in operands])
     return None if flat is None else ragged[0].with_flat_values(flat)  # checks return None
-
-
-def _operand(x: Any, values: Sequence[Any]) -> Tensor:
-    """Convert a non-ragged operand: a Python number takes the dtype of the ragged ones if possible."""
-    dtype = next(v.dtype for v in values if isinstance(v, RaggedTensor))
-    return to_tensor(x) if is_tensor_like(x) else to_tensor(x, hint=dtype)
 
 
 def same_splits_dtype(values: Sequence[Any]) -> list[Any]:
@@ -84,14 +85,12 @@ def _alike(a: RowPartition, b: RowPartition) -> bool:
 class _Dimensions:
     """A value viewed dimension by dimension, from the outermost."""
 
-    def __init__(self, x: Any, rank: int) -> None:
+    def __init__(self, x: Tensor | RaggedTensor, rank: int) -> None:
         self.given = x
-        own = x.shape.rank
-        self.missing = rank - own  # leading dimensions of size 1 to add
+        self.missing = rank - len(x.shape)  # leading dimensions of size 1 to add
         self.partitions: tuple[RowPartition, ...] = x._nested_row_partitions if isinstance(x, RaggedTensor) else ()
-        flat = x.flat_values if isinstance(x, RaggedTensor) else x
-        self.inner = flat.dims[1:] if self.partitions else flat.dims
-        self.flat = flat
+        self.flat: Tensor = x.flat_values if isinstance(x, RaggedTensor) else x
+        self.inner = self.flat.dims[1:] if self.partitions else self.flat.dims
         self.rows: Tensor | None = None  # maps rows of the result so far to rows of this value; None: the identity
 
     def at(self, axis: int) -> RowPartition | int:
@@ -128,36 +127,32 @@ def broadcast(operands: Sequence[Any], rank: int | None = None) -> list[Any]:
     return [_gathered(view, partitions, depth) if view.given.shape.rank else view.given for view in views]
 
 
-def _common(sizes: list[Any], views: list[_Dimensions], axis: int, count: int, dtype: Any) -> RowPartition:
+def _common(
+    sizes: list[RowPartition | int], views: list[_Dimensions], axis: int, count: int, dtype: DType
+) -> RowPartition:
     """The partition of the result's rows along the next axis."""
-    chosen: Any = None
-    for size, view in zip(sizes, views, strict=True):
+
+    def partition(size: RowPartition | int) -> RowPartition:
         if isinstance(size, RowPartition):
-            rows = _cut_of(size, view)
-            if isinstance(chosen, RowPartition):
-                _check_equal(chosen, rows)
-            elif chosen not in (None, 1):
-                _check_equal(RowPartition.from_uniform_row_length(chosen, nrows=count, dtype=dtype), rows)
-            chosen = rows
-        elif size != 1:
-            if isinstance(chosen, RowPartition):
-                _check_equal(chosen, RowPartition.from_uniform_row_length(size, nrows=count, dtype=dtype))
-            elif chosen in (None, 1):
-                chosen = size
-            elif chosen != size:
+            return size
+        return RowPartition.from_uniform_row_length(size, nrows=count, dtype=dtype)
+
+    chosen: RowPartition | int = 1
+    for size, view in zip(sizes, views, strict=True):
+        if isinstance(size, RowPartition) and view.rows is not None:
+            size = cut_at(indices.splits_of(indices.picked(size.row_lengths(), view.rows)))
+        if isinstance(size, int) and isinstance(chosen, int):
+            if 1 not in (size, chosen) and size != chosen:
                 raise errors.InvalidArgumentError(
                     f"Incompatible shapes: sizes {chosen} and {size} along axis {axis}. Shapes must be equal, or 1, in "
                     "every dimension counted from the last"
                 )
-    if isinstance(chosen, RowPartition):
-        return chosen
-    return RowPartition.from_uniform_row_length(1 if chosen is None else chosen, nrows=count, dtype=dtype)
-
-
-def _cut_of(rows: RowPartition, view: _Dimensions) -> RowPartition:
-    if view.rows is None:
-        return rows
-    return cut_at(indices.splits_of(indices.picked(rows.row_lengths(), view.rows)))
+            chosen = size if chosen == 1 else chosen
+        elif size != 1:
+            if chosen != 1:
+                _check_equal(partition(chosen), partition(size))
+            chosen = size if isinstance(size, RowPartition) else chosen
+    return partition(chosen)
 
 
 def _check_equal(a: RowPartition, b: RowPartition) -> None:
@@ -166,7 +161,7 @@ def _check_equal(a: RowPartition, b: RowPartition) -> None:
     if x is y:
         return
 
-    def test(mine: Any, its: Any) -> None:
+    def test(mine: np.ndarray[Any, Any], its: np.ndarray[Any, Any]) -> None:
         if not np.array_equal(mine, its):
             raise errors.InvalidArgumentError(
                 f"Condition x == y did not hold. First elements of x: {mine[:3].tolist()}, of y: {its[:3].tolist()}. "
@@ -177,7 +172,7 @@ def _check_equal(a: RowPartition, b: RowPartition) -> None:
     verify(test, x, y)
 
 
-def _descend(view: _Dimensions, size: Any, rows: RowPartition, axis: int) -> None:
+def _descend(view: _Dimensions, size: RowPartition | int, rows: RowPartition, axis: int) -> None:
     """Map the rows of a view at one axis to those at the next."""
     if axis < view.missing:
         count = rows.count
@@ -198,14 +193,11 @@ def _descend(view: _Dimensions, size: Any, rows: RowPartition, axis: int) -> Non
 
 def _gathered(view: _Dimensions, partitions: list[RowPartition], depth: int) -> RaggedTensor:
     """Return the value of a view with its rows gathered as the result requires, partitioned by `partitions`."""
-    flat = view.flat
+    flat: Any = view.flat
     own = depth - view.missing  # its dimension at the last ragged axis
-    if not view.partitions:
-        lead = max(own + 1, 0)
-        flat = ops.reshape(flat, shape=(int(np.prod(flat.dims[:lead], dtype=int)), *flat.dims[lead:]))
-    elif own > len(view.partitions):
-        extra = own - len(view.partitions)
-        flat = ops.reshape(flat, shape=(int(np.prod(flat.dims[: extra + 1], dtype=int)), *flat.dims[extra + 1 :]))
+    if not view.partitions or own > len(view.partitions):
+        lead = max(own - len(view.partitions) + 1, 0)
+        flat = ops.reshape(flat, shape=(math.prod(flat.dims[:lead]), *flat.dims[lead:]))
     if view.rows is not None:
         flat = indices.picked(flat, view.rows)
     for rows in reversed(partitions):

@@ -12,22 +12,25 @@ from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from . import indices
+from .constructors import rows_of
 from .partition import cut_at
-from .tensor import RaggedTensor, rows_of
+from .tensor import RaggedTensor
 
 
-def item(rt: Any, key: Any) -> Any:
+def item(rt: RaggedTensor, key: object) -> Any:
     """Implement `rt[key]`."""
     return _rows(rt, list(key) if isinstance(key, list | tuple) else [key])
 
 
-def take(x: Any, rows: Tensor) -> Any:
+def take(x: Tensor | RaggedTensor, rows: Tensor) -> Any:
     """Gather rows of `x`, ragged or not."""
     if not isinstance(x, RaggedTensor):
         return indices.picked(x, rows)
     rows = ops.cast(rows, dtype=x.row_splits.dtype) if rows.dtype is not x.row_splits.dtype else rows
     if not rows_of(x):
-        return RaggedTensor(x.values, cut_at(indices.picked(x.row_splits, _in_range(rows, 0))), internal=True)
+        if rows.dims[0]:
+            raise errors.InvalidArgumentError("indices[0] is not in [0, 0): there are no rows")
+        return RaggedTensor(x.values, cut_at(x.row_splits[:1]), internal=True)
     starts = indices.picked(x.row_starts(), rows)
     places, splits = indices.ranges(starts, indices.picked(x.row_lengths(), rows))
     return RaggedTensor(take(x.values, places), cut_at(splits), internal=True)
@@ -45,13 +48,7 @@ def end_to_end(parts: Sequence[Any]) -> Any:
     return RaggedTensor(values, cut_at(ops.concat(*pieces, axis=0)), internal=True)
 
 
-def _in_range(rows: Tensor, count: int) -> Tensor:
-    if rows.dims[0]:
-        raise errors.InvalidArgumentError(f"indices[0] is not in [0, {count}): there are no rows")
-    return to_tensor(np.zeros(1, rows.dtype.numpy))
-
-
-def part(x: Any, start: Any, stop: Any) -> Any:
+def part(x: Tensor | RaggedTensor, start: object, stop: object) -> Any:
     """Slice `x[start:stop]` of a tensor, ragged or not; reads the bounds."""
     first, last = indices.looked_at(start), indices.looked_at(stop)
     if not isinstance(x, RaggedTensor):
@@ -81,7 +78,7 @@ def _rows(rt: Any, keys: list[Any]) -> Any:
     return row[tuple(inner)] if inner else row
 
 
-def _row_number(key: Any, count: int) -> int:
+def _row_number(key: object, count: int) -> int:
     if (not is_tensor_like(key) and not isinstance(key, int | np.integer)) or isinstance(key, bool):
         raise TypeError(
             "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
@@ -98,7 +95,7 @@ def _row_number(key: Any, count: int) -> int:
 def _bounds(key: slice) -> slice:
     """Convert tensors in a slice to integers."""
 
-    def known(x: Any) -> int | None:
+    def known(x: object) -> int | None:
         if x is None:
             return None
         if not isinstance(x, int | np.integer) and not is_tensor_like(x):

@@ -26,7 +26,7 @@ def number(value: int, dtype: DType) -> Tensor:
 
 def looked_at(x: Any) -> int:
     """Read an integer that determines the size of a result; a trace is specialized on it."""
-    return int(x.array) if isinstance(x, Tensor) else int(x)
+    return int(x.array if isinstance(x, Tensor) else x)
 
 
 def splits_of(lengths: Tensor) -> Tensor:
@@ -37,11 +37,13 @@ def splits_of(lengths: Tensor) -> Tensor:
 
 def row_numbers(splits: Tensor, count: int) -> Tensor:
     """The row number of each of `count` values."""
-    places = ops.reshape(counting(count, splits.dtype), shape=(1, count))
-    rows = ops.search_sorted(
-        ops.reshape(splits, shape=(1, *splits.dims)), places, side="right", dtype=splits.dtype.numpy
-    )
-    return ops.sub(ops.reshape(rows, shape=(count,)), number(1, splits.dtype))
+    return ops.sub(searched(splits, counting(count, splits.dtype), "right"), number(1, splits.dtype))
+
+
+def searched(ascending: Tensor, values: Tensor, side: str) -> Tensor:
+    """The positions at which values would be inserted into a vector in ascending order."""
+    rows, sought = (ops.reshape(x, shape=(1, *x.dims)) for x in (ascending, values))
+    return ops.reshape(ops.search_sorted(rows, sought, side=side, dtype=ascending.dtype.numpy), shape=values.dims)
 
 
 def picked(x: Tensor, rows: Tensor) -> Tensor:

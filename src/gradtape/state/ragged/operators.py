@@ -25,7 +25,7 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compared(function: Callable[..., Any], when_different: bool) -> Callable[..., Any]:
     """Implement `==` and `!=`: values whose rows cannot be matched differ as a whole."""
 
-    def call(self: RaggedTensor, y: Any) -> Any:
+    def call(self: RaggedTensor, y: object) -> Any:
         if not isinstance(y, RaggedTensor) and not is_tensor_like(y):
             try:
                 y = to_tensor(y, self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ..specs import TensorSpec
 from ..type_spec import TypeSpec
 from . import indices
 
+_Integers = np.ndarray[Any, np.dtype[Any]]
+
 
 class RowPartition(CompositeTensor):
     """The begin and end of each row in a sequence of values; optionally with a uniform row length.
@@ -31,29 +34,22 @@ class RowPartition(CompositeTensor):
     __slots__ = ("__weakref__", "_count", "_splits", "_uniform")
 
     def __init__(
-        self,
-        row_splits: Tensor,
-        row_lengths: Any = None,
-        value_rowids: Any = None,
-        nrows: Any = None,
-        uniform_row_length: int | None = None,
-        nvals: int | None = None,
-        internal: bool = False,
-    ) -> None:
+        self, row_splits: Tensor, row_lengths: object = None, value_rowids: object = None, nrows: object = None,
+        uniform_row_length: int | None = None, nvals: int | None = None, internal: bool = False,
+    ) -> None:  # fmt: skip
         if not internal:
             raise ValueError(
                 "RowPartition constructor is private; please use one of the factory methods instead (e.g., "
                 "RowPartition.from_row_lengths())"
             )
-        self._splits = row_splits
-        self._uniform = uniform_row_length
+        self._splits, self._uniform = row_splits, uniform_row_length
         self._count = nvals  # the number of values, if known without reading the splits
 
     # Constructors
 
     @classmethod
     def from_row_splits(
-        cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls, row_splits: object, validate: bool = True, dtype: object = None, dtype_hint: object = None
     ) -> RowPartition:
         """Create rows that begin at `row_splits[:-1]` and end at `row_splits[1:]`."""
         check_flag(validate)
@@ -61,7 +57,7 @@ class RowPartition(CompositeTensor):
             raise ValueError("row_splits tensor may not be empty.")
         splits = _vector(row_splits, "row_splits", dtype, dtype_hint)
 
-        def test(array: Any) -> None:
+        def test(array: _Integers) -> None:
             _hold(array[:1] == 0, "Arguments to from_row_splits do not form a valid RaggedTensor:zero", array)
             _rises(array, "Arguments to from_row_splits do not form a valid RaggedTensor:monotonic")
 
@@ -71,7 +67,7 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_lengths(
-        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls, row_lengths: object, validate: bool = True, dtype: object = None, dtype_hint: object = None
     ) -> RowPartition:
         """Create rows of these lengths."""
         check_flag(validate)
@@ -83,33 +79,35 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_starts(
-        cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls, row_starts: object, nvals: object, validate: bool = True, dtype: object = None, dtype_hint: object = None
     ) -> RowPartition:
         """Create rows that begin at `row_starts`; the last ends at `nvals`."""
         check_flag(validate)
         starts = _vector(row_starts, "row_starts", dtype, dtype_hint)
-        end = _number(nvals, starts.dtype)
+        end = to_tensor(nvals)
+        count = int(end.array) if type(end) is Tensor else None
+        end = end if end.dtype is starts.dtype else ops.cast(end, dtype=starts.dtype)
         message = "Arguments to from_row_starts do not form a valid RaggedTensor"
 
-        def test(array: Any, last: Any) -> None:
+        def test(array: _Integers, last: _Integers) -> None:
             _hold(array[:1] == 0, message, array)
             _rises(array, message)
             _hold(array[-1:] <= last, message, array)
 
         if validate:
             verify(test, starts, end)
-        return cut_at(ops.concat(starts, ops.reshape(end, shape=(1,)), axis=0), count=_known(nvals))
+        return cut_at(ops.concat(starts, ops.reshape(end, shape=(1,)), axis=0), count=count)
 
     @classmethod
     def from_row_limits(
-        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls, row_limits: object, validate: bool = True, dtype: object = None, dtype_hint: object = None
     ) -> RowPartition:
         """Create rows that end at `row_limits`; the first begins at 0."""
         check_flag(validate)
         limits = _vector(row_limits, "row_limits", dtype, dtype_hint)
         message = "Arguments to from_row_limits do not form a valid RaggedTensor"
 
-        def test(array: Any) -> None:
+        def test(array: _Integers) -> None:
             _hold(array[:1] >= 0, message, array)
             _rises(array, message)
 
@@ -120,47 +118,37 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_value_rowids(
-        cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
-    ) -> RowPartition:
+        cls, value_rowids: object, nrows: object = None, validate: bool = True, dtype: object = None,
+        dtype_hint: object = None,
+    ) -> RowPartition:  # fmt: skip
         """Group values with equal `value_rowids`, which must be non-decreasing, into rows."""
         check_flag(validate)
         ids = _vector(value_rowids, "value_rowids", dtype, dtype_hint)
-        given = nrows
         if nrows is None:
-            nrows = indices.looked_at(ids[-1]) + 1 if ids.dims[0] else 0
+            count = indices.looked_at(ids[-1]) + 1 if ids.dims[0] else 0
         elif to_tensor(nrows).dims:
             raise ValueError(f"Shape {to_tensor(nrows).shape} must have rank 0: nrows is one integer")
-        nrows = indices.looked_at(nrows)
-        if nrows < 0:
-            raise ValueError(f"Expected nrows >= 0; got {nrows}")
+        elif (count := indices.looked_at(nrows)) < 0:
+            raise ValueError(f"Expected nrows >= 0; got {count}")
         message = "Arguments to from_value_rowids do not form a valid RowPartition"
 
-        def test(array: Any) -> None:
+        def test(array: _Integers) -> None:
             _hold(array[:1] >= 0, message, array)
             _rises(array, message)
-            if given is not None and len(array) and nrows <= array[-1]:
+            if nrows is not None and len(array) and count <= array[-1]:
                 raise ValueError(
-                    f"Expected nrows >= value_rowids[-1] + 1; got nrows={nrows}, value_rowids[-1]={array[-1]}"
+                    f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={array[-1]}"
                 )
 
         if validate:
             verify(test, ids)
-        sought = ops.reshape(indices.counting(nrows + 1, ids.dtype), shape=(1, nrows + 1))
-        found = ops.search_sorted(
-            ops.reshape(ids, shape=(1, *ids.dims)), sought, side="left", dtype=ids.dtype.numpy
-        )
-        return cut_at(ops.reshape(found, shape=(nrows + 1,)), count=ids.dims[0])
+        return cut_at(indices.searched(ids, indices.counting(count + 1, ids.dtype), "left"), count=ids.dims[0])
 
     @classmethod
     def from_uniform_row_length(
-        cls,
-        uniform_row_length: Any,
-        nvals: Any = None,
-        nrows: Any = None,
-        validate: bool = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
-    ) -> RowPartition:
+        cls, uniform_row_length: object, nvals: object = None, nrows: object = None, validate: bool = True,
+        dtype: object = None, dtype_hint: object = None,
+    ) -> RowPartition:  # fmt: skip
         """Create rows of one length: `nrows` of them, or as many as `nvals` values fill."""
         check_flag(validate)
         if nrows is None and nvals is None:
@@ -169,13 +157,9 @@ class RowPartition(CompositeTensor):
         each = indices.looked_at(length)
         if each < 0:
             raise ValueError("uniform_row_length must be >= 0.")
-        values = None if nvals is None else indices.looked_at(nvals)
-        if nrows is None:
-            count = values // each if each else 0  # type: ignore[operator]
-        else:
-            count = indices.looked_at(nrows)
-        if values is None:
-            values = count * each
+        given = 0 if nvals is None else indices.looked_at(nvals)
+        count = indices.looked_at(nrows) if nrows is not None else given // each if each else 0
+        values = count * each if nvals is None else given
         if count * each != values:
             raise ValueError(f"uniform_row_length={each} times nrows={count} must equal nvals={values}")
         splits = np.arange(count + 1, dtype=length.dtype.numpy) * each
@@ -259,7 +243,7 @@ class RowPartition(CompositeTensor):
         """Return the partition with a known number of values."""
         return self if self._count == count else cut_at(self._splits, self._uniform, count)
 
-    def with_dtype(self, dtype: Any) -> RowPartition:
+    def with_dtype(self, dtype: object) -> RowPartition:
         """Return the partition with splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
@@ -291,8 +275,9 @@ class RowPartitionSpec(TypeSpec):
     __slots__ = ("_dtype", "_nrows", "_nvals", "_uniform")
 
     def __init__(
-        self, nrows: int | None = None, nvals: int | None = None, uniform_row_length: Any = None, dtype: Any = None
-    ) -> None:
+        self, nrows: int | None = None, nvals: int | None = None, uniform_row_length: int | None = None,
+        dtype: object = None,
+    ) -> None:  # fmt: skip
         self._nrows, self._nvals, self._uniform = nrows, nvals, uniform_row_length
         self._dtype = dtypes.int64 if dtype is None else as_dtype(dtype)
 
@@ -305,7 +290,7 @@ class RowPartitionSpec(TypeSpec):
         return TensorShape([self._nrows]), TensorShape([self._nvals]), TensorShape([self._uniform]), self._dtype
 
     @classmethod
-    def _deserialize(cls, serialization: Any) -> RowPartitionSpec:
+    def _deserialize(cls, serialization: Iterable[Any]) -> RowPartitionSpec:
         nrows, nvals, uniform, dtype = serialization
         return cls(nrows[0], nvals[0], uniform[0], dtype)
 
@@ -316,17 +301,17 @@ class RowPartitionSpec(TypeSpec):
     def _to_components(self, value: RowPartition) -> Any:
         return value.row_splits()
 
-    def _from_components(self, components: Any) -> RowPartition:
+    def _from_components(self, components: Tensor) -> RowPartition:
         return cut_at(components, self._uniform)
 
 
-def check_flag(validate: Any) -> None:
-    """Raises TypeError unless `validate` is a bool."""
+def check_flag(validate: object) -> None:
+    """Raise TypeError unless `validate` is a bool."""
     if not isinstance(validate, bool):
         raise TypeError(f"Argument `validate` must have type bool. Received {validate}.")
 
 
-def _integer(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
+def _integer(value: object, name: str, dtype: object, hint: object) -> Tensor:
     """Convert a description of rows to integers: int64 unless they already have a dtype."""
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, np.ndarray) and value.dtype == np.int32 and wanted is None:
@@ -338,26 +323,17 @@ def _integer(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
     return found
 
 
-def _vector(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
+def _vector(value: object, name: str, dtype: object, hint: object) -> Tensor:
     found = _integer(value, name, dtype, hint)
     if len(found.dims) != 1:
         raise ValueError(f"Shape {found.shape} must have rank 1: {name} is a vector")
     return found
 
 
-def _number(value: Any, dtype: DType) -> Tensor:
-    x = to_tensor(value)
-    return x if x.dtype is dtype else ops.cast(x, dtype=dtype)
-
-
-def _known(value: Any) -> int | None:
-    return value if type(value) is int else int(value.array) if type(value) is Tensor else None
-
-
-def _hold(condition: Any, message: str, shown: Any) -> None:
+def _hold(condition: np.ndarray[Any, Any], message: str, shown: _Integers) -> None:
     if not np.all(condition):
         raise errors.InvalidArgumentError(f"{message}: got {np.asarray(shown).tolist()}")
 
 
-def _rises(array: Any, message: str) -> None:
+def _rises(array: _Integers, message: str) -> None:
     _hold(array[1:] >= array[:-1], f"{message} (they must not descend)", array)

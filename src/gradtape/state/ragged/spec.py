@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ..specs import TensorSpec
 from ..type_spec import BatchableTypeSpec
+from .constructors import rows_of
 from .indexing import end_to_end
 from .partition import cut_at
-from .tensor import RaggedTensor, rows_of
+from .tensor import RaggedTensor
 
 
 class RaggedTensorSpec(BatchableTypeSpec):
@@ -32,13 +33,9 @@ class RaggedTensorSpec(BatchableTypeSpec):
     __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
 
     def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
-        flat_values_spec: Any = None,
-    ) -> None:
+        self, shape: object = None, dtype: object = dtypes.float32, ragged_rank: int | None = None,
+        row_splits_dtype: object = dtypes.int64, flat_values_spec: Any = None,
+    ) -> None:  # fmt: skip
         self._shape = TensorShape(shape)
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         if flat_values_spec is not None:
@@ -92,16 +89,14 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return RaggedTensor if self._ragged_rank > 0 else Tensor
 
     @classmethod
-    def from_value(cls, value: Any) -> RaggedTensorSpec:
+    def from_value(cls, value: RaggedTensor) -> RaggedTensorSpec:
         """The spec of a ragged tensor."""
         return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether the ragged tensor, or some ragged tensor of that spec, could be of this spec."""
-        if self._ragged_rank == 0:
-            other = spec_or_value
-            if isinstance(other, Tensor | TensorSpec):
-                return self._dtype is other.dtype and self._shape.is_compatible_with(other.shape)
+        if self._ragged_rank == 0 and isinstance(spec_or_value, Tensor | TensorSpec):
+            return self._dtype is spec_or_value.dtype and self._shape.is_compatible_with(spec_or_value.shape)
         return super().is_compatible_with(spec_or_value)
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -120,10 +115,10 @@ class RaggedTensorSpec(BatchableTypeSpec):
         outer = TensorSpec([None if rows is None else rows + 1], self._row_splits_dtype)
         return [flat, outer, *[TensorSpec([None], self._row_splits_dtype)] * (self._ragged_rank - 1)]
 
-    def _to_components(self, value: Any) -> Any:
+    def _to_components(self, value: Tensor | RaggedTensor) -> Any:
         return [value.flat_values, *value.nested_row_splits] if isinstance(value, RaggedTensor) else [value]
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: Sequence[Any]) -> Any:
         flat, *nested = components
         for splits in reversed(nested):
             flat = RaggedTensor(flat, cut_at(to_tensor(splits)), internal=True)
@@ -142,15 +137,15 @@ class RaggedTensorSpec(BatchableTypeSpec):
         shape = self._shape if self._shape.rank is None else self._shape[1:]
         return RaggedTensorSpec(shape, self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
 
-    def _row_count(self, value: Any) -> int:
+    def _row_count(self, value: Tensor | RaggedTensor) -> int:
         return rows_of(value)
 
-    def _rows(self, value: Any, rows: Any) -> list[Any]:
+    def _rows(self, value: Tensor | RaggedTensor, rows: Callable[[Any], Sequence[Any]]) -> list[Any]:
         if not isinstance(value, RaggedTensor):
             return list(rows(value))
         return [value[i] for i in range(rows_of(value))]
 
-    def _stacked(self, values: Sequence[Any], stack: Any) -> RaggedTensor:
+    def _stacked(self, values: Sequence[Any], stack: Callable[[Sequence[Any]], Any]) -> RaggedTensor:
         """Stack values of any lengths as the rows of a ragged tensor."""
         counts = np.array([rows_of(value) for value in values], self._row_splits_dtype.numpy)
         found = RaggedTensor.from_row_lengths(end_to_end(values), to_tensor(counts), validate=False)

@@ -16,6 +16,7 @@ from ...core.composites import WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...engine.registry.op import Op
 from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -46,7 +47,7 @@ class RaggedTensor(MadeOfRows):
     _is_native = True
     __composite_gradient__ = WithValuesCompositeTensorGradient()
 
-    def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
+    def __init__(self, values: object, row_partition: RowPartition, internal: bool = False) -> None:
         if not internal:
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
@@ -60,14 +61,9 @@ class RaggedTensor(MadeOfRows):
 
     @classmethod
     def from_tensor(
-        cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
-        ragged_rank: int = 1,
-        name: str | None = None,
-        row_splits_dtype: Any = dtypes.int64,
-    ) -> RaggedTensor:
+        cls, tensor: object, lengths: object = None, padding: object = None, ragged_rank: int = 1,
+        name: str | None = None, row_splits_dtype: object = dtypes.int64,
+    ) -> RaggedTensor:  # fmt: skip
         """Convert a dense tensor: cut its rows to the given lengths, strip trailing padding, or keep them whole.
 
         >>> import gradtape as tf
@@ -78,7 +74,7 @@ class RaggedTensor(MadeOfRows):
 
     @classmethod
     def from_sparse(
-        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
+        cls, st_input: object, name: str | None = None, row_splits_dtype: object = dtypes.int64
     ) -> RaggedTensor:
         """Convert a sparse matrix whose values are at the beginnings of its rows.
 
@@ -156,7 +152,7 @@ class RaggedTensor(MadeOfRows):
         """The row number of each value."""
         return self._row_partition.value_rowids()
 
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+    def nrows(self, out_type: object = None, name: str | None = None) -> Tensor:
         """The number of rows."""
         kind = self._row_partition.dtype if out_type is None else as_dtype(out_type)
         return indices.number(self._row_partition.rows, kind)
@@ -188,7 +184,7 @@ class RaggedTensor(MadeOfRows):
         full = np.full(shape, dims[axis - 1], self.row_splits.dtype.numpy)
         return self.with_values(to_tensor(full))
 
-    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
+    def bounding_shape(self, axis: object = None, name: str | None = None, out_type: object = None) -> Tensor:
         """The shape of the smallest dense tensor that holds all rows.
 
         >>> import gradtape as tf
@@ -207,7 +203,7 @@ class RaggedTensor(MadeOfRows):
 
     # Modified copies
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: object) -> RaggedTensor:
         """Return a ragged tensor with other values and the same row partition."""
         values = converted(new_values)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
@@ -222,13 +218,13 @@ class RaggedTensor(MadeOfRows):
             )
         return RaggedTensor(values, self._row_partition, internal=True)
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(self, new_values: object) -> RaggedTensor:
         """Return a ragged tensor with other flat values and the same row partitions."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
-    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+    def with_row_splits_dtype(self, dtype: object) -> RaggedTensor:
         """Return the ragged tensor with row splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
@@ -253,7 +249,7 @@ class RaggedTensor(MadeOfRows):
             raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner}).")
         return elsewhere.merge_dims(self, outer, inner)
 
-    def _set_shape(self, shape: Any) -> None:
+    def _set_shape(self, shape: object) -> None:
         """Merge static information on the shape: uniform row lengths."""
         given = TensorShape(shape)
         if given.rank is None:
@@ -274,7 +270,7 @@ class RaggedTensor(MadeOfRows):
 
     # Conversion
 
-    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+    def to_tensor(self, default_value: object = None, name: str | None = None, shape: object = None) -> Tensor:
         """Convert to a dense tensor: pad rows with `default_value`, or truncate them to `shape`.
 
         >>> import gradtape as tf
@@ -323,16 +319,16 @@ class RaggedTensor(MadeOfRows):
 
     # Python protocol
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return elsewhere.item(self, key)
 
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean. Use tf.reduce_any or tf.reduce_all")
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         raise TypeError("RaggedTensor is unhashable.")
 
-    def _mapped(self, op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def _mapped(self, op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         """Apply an elementwise op to arguments some of which are ragged."""
         if op.family != "elementwise":
             return NotImplemented
@@ -342,7 +338,7 @@ class RaggedTensor(MadeOfRows):
     def _type_spec(self) -> Any:
         return elsewhere.spec.from_value(self)
 
-    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+    def _shape_invariant_to_type_spec(self, shape: object) -> Any:
         return type(self._type_spec)(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
 
     def __repr__(self) -> str:
@@ -371,14 +367,14 @@ def _begun() -> None:
     """Marks the hook as running."""
 
 
-def _written(x: Any) -> str:
+def _written(x: object) -> str:
     """Format an array with commas between its elements."""
     if not isinstance(x, np.ndarray):
         return str(x)
     return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
 
 
-def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
+def axis_of(axis: object, rank: int | None, name: str = "axis") -> int:
     """Normalize an axis, which may be negative."""
     if not isinstance(axis, int):
         if not isinstance(axis, Tensor | np.integer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ from .tensor import RaggedTensor
 def written(rt: RaggedTensor, count: int) -> Tensor:
     """Format all elements with brackets, as TensorFlow prints them: a string tensor."""
 
-    def text(flat: Any, *nested: Any) -> Any:
+    def text(flat: Sequence[object], *nested: Any) -> Any:
         rows: Any = [_nested(value, count) for value in flat]
         for splits in reversed(nested):
             ends = splits.tolist()
@@ -25,7 +26,7 @@ def written(rt: RaggedTensor, count: int) -> Tensor:
     return ops.map_text(rt.flat_values, *rt.nested_row_splits, function=text)
 
 
-def _nested(value: Any, count: int) -> str:
+def _nested(value: object, count: int) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
         return _joined([_nested(part, count) for part in value], count)
     return _element(value)

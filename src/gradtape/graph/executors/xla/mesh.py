@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....core.devices import Device, logical_devices
+from ....core.device_kinds import Device
+from ....core.devices import logical_devices
 from ....core.errors import FailedPreconditionError
 from .executor import check_jax
 
