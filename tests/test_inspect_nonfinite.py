@@ -354,7 +354,7 @@ def test_a_check_that_cannot_say_where_still_says_what(monkeypatch):
     x = tf.Variable(-1.0)
     with tf.GradientTape(check="nan") as tape:
         y = tf.math.log(x)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"is not finite\. Where that began could not be told"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"is not finite\. Its origin could not be determined"):
         tape.gradient(y, x)
 
 

@@ -366,7 +366,7 @@ def test_the_account_and_the_limit():
         memory = tape.memory()
     assert memory.total <= 0.5 * 13 * size
     assert memory.budget == account_of(tape)
-    assert "blocks were let go" in str(memory)
+    assert "blocks were evicted" in str(memory)
 
 
 def test_views_are_counted_once():

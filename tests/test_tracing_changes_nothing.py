@@ -382,7 +382,7 @@ def ask_everything(tape, target, sources, used_up=False, folder=None):
         try:
             assert str(question()) is not None
         except RuntimeError as error:
-            assert "lets its records go" in str(error) and not getattr(tape._past, "keeps", False)
+            assert "releases its records" in str(error) and not getattr(tape._past, "keeps", False)
 
 
 def flat(results):

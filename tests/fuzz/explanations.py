@@ -136,7 +136,7 @@ _FAULTS: dict[str, Fault] = {
 # Faults of placement, not of an op.
 _PLACES = (
     "after", "before", "never watched", "watched late", "not trainable", "unused", "not taken", "no rounds", "rebound",
-    "reset", "data", "empty", "outside gradient", "linear in pieces",
+    "reset", "data", "empty", "outside gradient", "piecewise linear",
 )  # fmt: skip
 _PIECES = (
     "nn.relu(h)", "abs(h)", "maximum(h, 0.1)", "minimum(h, 30.0)", "nn.leaky_relu(h)", "clip_by_value(h, 0.0, 30.0)",
@@ -194,7 +194,7 @@ class _Program:
             self.dtype = "float16"  # NumPy promotes the other
         may_be_shaped = any(map(_SHAPED.search, planted.lines)) if planted is not None else self.fault == "data"
         self.shape = "matrix" if may_be_shaped else str(rng.choice(["matrix", "number", "empty"], p=[0.8, 0.15, 0.05]))
-        is_of_numbers = self.fault == "linear in pieces" or (planted is not None and planted.kind != "None")
+        is_of_numbers = self.fault == "piecewise linear" or (planted is not None and planted.kind != "None")
         if self.shape == "empty" and is_of_numbers:
             self.shape = "matrix"  # nothing is to be said of no numbers
         self.is_function = bool(rng.random() < 0.4) and not self.is_eager
@@ -336,7 +336,7 @@ class _Program:
             self.emit(["if never:" if fault == "not taken" else "for _ in range(0):", "    h = h * w"], inner)
         elif self.is_nested:
             self.inner_gradient(inner)
-        elif fault == "linear in pieces":
+        elif fault == "piecewise linear":
             self.linear_in_pieces(inner)
         elif fault != "before":
             if fault in ("never watched", "watched late", "not trainable", "data"):
@@ -404,7 +404,7 @@ class _Program:
             "watched late": ("watched after use",), "not trainable": ("not trainable",), "unused": ("no path",),
             "not taken": ("no path",), "no rounds": ("no path",), "rebound": ("rebound",), "reset": ("tape.reset",),
             "data": ("not finite",), "empty": ("no sources",), "outside gradient": ("gradient outside the block",),
-            "linear in pieces": ("linear", "zero"), "none": (),
+            "piecewise linear": ("linear", "zero"), "none": (),
         }[self.fault]  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def test_the_error_of_an_optimizer_is_the_explanation(wrap):
     with pytest.raises(ValueError, match="No gradients provided for any variable") as raised:
         wrap(step)()
     text = str(raised.value)
-    assert "tf.round is on the way to the target, and has no derivative" in text
+    assert "tf.round is on the path to the target and has no derivative" in text
     assert text.count("has no derivative") == 1  # one reason for four variables
 
 

@@ -300,7 +300,7 @@ with tf.GradientTape() as tape:
 gradients = tape.gradient(loss, net.trainable_variables)
 """)
 
-lost("a_constant_of_a_variable", "None", "stop_gradient", ("`w`", "`tf.constant(w)` makes a constant"), """
+lost("a_constant_of_a_variable", "None", "stop_gradient", ("`w`", "`tf.constant(w)` turns its value"), """
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     p = tf.constant(w)  # here
@@ -388,7 +388,7 @@ with tf.GradientTape() as tape:
 tape.gradient(loss, scores)
 """)
 
-lost("an_assignment_in_a_function", "None", "assign", ("`w`", "a variable starts anew"), """
+lost("an_assignment_in_a_function", "None", "assign", ("`w`", "gradients stop at assignments"), """
 w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
 total = tf.Variable(0.0, trainable=False, name="total")
 @tf.function

@@ -446,7 +446,7 @@ for _ in range(60):
     w.assign_sub(tape.gradient(loss, w))
 """)
 
-lost("a_variable_that_begins_as_nan", "not finite", "not finite", ("`w`", "w holds 1 NaN", "Unless it began"), """
+lost("a_variable_that_begins_as_nan", "not finite", "not finite", ("`w`", "w contains 1 NaN", "Unless that was"), """
 w = tf.Variable([1.0, np.nan], name="w")
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(w ** 2)  # here

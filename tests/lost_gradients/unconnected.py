@@ -210,7 +210,7 @@ with tf.GradientTape() as tape:
 print(tape.gradient(loss, [cell.w, cell.b]))
 """)
 
-lost("a_list_of_the_variables_of_before", "None", "no path", ("`w`", "depends on another variable `w`"), """
+lost("a_list_of_the_variables_of_before", "None", "no path", ("`w`", "depends on a different variable named `w`"), """
 w = tf.Variable([[1.0], [2.0]], name="w")
 b = tf.Variable([0.0], name="b")
 params = [w, b]
@@ -279,7 +279,7 @@ with tf.GradientTape() as tape:
 gradients = tape.gradient(loss, model.variables)
 """)
 
-lost("the_loss_of_another_tape", "None", "another tape", ("gen/", "`gen_loss`", "Ask that one"), """
+lost("the_loss_of_another_tape", "None", "another tape", ("gen/", "`gen_loss`", "Use that tape"), """
 gen = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)], name="gen")
 disc = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)], name="disc")
 real, noise = tf.ones((4, 3)), tf.ones((4, 2))
@@ -372,7 +372,7 @@ with tf.GradientTape() as tape:
 gradients = tape.gradient(loss, model.weights)
 """)
 
-lost("a_tape_that_recorded_nothing_of_it", "None", "another tape", ("`loss`", "Ask that one"), """
+lost("a_tape_that_recorded_nothing_of_it", "None", "another tape", ("`loss`", "Use that tape"), """
 w = tf.Variable(2.0)
 with tf.GradientTape() as tape1:
     loss = w * w  # here
@@ -398,7 +398,7 @@ for step in range(3):
         w.assign_sub(0.1 * gradient)
 """)
 
-lost("a_clone_is_trained", "None", "no path", ("student/", "another variable", "copy"), """
+lost("a_clone_is_trained", "None", "no path", ("student/", "a different variable", "copy"), """
 student = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)], name="student")
 clone = tf.keras.models.clone_model(student)
 with tf.GradientTape() as tape:
@@ -574,7 +574,7 @@ for _ in range(2):
     params = [p if g is None else p - 0.05 * g for p, g in zip(params, grads)]  # here
 """)
 
-lost("a_metric_of_the_best_neighbors", "None", "integer", ("`embedding`", "result 2 of", "indices"), """
+lost("a_metric_of_the_best_neighbors", "None", "integer", ("`embedding`", "output 2 of", "indices"), """
 embedding, x = tf.Variable(np.eye(4, 3, dtype=np.float32), name="embedding"), tf.ones([6, 4])
 with tf.GradientTape() as tape:
     e = x @ embedding

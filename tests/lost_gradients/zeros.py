@@ -175,7 +175,7 @@ def step(x):
 step(tf.ones((4, 3)))
 """)
 
-lost("a_padded_sentence_of_nothing", "zero", "not finite", ("query/", "tf.nn.softmax(scores)", "all is masked"), """
+lost("a_padded_sentence_of_nothing", "zero", "not finite", ("query/", "tf.nn.softmax(scores)", "entirely masked"), """
 class Attention(tf.keras.layers.Layer):
     def __init__(self):
         super().__init__()
@@ -199,7 +199,7 @@ def step():
 step()
 """)
 
-lost("the_eigenvectors_of_equal_eigenvalues", "zero", "zero", ("`a`", "tf.linalg.eigh", "its rule hands on"), """
+lost("the_eigenvectors_of_equal_eigenvalues", "zero", "zero", ("`a`", "tf.linalg.eigh", "its rule returns zeros"), """
 a = tf.Variable(np.eye(3, dtype="float32"))
 with tf.GradientTape() as tape:
     values, vectors = tf.linalg.eigh(a)  # here
@@ -283,7 +283,7 @@ x = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
 model.fit(x, x[:, :1], batch_size=1, verbose=0)  # here
 """)
 
-lost("a_network_of_zeros", "zero", "zero", ("kernel", "2 more", "training never begins", "glorot_uniform"), """
+lost("a_network_of_zeros", "zero", "zero", ("kernel", "2 more", "training never starts", "glorot_uniform"), """
 hidden = tf.keras.layers.Dense(4, "tanh", kernel_initializer="zeros")
 model = tf.keras.Sequential([tf.keras.Input((3,)), hidden, tf.keras.layers.Dense(1, kernel_initializer="zeros")])
 optimizer = tf.keras.optimizers.SGD(0.1)
@@ -295,7 +295,7 @@ for _ in range(3):
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 """)
 
-lost("rectified_units_of_zeros", "zero", "zero", ("`w1` and 2 more", "training never begins"), """
+lost("rectified_units_of_zeros", "zero", "zero", ("`w1` and 2 more", "training never starts"), """
 w1, b1 = tf.Variable(tf.zeros((3, 4))), tf.Variable(tf.zeros(4))
 w2, b2 = tf.Variable(tf.zeros((4, 1))), tf.Variable(tf.zeros(1))
 for _ in range(3):
@@ -306,7 +306,7 @@ for _ in range(3):
         v.assign_sub(0.1 * g)
 """)
 
-lost("factors_that_both_begin_with_zeros", "zero", "zero", ("`u` and `v`", "training never begins"), """
+lost("factors_that_both_begin_with_zeros", "zero", "zero", ("`u` and `v`", "training never starts"), """
 u, v = tf.Variable(tf.zeros((5, 2))), tf.Variable(tf.zeros((4, 2)))
 with tf.GradientTape() as tape:
     loss = tf.reduce_mean((tf.matmul(u, v, transpose_b=True) - 1.0) ** 2)  # here
@@ -369,7 +369,7 @@ with tf.GradientTape() as tape:
 tape.gradient(loss, a)
 """)
 
-lost("a_branch_behind_rows_that_are_split_and_joined", "zero", "zero", ("`w`", "where takes the other branch"), """
+lost("a_branch_behind_rows_that_are_split_and_joined", "zero", "zero", ("`w`", "where selects the other branch"), """
 w = tf.Variable(np.ones([9, 3], np.float32), name="w")
 v = tf.Variable(np.ones([9, 3], np.float32), name="v")
 never = tf.constant(False)
@@ -419,7 +419,7 @@ for _ in range(3):
     step()
 """)
 
-lost("a_branch_that_no_round_of_a_loop_takes", "zero", "zero", ("`w`", "no round of the loop"), """
+lost("a_branch_that_no_round_of_a_loop_takes", "zero", "zero", ("`w`", "no iteration of the loop"), """
 w, v = tf.Variable(2.5, name="w"), tf.Variable(1.5, name="v")
 @tf.function
 def step(n):

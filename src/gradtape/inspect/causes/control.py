@@ -28,7 +28,7 @@ def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None
             branch = next((node for node in all_nodes(control.attrs["body"]) if node.op is cond), None)
             if branch is not None:
                 return (
-                    "no round of the loop took the branch that uses it, so the target does not depend on it",
+                    "no iteration of the loop took the branch that uses it, so the target does not depend on it",
                     branch.line or control.line,
                 )
         else:

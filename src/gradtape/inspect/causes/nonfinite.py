@@ -49,14 +49,14 @@ class Diagnosis:
         where = "" if self.line is None else f" at {short(self.line)}"
         named = self.op if self.op is None or self.direction == "given" else public_name(self.op)
         began = {
-            "forward": f"It began in {named}{where}: an op that made {self.count} from "
+            "forward": f"It began in {named}{where}, which produced {self.count} from "
             f"{'infinities' if self.of_infinities else 'finite values'}.",
             "backward": f"It began in the backward rule of {named}{where}: finite gradients came in, {self.count} "
             "went out.",
-            "outside": f"It was there when recording began: {named}{where} gave {self.count}.",
-            "given": f"It was there from the start: {self.op}{where} holds {self.count}.",
-            None: "Where it began is not known: this tape did not keep the values on the way. Make it with "
-            "check='nan' or trace=True.",
+            "outside": f"It was present when recording began: {named}{where} returned {self.count}.",
+            "given": f"It was present from the start: {self.op}{where} contains {self.count}.",
+            None: "Its origin is unknown: this tape did not keep the intermediate values. Create it with check='nan' "
+            "or trace=True.",
         }[self.direction]
         lines = [self.symptom, began]
         if text := source_text(self.line):
@@ -186,8 +186,12 @@ def _has_nan(array: Any) -> bool:
 def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
     """Reports an op whose inputs are not on the tape."""
     event, last = _likely_origin(event), event
-    count = _count(value) if event is last else f"rise to {_count(value)}"  # the value is that of the last event
-    remedy = "It is not on the tape, which knows no more: tf.debugging.check_numerics finds it in what goes in there."
+    # The value is that of the last event.
+    count = _count(value) if event is last else f"values that led to {_count(value)}"
+    remedy = (
+        "It is not on the tape, so nothing more is known: tf.debugging.check_numerics finds it in the inputs of that "
+        "op."
+    )
     return Diagnosis(
         False, symptom, "outside", event.op.name, None, event.line, _first_bad(value), {}, count, remedy
     )
@@ -224,10 +228,10 @@ _STEPS_BACK = 8
 def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
     is_variable = reading.records[at] is None and any(at == place for _, place in reading.log.variable_positions())
     remedy = (
-        "Unless it began with that value, an earlier update of the variable made it so: lower the learning rate, clip "
-        "gradients, or use check='nan' in every step to see the first one."
+        "Unless that was its initial value, an earlier update of the variable produced it: lower the learning rate, "
+        "clip gradients, or use check='nan' in every step to find the first one."
         if is_variable
-        else "Clean the data: tf.debugging.check_numerics finds it at the door."
+        else "Clean the data: tf.debugging.check_numerics finds it in the input pipeline."
     )
     index = _first_bad(value)
     numbers = {"value": value[index].item()}
@@ -270,7 +274,7 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
                     return _made(reading, symptom, *origin)  # the rule only propagates it
                 inside = _inside(record, incoming, symptom) if record[0].family in OPENED else None
                 return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
-    return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")
+    return Diagnosis(False, f"{symptom} Each rule returns finite numbers; their sum overflows.")
 
 
 def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution: Any) -> Diagnosis:
@@ -291,10 +295,10 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
         chosen = public_name(reading.operation(choice).name)
         where = short(reading.line(choice))
         remedy = (
-            f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not take this value, so the "
-            f"gradient that comes in is 0; but both branches are computed, the derivative of {public_name(op.name)} is "
-            "infinite here, and 0 * inf is NaN. Make the input harmless before the op, not only its result: "
-            f"{_harmless(op.name)}. Or ask with tape.gradient(..., nan_safe=True)."
+            f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not select this value, so it "
+            f"receives a gradient of 0; but both branches are computed, the derivative of {public_name(op.name)} is "
+            "infinite here, and 0 * inf is NaN. Make the input of the op safe, not only its result: "
+            f"{_harmless(op.name)}. Or use tape.gradient(..., nan_safe=True)."
         )
     else:
         remedy = backward_remedy(scene)

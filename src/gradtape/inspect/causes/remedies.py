@@ -16,7 +16,7 @@ from ..records.reading import Reading, source_text
 _PROBABILITIES = {"softmax", "sigmoid"}
 _SQUARES = {"square", "half_square", "power_2", "mul", "squared_difference"}
 
-_EAGERLY = "It is inside this function: tf.config.run_functions_eagerly(True) records what it does op by op."
+_EAGERLY = "It is inside this function: tf.config.run_functions_eagerly(True) records its ops one by one."
 
 
 _IN_FLOAT32 = (
@@ -26,9 +26,9 @@ _MATRICES = {
     "cholesky": "The derivative of a Cholesky factor is infinite where the matrix is singular. Add jitter to its "
     "diagonal: k + 1e-6 * tf.eye(n).",
     "eigh": "Eigenvectors of equal eigenvalues have no derivative. Use the eigenvalues alone, or add a small random "
-    "symmetric matrix, which tells them apart.",
+    "symmetric matrix to separate them.",
     "svd": "Singular vectors of equal or zero singular values have no derivative. Use the singular values alone "
-    "(compute_uv=False), or add a small random matrix, which tells them apart.",
+    "(compute_uv=False), or add a small random matrix to separate them.",
     "qr": "The derivative of a QR decomposition needs a matrix of full rank. Add a small random matrix.",
 }
 
@@ -110,13 +110,17 @@ def forward_remedy(scene: Scene) -> str:
         return _EAGERLY
     if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.before()):
         return (
-            "A probability was rounded to 0 before its logarithm was taken. Work from the logits: tf.nn.log_softmax, "
-            "tf.nn.softmax_cross_entropy_with_logits, or from_logits=True in a Keras loss without a softmax before it."
+            "A probability was rounded to 0 before its logarithm was taken. Compute from the logits: "
+            "tf.nn.log_softmax, tf.nn.softmax_cross_entropy_with_logits, or from_logits=True in a Keras loss without a "
+            "softmax before it."
         )
     if op in ("softmax", "log_softmax") and np.isinf(x):
-        return "A row in which all is masked with -inf has no softmax. Mask with -1e9, or leave such rows out."
+        return "The softmax of a row that is entirely masked with -inf is undefined. Mask with -1e9, or skip such rows."
     if op == "mean" and any(x is not None and not x.size for x in scene.reading.inputs(scene.at)):
-        return "The mean of no numbers is NaN: a mask or a slice has left none. Look before, or use divide_no_nan."
+        return (
+            "The mean of an empty tensor is NaN: a mask or a slice has removed all elements. Check for that, or use "
+            "divide_no_nan."
+        )
     if op in ("log", "log2", "log10", "log1p"):
         least = -1 if op == "log1p" else 0
         if x < least:
@@ -127,30 +131,35 @@ def forward_remedy(scene: Scene) -> str:
         )
     if op == "exp" and "div" in scene.after(3):
         return (
-            "This looks like a softmax by hand: exp overflows for large logits. Use tf.nn.softmax, or for a loss "
+            "This looks like a handwritten softmax: exp overflows for large logits. Use tf.nn.softmax, or for a loss "
             "tf.nn.softmax_cross_entropy_with_logits, which subtract the largest logit first."
         )
     if op == "exp" and {"log", "log1p"}.intersection(scene.after(3)):
-        return "exp overflows before log brings it back. Use tf.reduce_logsumexp, or tf.nn.softplus for log(1 + exp x)."
+        return "exp overflows before log is applied. Use tf.reduce_logsumexp, or tf.nn.softplus for log(1 + exp x)."
     if op in ("exp", "expm1", "exp2", "sinh", "cosh"):
         largest = math.log(float(np.finfo(scene.dtype).max)) if scene.dtype.kind == "f" else math.inf
         return f"{called} overflows beyond about {largest:.0f} in {scene.dtype}. Clip its input, or use logarithms."
     if op in ("div", "reciprocal", "rsqrt", "xdivy"):
         if scene.dtype == np.float16 and (scene.second if op in ("div", "xdivy") else x):
-            return f"A quotient beyond 65504, where float16 ends. {_IN_FLOAT32}"
+            return f"The quotient exceeds 65504, the largest float16 number. {_IN_FLOAT32}"
         return f"A division by zero. Use tf.math.divide_no_nan, or add a small number to the divisor.{scene.vanished}"
     if op in ("sqrt", "power_half"):
-        return "The square root of a negative number. Rounding can make a variance negative: tf.maximum(x, 0.0) first."
+        return (
+            "The square root of a negative number. Rounding can make a variance negative: apply tf.maximum(x, 0.0) "
+            "first."
+        )
     if op == "pow":
         if x < 0:
-            return "A negative base has no power with a fractional exponent. Use tf.abs(x), or an integer exponent."
+            return (
+                "A negative base with a fractional exponent has no real power. Use tf.abs(x), or an integer exponent."
+            )
         if x == 0:
             return "0 to a negative power is infinite. Add a small number to the base."
         return "The power overflows. Check the exponent, or work with logarithms."
     if op == "cholesky":
         return (
-            "The matrix is not positive definite, be it by rounding alone. Add jitter to its diagonal, "
-            "k + 1e-6 * tf.eye(n), or more, compute it in float64, and check that it is symmetric."
+            "The matrix is not positive definite, perhaps only because of rounding. Add jitter to its diagonal, k + "
+            "1e-6 * tf.eye(n), or more, compute it in float64, and check that it is symmetric."
         )
     if op in ("inv", "solve", "triangular_solve", "slogdet", "det", "pinv", "lu"):
         return (
@@ -160,9 +169,9 @@ def forward_remedy(scene: Scene) -> str:
     if op in ("asin", "acos", "atanh", "acosh", "erfinv", "ndtri"):
         return f"{called} is not finite for this input. tf.clip_by_value keeps it inside its domain."
     if scene.dtype == np.float16 or op == "cast":
-        return f"float16 ends at 65504. {_IN_FLOAT32}"
+        return f"The largest float16 number is 65504. {_IN_FLOAT32}"
     return (
-        "The numbers grew until they overflowed. Lower the learning rate, normalise the inputs, or clip the gradients "
+        "The numbers grew until they overflowed. Lower the learning rate, normalize the inputs, or clip the gradients "
         "(tf.clip_by_global_norm)."
     )
 
@@ -186,7 +195,7 @@ def backward_remedy(scene: Scene) -> str:
         )
     if op == "pow":
         if x == 0:
-            return "A power below 1 has an infinite derivative at 0. Add a small number to the base."
+            return "A power with an exponent below 1 has an infinite derivative at 0. Add a small number to the base."
         return "The derivative of a power with respect to its exponent needs a positive base. Use tf.abs, or clip it."
     if op in ("log", "log2", "log10", "div", "reciprocal", "log1p"):
         return (
@@ -194,16 +203,21 @@ def backward_remedy(scene: Scene) -> str:
             f"{scene.vanished}"
         )
     if op in ("asin", "acos", "atanh", "acosh"):
-        return f"{called} has an infinite derivative at the edge of its domain. tf.clip_by_value keeps away from it."
+        return (
+            f"{called} has an infinite derivative at the boundary of its domain. Use tf.clip_by_value to stay inside."
+        )
     if scene.family == "call":
         return _EAGERLY
     if scene.family == "custom":
-        return f"The gradient that {called} brings itself (tf.custom_gradient) gave it: check its grad function there."
+        return f"The custom gradient of {called} (tf.custom_gradient) returned it: check its grad function."
     if scene.dtype == np.float16:
-        return "Gradients overflow in float16, which ends at 65504: scale the loss down, or use bfloat16 or float32."
+        return (
+            "Gradients overflow in float16, whose largest number is 65504: scale the loss down, or use bfloat16 or "
+            "float32."
+        )
     if op in ("matmul", "mul", "contract", "conv"):
         return (
-            "A product overflowed, or met an infinite value that the forward pass kept. Lower the learning rate, clip "
-            "gradients, or look at the values with tape.report."
+            "A product overflowed, or one of its factors was infinite in the forward pass. Lower the learning rate, "
+            "clip gradients, or inspect the values with tape.report."
         )
     return f"The derivative of {called} is not finite for these values. Keep its input away from them, or clip it."

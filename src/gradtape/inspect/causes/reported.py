@@ -43,8 +43,8 @@ _QUOTED = re.compile("'[^']*'")  # a variable's name, in which sentences about s
 _LOOKS = 3  # checks of a source before an irregularity that needs no report is ignored
 _PATIENCE = 10  # consecutive zeros of a gradient that was nonzero before, or is zero because of the data
 _IN_PYTHON = (
-    "tf.py_function gives nothing back for it: what its function computes with .numpy(), float() or NumPy is not "
-    "recorded. Use TensorFlow's functions inside"
+    "tf.py_function returns no gradient for it: what its function computes with .numpy(), float() or NumPy is not "
+    "recorded. Use TensorFlow ops inside"
 )
 _LEAST_SCALE = 256.0  # of a loss in half precision
 _CONFIRMED = 2  # consecutive zeros of a gradient that was never nonzero
@@ -305,7 +305,7 @@ def _is_from_finite(reading: Reading, at: int) -> bool:
 def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
     """Rewords reasons for a target that is not finite, for gradients that are."""
     return [
-        Reason(r.source, r.cause, f"the target is not, so the gradient means nothing: {r.sentence}", r.line)
+        Reason(r.source, r.cause, f"the target is not, which makes the gradient meaningless: {r.sentence}", r.line)
         for r in reasons
     ]
 
@@ -319,10 +319,10 @@ def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
     if not names:
         return []
     text, asked_at, taken_at = written_sources(frame)
-    where = "" if taken_at is None or asked_at is None else f" (asked for at {short(asked_at)})"
+    where = "" if taken_at is None or asked_at is None else f" (passed at {short(asked_at)})"
     sentence = (
         f"this list of sources is empty{where}, and the target depends on {listed(names)}. A model has no variables "
-        "before it is built, and a frozen one has no trainable variables: take trainable_variables after the first "
+        "before it is built, and a frozen one has no trainable variables: read trainable_variables after the first "
         "call of the model, or after model.build"
     )
     return [Reason(f"`{text}`", Cause.NO_SOURCES, sentence, taken_at or asked_at)]
@@ -388,14 +388,14 @@ def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
     if found.direction is None:
         return f"{found.symptom} {found.remedy}".strip(), None
     if found.direction == "given":
-        return f"{found.op} holds {found.count} from the start. {found.remedy}", found.line
+        return f"{found.op} contains {found.count} from the start. {found.remedy}", found.line
     op = phrase(_Named(found.op), where)
     if found.direction == "outside":
-        return f"{op} gave {found.count}{values}. {found.remedy}", found.line
+        return f"{op} returned {found.count}{values}. {found.remedy}", found.line
     if found.direction == "forward":
         of = "infinities" if found.of_infinities else "finite numbers"
-        return f"{op} made {found.count} from {of}{values}. {found.remedy}", found.line
-    return f"the derivative of {op} made {found.count} from finite numbers{values}. {found.remedy}", found.line
+        return f"{op} produced {found.count} from {of}{values}. {found.remedy}", found.line
+    return f"the derivative of {op} produced {found.count} from finite numbers{values}. {found.remedy}", found.line
 
 
 class _Named:

@@ -21,11 +21,11 @@ _CALLERS = {
     "cond": "calls it, and that branch was not taken",
     "case": "calls it, and that branch was not taken",
     "switch_case": "calls it, and that branch was not taken",
-    "while_loop": "goes round, and it ran zero times",
-    "map_fn": "has elements, and it has none",
-    "scan": "has elements, and it has none",
-    "foldl": "has elements, and it has none",
-    "foldr": "has elements, and it has none",
+    "while_loop": "iterates, and it ran zero times",
+    "map_fn": "receives elements, and it received none",
+    "scan": "receives elements, and it received none",
+    "foldl": "receives elements, and it received none",
+    "foldr": "receives elements, and it received none",
 }
 _Block = tuple[ast.For | ast.While | ast.If | ast.AsyncFor | ast.Call, list[ast.stmt]]
 

@@ -26,12 +26,12 @@ from ..records.reading import Reading, known_array
 from .messages import phrase
 
 ASSIGNED = (
-    "its value was assigned to {}, and a variable starts anew: gradients go to the variable, not to what was assigned. "
-    "Use the value itself, or GradientTape(track_assign=True), which follows assignments"
+    "its value was assigned to {}, and gradients stop at assignments: they flow to the variable, not to the assigned "
+    "value. Use the value itself, or GradientTape(track_assign=True), which tracks assignments"
 )
 
 
-INTEGER_OUTPUT = "result {} of {} is made of integers, as indices are, which have no derivative. Use its values"
+INTEGER_OUTPUT = "output {} of {} consists of integers, such as indices, which have no derivative. Use its values"
 
 
 class Stays(Enum):
@@ -66,7 +66,8 @@ def why_zero(reading: Reading, at: int) -> Lost:
     if state == "some":
         return Lost("connected", "the target depends on it, and its gradient is not zero")
     if state == "not finite":
-        return Lost("not finite", "its gradient has infinities or NaNs: tape.diagnose() tells where they come from")
+        sentence = "its gradient contains infinities or NaNs: tape.diagnose() shows where they come from"
+        return Lost("not finite", sentence)
     if state == "none":
         if (integers := _integers(reading, at)) is not None:
             nth = integers - _first(reading, integers) + 1
@@ -76,7 +77,7 @@ def why_zero(reading: Reading, at: int) -> Lost:
         if culprit is not None and reading.operation(culprit) is assigned:
             return Lost("assign", ASSIGNED.format("a variable"), culprit)
         name = "an op" if culprit is None else phrase(reading.operation(culprit), reading.reference(culprit))
-        sentence = f"{name} is on the way to the target, and its rule gives no gradient for this argument"
+        sentence = f"{name} is on the path to the target, and its rule returns no gradient for this argument"
         return Lost("the rule gives none", sentence, culprit)
     found = _why(reading, at)
     inside = "" if found.at is None else f"in {_place(reading, found.at)}, "
@@ -122,11 +123,11 @@ def _why(reading: Reading, at: int) -> Found:
         return found
     culprit = _last_with(reading, at, "zero")
     if culprit is None:
-        return Found("the gradient that arrives at it is zero already", None)
+        return Found("it receives a gradient of zero", None)
     name = reading.operation(culprit).name
     if isinstance(said := _BECAUSE.get(name), str):
         return Found(said, culprit)
-    return Found(f"a gradient that is not zero arrives at {name}, and what its rule hands on is", culprit)
+    return Found(f"{name} receives a nonzero gradient, and its rule returns zeros", culprit)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,8 @@ class _End:
 
 
 _ONE_CLASS = (
-    "it is a softmax over one element, which is 1 whatever it is given. Use a sigmoid for two classes and one output, "
-    "or one output for each class; check the axis too"
+    "it is a softmax over one element, which is always 1. Use a sigmoid for two classes and one output, or one output "
+    "per class; also check the axis"
 )
 
 
@@ -160,30 +161,27 @@ def _softmax(end: _End) -> str | None:
     if end.saturated:
         return "the softmax is saturated: one probability is exactly 1"
     if end.y is not None and end.y.shape == end.reached.shape and not np.any(end.y[end.reached]):
-        return "the probabilities that softmax gives it are exactly 0"
+        return "its softmax probabilities are exactly 0"
     return None
 
 
 def constant_derivative(op: Any) -> str:
     """Describes an op whose second derivative is zero, or does not exist."""
-    return (
-        f"the derivative of {op.name}, which an inner tape has taken, does not change with it: its second derivative "
-        "is zero, as that of all that is linear in pieces"
-    )
+    return f"the second derivative of {op.name} is zero, because {op.name} is piecewise linear"
 
 
-SMOOTH = "Smooth functions, such as tf.tanh, tf.nn.softplus or tf.nn.gelu, have one"
-_SMALLER = "Smaller inputs keep it alive, or a loss that takes logits"
+SMOOTH = "Use a smooth function, such as tf.tanh, tf.nn.softplus or tf.nn.gelu"
+_SMALLER = "Use smaller inputs, or a loss that takes logits"
 _INSIDE = "Keep it within the bounds, or widen them"
 _ZEROS = "it is multiplied by exact zeros"
 OF_ONE_ELEMENT = (
-    "it is normalised over one element, as by BatchNormalization with a batch of one: less its own mean it is 0 "
-    "whatever it is. Use larger batches, training=False for a single example, or a normalisation over other axes"
+    "it is normalized over one element, as by BatchNormalization with a batch of one: minus its own mean, it is always "
+    "0. Use larger batches, training=False for a single example, or a normalization over other axes"
 )
-_SATISFIED = "the margin of this hinge is kept by all examples, and nothing is left to be learned from them"
+_SATISFIED = "all examples satisfy the margin of this hinge, so they contribute no gradient"
 NEVER_BEGINS = (
-    "the weights on both sides of a product are all zero, so neither gets a gradient, and training never begins. "
-    "Use random initial values, such as Keras' default glorot_uniform, for all but one of them"
+    "the weights on both sides of a product are all zero, so neither gets a gradient, and training never starts. Use "
+    "random initial values, such as Keras' default glorot_uniform, for all but one of them"
 )
 _MEANS = ("mean", "moments", "variance", "std")
 _SUMS = (
@@ -194,11 +192,11 @@ _PRODUCTS = ("mul", "matmul", "contract", "conv", "multiply_no_nan", "div", "div
 
 # Reasons for ops whose derivative was found to be zero at all elements that depend on the source.
 _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
-    "relu": "every input of relu that it leads to is negative or zero: a dead ReLU. tf.nn.leaky_relu does not die; a "
-    "lower learning rate or other initial values help too",
-    "leaky_relu": "every input of leaky_relu that it leads to is negative, where its slope is 0: a dead ReLU. Give it "
-    "a slope (alpha, or Keras' negative_slope)",
-    "relu6": "every input of relu6 that it leads to is outside of (0, 6)",
+    "relu": "every input of relu that depends on it is negative or zero: a dead ReLU. Use tf.nn.leaky_relu, a lower "
+    "learning rate or a different initialization",
+    "leaky_relu": "every input of leaky_relu that depends on it is negative, where its slope is 0: a dead ReLU. Set a "
+    "nonzero slope (alpha, or Keras' negative_slope)",
+    "relu6": "every input of relu6 that depends on it is outside of (0, 6)",
     "sigmoid": f"the sigmoid is saturated: its output is exactly 0 or 1. {_SMALLER}",
     "tanh": f"the tanh is saturated: its output is exactly -1 or 1. {_SMALLER}",
     "softmax": _softmax,
@@ -206,18 +204,18 @@ _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "softmax_cross_entropy": _cross_entropy,
     "sparse_softmax_cross_entropy": _cross_entropy,
     "softplus": "the softplus is saturated at 0",
-    "maximum": f"maximum takes the other argument everywhere: the value is clipped. {_INSIDE}",
-    "minimum": f"minimum takes the other argument everywhere: the value is clipped. {_INSIDE}",
-    "where": "where takes the other branch everywhere. Check its condition",
-    "masked": "a mask leaves nothing of it. Check the mask",
+    "maximum": f"maximum selects the other argument everywhere: the value is clipped. {_INSIDE}",
+    "minimum": f"minimum selects the other argument everywhere: the value is clipped. {_INSIDE}",
+    "where": "where selects the other branch everywhere. Check its condition",
+    "masked": "the mask removes all of it. Check the mask",
     "mul": f"{_ZEROS}. Check where they come from",
     "matmul": f"{_ZEROS}. Check where they come from",
     "sign": "the derivative of sign is zero everywhere. x + tf.stop_gradient(tf.sign(x) - x) passes gradients straight "
     "through",
-    "imag": "the imaginary part of numbers that are real is 0 whatever they are. Take tf.math.real or tf.abs",
-    "angle": "the angle of numbers that are real is 0 or pi whatever they are. Take tf.math.real or tf.abs",
-    "svd": "singular vectors of equal singular values have no derivative, and zeros are given instead. Use the "
-    "singular values alone, or add a small random matrix, which tells them apart",
+    "imag": "the imaginary part of real numbers is always 0. Use tf.math.real or tf.abs",
+    "angle": "the angle of real numbers is always 0 or pi. Use tf.math.real or tf.abs",
+    "svd": "singular vectors of equal singular values have no derivative, and the rule returns zeros. Use the singular "
+    "values alone, or add a small random matrix to separate them",
     "max": "another element is the maximum",
     "min": "another element is the minimum",
     "slice": "only other elements are used",
@@ -258,7 +256,7 @@ class _Search:
             for at in arrived:
                 after = [user for user in reading.users(at) if user in self.on_path]
                 if at in reading.seeds and not after:
-                    return Found("the gradient that it starts with (output_gradients) is zero there", at, Stays.NO)
+                    return Found("the initial gradient (output_gradients) is zero there", at, Stays.NO)
                 if (cancelling := self.cancelling(at, masks[at], after)) is not None:
                     return cancelling
                 users.update(after)
@@ -301,7 +299,7 @@ class _Search:
                 if (single := next(filter(self.is_of_one_element, users), None)) is not None:
                     return Found(OF_ONE_ELEMENT, single)
                 names = " and ".join(dict.fromkeys(self.reading.operation(user).name for user in users))
-                return Found(f"what comes back through its uses ({names}) adds up to zero", user, Stays.NO)
+                return Found(f"the gradients from its uses ({names}) add up to zero", user, Stays.NO)
         return None
 
     def is_of_one_element(self, user: int) -> bool:
@@ -445,7 +443,7 @@ class _Search:
             because = because(_End(name, self.reading.values.get(user), reached, axis))
         if because is not None:
             return because
-        return f"the derivative of {name} is exactly zero for the values that it leads to"
+        return f"the derivative of {name} is exactly zero for the values that depend on it"
 
     def by_zeros(self, product: int, at: int) -> Found | None:
         """Explains a product by the producer of its zero factor, if that is on the tape."""
@@ -462,7 +460,7 @@ class _Search:
                 stays = lasts if self.is_flat(made) else Stays.IF_STRUCTURAL
                 if (said := _BECAUSE.get(self.reading.operation(made).name)) is not None and isinstance(said, str):
                     return Found(said, made, stays)
-                return Found(f"{_ZEROS}, which {_place(self.reading, made)} gives", product, stays)
+                return Found(f"{_ZEROS}, which {_place(self.reading, made)} returns", product, stays)
             made = before
         if made is None:
             return None
@@ -511,17 +509,17 @@ class _Search:
             taken = next((i for i in self.after(user) if self.reading.operation(i).name in ("imag", "angle")), user)
             return Found(str(_BECAUSE["imag" if taken == user else self.reading.operation(taken).name]), taken)
         if name == "softmax" and np.all(g == g.flat[0]):
-            return Found("the target depends on all outputs of the softmax alike, and they always add up to 1", user)
+            return Found("the target depends equally on all outputs of the softmax, and they always add up to 1", user)
         scaled = zip(self.reading.records[user][1], self.reading.vjp(user, scale=_MUCH), strict=True)
         if any(p == at and given is not None and np.any(given) for p, given in scaled):
             return Found(
-                f"the gradient that arrives and the derivative are not zero, but their product is too small for "
-                f"{g.dtype}. Scale the loss, as tf.keras.mixed_precision.LossScaleOptimizer does, or use float32",
+                f"the incoming gradient and the derivative are nonzero, but their product is too small for {g.dtype}. "
+                "Scale the loss, as tf.keras.mixed_precision.LossScaleOptimizer does, or use float32",
                 user,
             )
         return Found(
-            f"neither the gradient that arrives at {name} nor its derivative is zero, but their products cancel, or "
-            f"are too small for {g.dtype}",
+            f"the incoming gradient of {name} and its derivative are nonzero, but their products cancel, or are too "
+            f"small for {g.dtype}",
             user,
             Stays.NO,
         )

@@ -75,7 +75,7 @@ class Memory(Printable):
     def tables(self) -> list[Table]:
         """Returns the totals, by op, by line, and the biggest arrays."""
         title = f"This tape keeps {readable_bytes(self.total)} in {len(self.kept)} arrays for {self.records} records"
-        notes = [f"The variables it watches hold {readable_bytes(self.variables)} more, which are alive anyway."]
+        notes = [f"The variables it watches hold {readable_bytes(self.variables)} more, which are live in any case."]
         if explaining := sum(k.bytes for k in self.kept if not k.for_derivative):
             kept = readable_bytes(explaining)
             notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
@@ -83,7 +83,7 @@ class Memory(Printable):
             notes.append(_kept_within(self.budget))
         ops = Table(title, ["op", ">kept", ">share"], notes=notes)
         ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
-        arrays = Table("The biggest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
+        arrays = Table("The largest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
         for k in self.biggest[:_MOST_ROWS]:
             arrays.rows.append([str(list(k.shape)), k.dtype, readable_bytes(k.bytes), k.op, short(k.line)])
         if not any(self.by_line):
@@ -113,9 +113,11 @@ def memory(tape: Any) -> Memory:
 
 def _kept_within(account: Account) -> str:
     without, most = readable_bytes(account.wanted), readable_bytes(account.peak)
-    text = f"Without its budget it would keep {without}; it kept {most} at most. {account.evictions} blocks were let go"
+    text = (
+        f"Without its budget it would keep {without}; it kept {most} at most. {account.evictions} blocks were evicted"
+    )
     text += f" ({readable_bytes(account.written)} written to disk)" if account.written else ""
-    return f"{text}, {account.recomputations} ops run again in {account.seconds:.2g} s."
+    return f"{text}, {account.recomputations} ops recomputed in {account.seconds:.2g} s."
 
 
 def kept_arrays(log: Log) -> Iterator[RetainedArray]:
@@ -221,14 +223,14 @@ class LiveTapes(Printable):
             kept = sum(row.bytes for row in self.rows if row.line == line)
             if count >= _MANY:
                 found.append(
-                    f"{count} tapes made at {short(line)} are alive and keep {readable_bytes(kept)}: one for each "
-                    "step? Drop each after use (`del tape`); do not store tapes, or closures over them, in lists."
+                    f"{count} tapes created at {short(line)} are alive and keep {readable_bytes(kept)}: one per step? "
+                    "Delete each after use (`del tape`); do not store tapes, or closures over them, in lists."
                 )
         for row in self.rows:
             if row.persistent and row.line is not None and (row.age or 0) > _OLD and made[row.line] < _MANY:
                 found.append(
-                    f"A persistent tape made at {short(row.line)} is {row.age:.0f} s old and keeps "
-                    f"{readable_bytes(row.bytes)}. `del tape` when its gradients have been taken."
+                    f"A persistent tape created at {short(row.line)} is {row.age:.0f} s old and keeps "
+                    f"{readable_bytes(row.bytes)}. Delete it (`del tape`) once its gradients have been computed."
                 )
         return found
 

@@ -105,7 +105,7 @@ class Profile(Printable):
             share = waited.time / (total.time + waited.time)
             cells = [str(waited.records), readable_time(waited.forward or 0.0), readable_time(waited.backward)]
             ops.rows.append(["collectives", *cells, f"{share:.0%}", ""])
-            ops.notes.append("Collectives: how long this process waited for others, outside of programs of XLA.")
+            ops.notes.append("Collectives: the time that this process waited for others, outside XLA programs.")
         if not traced:
             ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
             return [ops]

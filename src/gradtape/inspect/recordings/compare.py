@@ -34,7 +34,7 @@ class Comparison:
             return "The recordings are the same."
         sides = zip("ab", self.lines, strict=True)
         texts = [f"  {side}: {short(line)}  {source_text(line)}" for side, line in sides if line is not None]
-        return "\n".join([f"They part in {self.what}.", *texts])
+        return "\n".join([f"They diverge in {self.what}.", *texts])
 
 
 def compare(
@@ -56,7 +56,7 @@ def compare(
     a, b = Recording(first), Recording(second)
     for (key, name), (other, name_there) in zip(a.leaves.items(), b.leaves.items(), strict=False):
         if name != name_there:
-            return Comparison(False, "program", f"what they start from: {name} in a, {name_there} in b")
+            return Comparison(False, "program", f"their leaves: {name} in a, {name_there} in b")
         apart = _apart(a.values[key], b.values[other], tolerance)
         if apart is not None:
             return Comparison(False, "input", f"the input {name}: {apart[0]}", difference=apart[1])
@@ -84,7 +84,7 @@ def _other_question(a: Recording, b: Recording, tolerance: float) -> Comparison 
     """Returns the first difference in what is differentiated, with which weights, and by what."""
     for what, mine, its in (("targets", a.targets, b.targets), ("sources", a.sources, b.sources)):
         if [_place(a, key) for key in mine] != [_place(b, key) for key in its]:
-            return Comparison(False, "program", f"their {what}, which are other values in a than in b")
+            return Comparison(False, "program", f"their {what}, which are different values in a and b")
     for number, (weight, other) in enumerate(zip(a.weights, b.weights, strict=True)):
         apart = _apart(weight, other, tolerance)
         if apart is not None:
@@ -113,16 +113,16 @@ def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recordin
     if len(step.outputs) != len(there.outputs) or len(step.inputs) != len(there.inputs):
         return f"{step.op} of {len(step.inputs)} inputs in a, of {len(there.inputs)} in b", None
     for graph, other in zip(_graphs(step.words), _graphs(there.words), strict=True):
-        where = f"inside of {step.op}, in its {graph['name']}, "
+        where = f"inside {step.op}, in its {graph['name']}, "
         for node, its in zip(graph["nodes"], other["nodes"], strict=False):
             lines: _Lines = (recordings[0].line(node[5]), recordings[1].line(its[5]))
             if node[0] != its[0]:
                 return f"{where}{node[0]} in a, {its[0]} in b", lines
             if _without_graphs(node[1:5]) != _without_graphs(its[1:5]):
-                return f"{where}{node[0]} of other inputs, or with other attributes, in a than in b", lines
+                return f"{where}{node[0]} has different inputs or attributes in a and b", lines
         shapes = [[value[:2] for value in one["values"]] for one in (graph, other)]
         if len(graph["nodes"]) != len(other["nodes"]) or shapes[0] != shapes[1]:
-            return f"{where}{len(graph['nodes'])} ops in a, {len(other['nodes'])} in b, or other shapes", None
+            return f"{where}{len(graph['nodes'])} ops in a, {len(other['nodes'])} in b, or different shapes", None
     return None
 
 

@@ -172,8 +172,8 @@ class _Leaves:
                 self._held = (*getattr(self, "_held", ()), x, *same)  # kept alive: their ids must stay unique
                 return key
         raise ValueError(
-            f"Cannot save this tape: the input {name!r} is not given to any op that the tape has recorded, or is "
-            "computed on it. Give a tensor that is an argument of such an op, or watch it with tape.watch before use"
+            f"Cannot save this tape: the input {name!r} is not an argument of any recorded op, or is computed on the "
+            "tape. Pass a tensor that is an argument of a recorded op, or watch it with tape.watch before use"
         )
 
 
@@ -274,12 +274,12 @@ class RecordingRun:
             if as_it_was:
                 self.recording.fail(where, "not what its values say", "values that the function was traced for")
             raise ValueError(
-                f"replay: the function was traced for certain numbers{at_line(self.recording.line(step.line))}, and "
-                "with these inputs they are others: it would be another program. Save a step with such inputs"
+                f"replay: the function was traced for specific values{at_line(self.recording.line(step.line))}, and "
+                "these inputs lead to different ones, so it would be a different program. Save a step with such inputs"
             ) from None
         except MemoryError as error:
             raise errors.ResourceExhaustedError(
-                f"{self.recording.path}: {where} needs more memory than there is. Load it on a larger machine"
+                f"{self.recording.path}: {where} needs more memory than is available. Load it on a larger machine"
             ) from error
         except (errors.DataLossError, errors.UnimplementedError, errors.ResourceExhaustedError):
             raise
@@ -289,8 +289,8 @@ class RecordingRun:
                     raise
                 raise errors.InvalidArgumentError(f"replay: {where} fails with these inputs: {error!r}") from error
             raise errors.DataLossError(
-                f"{self.recording.path}: {where} cannot be run on the values that are in the file: {error!r}. The "
-                "recording is damaged, or was changed after it was saved: save the step again"
+                f"{self.recording.path}: {where} cannot run on the values in the file: {error!r}. The recording is "
+                "damaged, or was changed after it was saved: save the step again"
             ) from error
 
     def _add(
@@ -339,8 +339,8 @@ class RecordingRun:
         if any(isinstance(x, dict) for x in results) and not all(isinstance(x, dict) for x in given):
             where = at_line(self.recording.line(step.line))
             raise ValueError(
-                f"replay: what the function with a custom gradient{where} computes is not known as ops: it cannot be "
-                "computed for other inputs. Let it use TensorFlow's functions"
+                f"replay: the function with a custom gradient{where} was not recorded as ops, so it cannot be computed "
+                "for other inputs. Use TensorFlow ops in it"
             )
 
 

@@ -72,12 +72,12 @@ def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tup
     except Exception as error:
         raise RuntimeError(
             f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} cannot be written as a graph: "
-            f"{error} Let it use TensorFlow's functions on the gradient that it is given, or leave the call out"
+            f"{error} Use TensorFlow ops on the incoming gradient, or omit the call"
         ) from error
     if graph.has_effects or graph.updates:
         raise RuntimeError(
-            f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} looks at numbers of the gradient "
-            "that it is given, draws random numbers, prints or assigns variables, which a file has no words for"
+            f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} reads values of the incoming "
+            "gradient, draws random numbers, prints or assigns variables, which the file format cannot represent"
         )
     externals = trace.externals
     trace.release()

@@ -58,8 +58,8 @@ def op_named(name: str, line: Line | None) -> Any:
     found = registry.get(name)
     if found is None:
         raise errors.UnimplementedError(
-            f"the recording has the op {name[:100]!r}{at_line(line)}, which is not in this gradtape. A newer version, "
-            "or the module that registers it with gradtape.extend, may have it"
+            f"the recording contains the op {name[:100]!r}{at_line(line)}, which this gradtape does not have. A newer "
+            "version, or the module that registers it with gradtape.extend, may define it"
         )
     return found
 
@@ -95,7 +95,7 @@ class Encoder:
         if op not in _NAMES:
             raise RuntimeError(
                 f"Cannot save this tape: {op.name}{at_line(line)} draws random numbers, prints, or runs Python code of "
-                "this program, inside of a branch, a loop or a custom gradient. Take it out of there"
+                "this program, inside a branch, a loop or a custom gradient. Move it out of there"
             )
         return _NAMES[op]
 
@@ -136,15 +136,15 @@ class Encoder:
             kind = "tensor" if isinstance(value, np.ndarray) else "scalar"
             return {kind: self.constant(wrap(value, dtypes.of_numpy(value.dtype)))["constant"]}
         raise RuntimeError(
-            f"Cannot save this tape: an attribute of {op.name}{at_line(line)} is of type {type(value).__name__}, "
-            "which a file has no words for"
+            f"Cannot save this tape: an attribute of {op.name}{at_line(line)} is of type {type(value).__name__}, which "
+            "the file format cannot represent"
         )
 
     def _rule(self, rule: Traced, op: Any, line: Line | None) -> list[Any]:
         if rule.graph is None:
             raise RuntimeError(
-                f"Cannot save this tape: the gradient of {op.name}{at_line(line)} cannot be written as a graph, as it "
-                f"failed when it was traced: {rule.failure}"
+                f"Cannot save this tape: the gradient of {op.name}{at_line(line)} cannot be written as a graph, "
+                f"because tracing it failed: {rule.failure}"
             )
         forms = [
             [form[0], None if form[1] is None else [int(n) for n in form[1]]] if type(form) is tuple else form
@@ -250,8 +250,8 @@ class Decoder:
             fail(f"{where}, a loop,", kinds, "rounds, a graph for the body, and one for the test or null")
         if rounds.count is not None and rounds.count > self._limit.most:
             raise errors.ResourceExhaustedError(
-                f"{self._document.path}: {where} goes round {rounds.count} times, more than {self._limit.most}, the "
-                "limit for a program from a file. If the file is to be trusted, load it with a larger max_rounds"
+                f"{self._document.path}: {where} runs {rounds.count} iterations, more than {self._limit.most}, the "
+                "limit for a program from a file. If you trust the file, load it with a larger max_rounds"
             )
         carried, scanned, fixed = rounds.divided(inputs)
         if len(carried) + len(scanned) != rounds.carried + rounds.scanned or len(body.outputs) < rounds.carried:

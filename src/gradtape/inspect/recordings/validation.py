@@ -105,13 +105,13 @@ class Document:
     def _check_format(self, notes: Any) -> None:
         if not isinstance(notes, dict) or "format" not in notes:
             raise errors.DataLossError(
-                f"{self.path} is no recording of a tape. Write one with tape.save(path, target, sources)"
+                f"{self.path} is not a recording of a tape. Write one with tape.save(path, target, sources)"
             )
         version = notes["format"]
         if type(version) is int and version > FORMAT:
             raise errors.FailedPreconditionError(
-                f"{self.path} is a recording of format {version}, this gradtape reads {FORMAT}. Use the version that "
-                "wrote it, or write it again"
+                f"{self.path} is a recording of format {version}; this gradtape reads {FORMAT}. Use the version that "
+                "wrote it, or save it again"
             )
         if type(version) is not int or version not in _KNOWN_FORMATS:
             self.fail("format", version, f"one of {_KNOWN_FORMATS}")

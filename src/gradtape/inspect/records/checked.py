@@ -21,8 +21,8 @@ from .noting import NotingLog
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
 _LATER = (
-    "a tape with check='nan' in a traced function: the target, or a gradient, is not finite. "
-    "tf.config.run_functions_eagerly(True) lets it say where that began"
+    "a tape with check='nan' in a traced function: the target or a gradient is not finite. Call "
+    "tf.config.run_functions_eagerly(True) to see where it began"
 )
 
 
@@ -94,8 +94,8 @@ def _where_not_finite(diagnose: Callable[[], object]) -> str:
     except Exception as error:
         say_once("diagnose")
         return (
-            "The target, or a gradient, is not finite. Where that began could not be told: the diagnosis failed "
-            f"with {type(error).__name__}: {error}"
+            "The target or a gradient is not finite. Its origin could not be determined: the diagnosis failed with "
+            f"{type(error).__name__}: {error}"
         )
 
 
@@ -105,11 +105,11 @@ def warn_of_nan(diagnose: Callable[[], object]) -> None:
         where = str(diagnose())
     except Exception:  # a warning without a location is still useful
         say_once("diagnose")
-        where = "tape.diagnose tells where that began."
+        where = "tape.diagnose shows where it began."
     warnings.warn(
-        "gradient(..., nan_safe=True) was asked about a target that is NaN itself. nan_safe ignores the NaNs of "
-        "branches that a mask leaves out; here the loss is NaN, and its gradients mean nothing, be they zeros. Mend "
-        f"the loss first, or use GradientTape(check='nan'), which raises instead.\n{where}",
+        "gradient(..., nan_safe=True) was called for a target that is NaN itself. nan_safe ignores the NaNs of "
+        "branches that a mask removes; here the loss is NaN, so its gradients are meaningless, even if they are zero. "
+        f"Fix the loss first, or use GradientTape(check='nan'), which raises an error.\n{where}",
         RuntimeWarning,
         stacklevel=3,  # the caller's line
     )

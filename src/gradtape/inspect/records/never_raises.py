@@ -37,8 +37,8 @@ def say_once(what: str) -> None:
     if what not in _said:
         _said.add(what)
         logger.warning(
-            "What makes explanations failed (%s). The program and its gradients are not affected, but explanations may "
-            "be missing or incomplete. Please report this:",
+            "Generating an explanation failed (%s). The program and its gradients are not affected, but explanations "
+            "may be missing or incomplete. Please report this:",
             what,
             exc_info=True,
         )

@@ -36,7 +36,7 @@ class Reading:
     without sources, it is about everything the tape watches.
     """
 
-    def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
+    def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "inspect this tape") -> None:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
         self._lines: dict[LineReference | Line, Line] = {}
@@ -279,8 +279,8 @@ def kept_log(tape: Any, doing: str) -> Log:
         raise RuntimeError(f"Cannot {doing}: it was never entered. Use `with tape:` first")
     if log is None or any(type(op) is Past for op in log.ops):
         raise RuntimeError(
-            f"Cannot {doing}: a GradientTape lets its records go when it is asked for a gradient. Make it with "
-            "trace=True (which also gives lines and times), check='nan' or persistent=True"
+            f"Cannot {doing}: a GradientTape releases its records after its first gradient. Create it with trace=True "
+            "(which also gives lines and times), check='nan' or persistent=True"
         )
     return log
 

@@ -59,7 +59,7 @@ class RepeatedStep:
             return ()
         if isinstance(op, OneCall):
             if op.again is None:
-                raise _cannot(op, self.line, "its function is not known any more")
+                raise _cannot(op, self.line, "its function is no longer known")
             return op.again(given)
         unrolled = getattr(op, "unrolled", None)  # of a conditional or loop
         if unrolled is not None:
@@ -90,7 +90,7 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
         note = reading.log.notes.get(at)
         if note is None:
             raise RuntimeError(
-                "Cannot repeat what this tape has recorded: it has not noted what its ops were given. Make it with "
+                "Cannot replay this tape: it has not kept the inputs of its ops. Create it with "
                 "GradientTape(trace=True)"
             )
         line = reading.line(at)
@@ -277,8 +277,8 @@ def can_run_again(given: Iterable[Graph]) -> bool:
 def _cannot(op: Any, line: Line | None, why: str) -> RuntimeError:
     where = "" if line is None else f" at {short(line)}"
     return RuntimeError(
-        f"Cannot run the call of {op.name}{where} again: {why}. tf.config.run_functions_eagerly(True) makes it ops, "
-        "which can be run again"
+        f"Cannot rerun the call of {op.name}{where}: {why}. tf.config.run_functions_eagerly(True) records its ops, "
+        "which can be rerun"
     )
 
 

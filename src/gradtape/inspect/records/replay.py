@@ -100,7 +100,7 @@ class Question:
         same = asked is not None and list(map(id, asked[0])) == list(map(id, targets))
         self._steps = steps_of(reading)
         if not all(step.can_run_again for step in self._steps):
-            raise RuntimeError("code of the user's would run again")
+            raise RuntimeError("user code would run again")
         # Calls have source lines for the ops inside them; other steps have references to instructions.
         first: list[Any] = [step.outputs[0] for step in self._steps if step.outputs]
         self._scopes = {key: log.scope(key if type(key) is int else key[0]) for key in first}
@@ -117,7 +117,7 @@ class Question:
         self._steps = [self._with_keys(step) for step in self._steps]
         known = {*self._keys, *(key for step in self._steps for key in step.outputs)}
         if not known.issuperset(at for at in (*self._targets, *self._sources)):
-            raise RuntimeError("a target or a source is not known any more")
+            raise RuntimeError("a target or a source is no longer known")
         weights = asked[1] if same else [None] * len(targets)
         self._weights = [None if g is None else self._key_of(g) for g in weights]
         trace = active_trace()
@@ -135,7 +135,7 @@ class Question:
                     self._keys.append(at)
                     self.tensors.append(x)
         if taken:
-            raise RuntimeError("a value is not known any more")
+            raise RuntimeError("a value is no longer known")
 
     def _key_of(self, x: Tensor) -> Key:
         if id(x) not in self._others:

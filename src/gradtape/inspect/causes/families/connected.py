@@ -22,8 +22,8 @@ def recorded_path(query: Query) -> Finding | None:
     if query.tape._log is None and not log.traces:
         return Finding(
             Cause.CONNECTED,
-            "the target depends on it; if the gradient is None all the same, a custom gradient on the way gives none",
-            "GradientTape(trace=True) tells which",
+            "the target depends on it; if its gradient still is None, a custom gradient on the path returns None",
+            "GradientTape(trace=True) shows which one",
         )
     lost = why_zero(Reading(query.tape, query.targets, [query.source]), at)
     if lost.at is not None and lost.cause in (Cause.NO_RULE, Cause.INTEGER):

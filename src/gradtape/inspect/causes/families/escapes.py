@@ -45,11 +45,11 @@ def at_constant(op: Any, where: Where) -> Finding:
     if op.name == "stop_gradient":
         text = expression(where, op)
         if text is None or "stop_gradient" in text or not text.startswith(("tf.constant", "constant")):
-            return Finding(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", "", where)
+            return Finding(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the path to the target", "", where)
         return Finding(
             Cause.STOP_GRADIENT,
-            f"`{text}` makes a constant of its value, which cuts the way to the target",
-            "Use it as it is, or tf.convert_to_tensor",
+            f"`{text}` turns its value into a constant, which cuts the path to the target",
+            "Use the value directly, or tf.convert_to_tensor",
             where,
         )
     if op is assigned:
@@ -57,14 +57,14 @@ def at_constant(op: Any, where: Where) -> Finding:
     if op.vjp is not None:
         return Finding(
             Cause.INTEGER,
-            f"{phrase(op, where)} turns it into integers or truth values, which have no derivative",
-            "Keep floating numbers on the way to the target",
+            f"{phrase(op, where)} converts it to integers or booleans, which have no derivative",
+            "Keep floating-point values on the path to the target",
             where,
         )
     return Finding(
         Cause.NOT_DIFFERENTIABLE,
-        f"{phrase(op, where)} is on the way to the target, and has no derivative",
-        _INSTEAD.get(op.name, "Use something smooth in its place, or tf.custom_gradient"),
+        f"{phrase(op, where)} is on the path to the target and has no derivative",
+        _INSTEAD.get(op.name, "Use a smooth function instead, or tf.custom_gradient"),
         where,
     )
 
@@ -90,9 +90,9 @@ def overwritten(query: Query) -> Finding | None:
     call = "an assignment" if where is None else user_of(_Assign, where)
     return Finding(
         Cause.OVERWRITTEN,
-        f"{call} gave the variable a value that does not depend on it, and the tape follows assignments "
-        "(track_assign): what is read afterwards is that constant",
-        "Assign before the tape, or assign what is computed from it",
+        f"{call} overwrote the variable with a value that does not depend on it, and the tape tracks assignments "
+        "(track_assign), so later reads are constants",
+        "Assign before the tape's block, or assign a value that is computed from the variable",
         where,
     )
 
@@ -198,35 +198,33 @@ def _at_exit(by: Any, where: Where) -> Finding:
         return Finding(Cause.ASSIGN, ASSIGNED.format(f"the variable {name!r}"), "", where)
     line = line_of(where)
     if line is not None and ".predict(" in linecache.getline(line[0], line[1]):
-        message = "predict gives NumPy arrays, which no tape follows"
+        message = "predict returns NumPy arrays, which no tape records"
         return Finding(Cause.PREDICT, message, "Call the model itself: model(x)", where)
     if by == "a dataset":
         return Finding(
             Cause.DATASET,
-            "its value went into a dataset (tf.data), and no tape records what becomes of it there: the elements are "
-            "constants",
-            "Compute what depends on it from the batches, or slice the tensor itself",
+            "its value went into a dataset (tf.data), where no tape records: the elements are constants",
+            "Apply the computation to the batches, or slice the tensor directly",
             where,
         )
     if by == "tf.Variable":
         return Finding(
             Cause.ASSIGN,
-            "it is the initial value of a new tf.Variable, which starts anew: gradients go to the variable, not to its "
-            "initial value",
-            "Make variables before the tape",
+            "it is the initial value of a new tf.Variable: gradients flow to the variable, not to its initial value",
+            "Create variables before the tape's block",
             where,
         )
     if "numpy_function(" in (expression(where) or ""):
         return Finding(
             Cause.NOT_DIFFERENTIABLE,
-            f"`{expression(where)}` is on the way to the target, and has no derivative",
-            "Use TensorFlow's functions, or tf.py_function with TensorFlow's functions inside",
+            f"`{expression(where)}` is on the path to the target and has no derivative",
+            "Use TensorFlow ops, or tf.py_function with TensorFlow ops inside",
             where,
         )
     how = {"NumPy": "a NumPy function or np.array", "numpy()": ".numpy()"}.get(by, by)
     return Finding(
         Cause.NUMPY,
-        f"its value left the tape through {how}; what is computed from that is not recorded",
-        "Use TensorFlow's functions all the way to the target",
+        f"its value left the tape through {how}; ops on the converted value are not recorded",
+        "Use TensorFlow ops all the way to the target",
         where,
     )

@@ -24,12 +24,12 @@ def linear_gradient(query: Query, step: Event) -> Finding:
     sweeps = [] if query.traced is None else query.traced.sweeps
     uses = (_linear_use(sweep, query.source) for sweep in reversed(sweeps) if sweep.is_at(step.reference))
     forward = next((use for use in uses if use is not None), None)
-    linear = "what is differentiated" if forward is None else phrase(*forward)
+    linear = "the differentiated function" if forward is None else phrase(*forward)
     return Finding(
         Cause.LINEAR,
-        f"{user_of(step.op, step.reference)} gives the same whatever it is: {linear} is linear in it, at least in "
-        "pieces, as tf.nn.relu is",
-        "So the second derivative is zero. A smooth function, such as tf.tanh, has one",
+        f"{user_of(step.op, step.reference)} does not change with it: {linear} is linear or piecewise linear in it, "
+        "like tf.nn.relu",
+        "So the second derivative is zero. Use a smooth function, such as tf.tanh",
         step.reference if forward is None else forward[1],
     )
 
@@ -65,9 +65,8 @@ def lost_in_inner_gradient(query: Query) -> Finding | None:
             op, where = forward
             return Finding(
                 Cause.LINEAR,
-                f"{user_of(Gradient, sweep.reference)} does not depend on it: in what is differentiated there, "
-                f"{phrase(op, where)} uses it in a linear way, or only adds it, which leaves no trace in the "
-                "derivative",
+                f"{user_of(Gradient, sweep.reference)} does not depend on it: in the function differentiated there, "
+                f"{phrase(op, where)} is linear in it or only adds it, so the derivative does not contain it",
                 "",
                 where,
             )

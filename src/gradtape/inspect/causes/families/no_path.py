@@ -30,7 +30,7 @@ def outside_block(query: Query) -> Finding | None:
     used = "what was computed from it" if len(descendants(log, at)) > 1 else "it"
     return Finding(
         Cause.OUTSIDE_BLOCK,
-        f"the target was not computed from {used} while the tape was recording, but before the block, after it, before "
+        f"the target was computed from {used} while the tape was not recording: before or after the block, before "
         "tape.watch, in another thread or while recording was stopped",
         "" if log.traces else TRACE_HINT,
     )
@@ -46,7 +46,7 @@ def on_another_tape(query: Query) -> Finding | None:
     return Finding(
         Cause.OTHER_TAPE,
         f"{query.target_name} was recorded by another tape",
-        "Ask that one, or compute the target in this one's block",
+        "Use that tape, or compute the target in this tape's block",
         log.reference(at) if isinstance(log, TracingLog) else None,
     )
 
@@ -65,7 +65,7 @@ def stale_value(query: Query) -> Finding | None:
         return Finding(
             Cause.BEFORE_TAPE,
             f"{user_of(op, where)} used it in the block of an earlier tape",
-            "To this tape that value is a constant: compute it in this block too, in every step",
+            "This tape treats that value as a constant: compute it in this block as well, in every step",
             where,
         )
     return None
@@ -97,12 +97,12 @@ def other_sources(query: Query) -> Finding:
     log, target = query.log, query.target_name
     names = [known_name(v, query.frame) for v, at in log.variable_positions() if at in query.reached]
     others = [f"`{name}`" for name in names] + ["a watched tensor"] * sum(at in query.reached for at in log.watched)
-    advice = "Ask for these, or compute the target from it"
+    advice = "Pass other sources, or compute the target from this one"
     if query.name in names:  # a variable of a copy, or of an earlier step
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         depends = (
-            f"{target} depends on another variable `{query.name}`{more}, as a copy of a model has, or a variable that "
-            "was made anew"
+            f"{target} depends on a different variable named `{query.name}`{more}, such as that of a copy of the "
+            "model, or one created later under the same name"
         )
     elif others:
         depends = f"{target} depends on {listed(others)}"
@@ -119,4 +119,4 @@ def _last_use(query: Query) -> str:
     if log is None or last is None or last == at or (line := line_of(where := log.reference(last))) is None:
         return ""
     op = log.records[log.records[last] if type(log.records[last]) is int else last][0]
-    return f", and what {user_of(op, where)} ({short(line)}) made of it is not used for that"
+    return f"; the last op computed from the source is {user_of(op, where)} ({short(line)})"

@@ -10,7 +10,7 @@ from ..query import Finding, Query, is_same_value
 from ..reasons import Cause
 from ..registry import Priority, detector
 
-TRACE_HINT = "GradientTape(trace=True) or gradtape.inspect.tracing() tells which, and where"
+TRACE_HINT = "GradientTape(trace=True) or gradtape.inspect.tracing() shows which of these, and where"
 
 
 @detector(Priority.SOURCE)
@@ -24,10 +24,10 @@ def not_trainable(query: Query) -> Finding | None:
     advice = "Call tape.watch on it first"
     if query.of_layer:
         advice = (
-            "It is the state of a layer, such as a moving average, a count or what adapt() has measured, which "
-            "gradients do not change. Ask for the model's trainable_variables instead of its weights or variables"
+            "It is the state of a layer, such as a moving average, a counter or statistics from adapt(), which is not "
+            "trained. Use the model's trainable_variables as sources instead of its weights or variables"
         )
-    message = "it is not trainable, so the tape does not watch it by itself"
+    message = "it is not trainable, so the tape does not watch it automatically"
     return Finding(Cause.NOT_TRAINABLE, message, advice, query.first_use_in_block())
 
 
@@ -42,8 +42,8 @@ def integer(query: Query) -> Finding | None:
     watched = "" if watched_at is None else f", so tape.watch({query.name}) has no effect"
     return Finding(
         Cause.INTEGER,
-        f"its dtype is {source.dtype.name}, and only floating and complex numbers have derivatives{watched}",
-        "Make it of floating numbers, such as 3.0 instead of 3, or use tf.cast before the tape records it",
+        f"its dtype is {source.dtype.name}, and only floating-point and complex tensors have derivatives{watched}",
+        "Use a floating-point value, such as 3.0 instead of 3, or tf.cast before the tape records it",
         watched_at or query.first_use(),
     )
 
@@ -53,8 +53,8 @@ def released(query: Query) -> Finding | None:
     """The tape has no records any more."""
     if query.log is not None:
         return None
-    message = "the tape has been used up and its records are gone"
-    return Finding(Cause.RELEASED, message, "Use GradientTape(persistent=True), or trace=True, to ask again")
+    message = "the tape has already been used and has released its records"
+    return Finding(Cause.RELEASED, message, "Use GradientTape(persistent=True), or trace=True, to query it again")
 
 
 @detector(Priority.SOURCE + 3)
@@ -76,8 +76,8 @@ def unknown_tensor(query: Query) -> Finding | None:
     variable, made = origin
     return Finding(
         Cause.REBOUND,
-        f"it is no longer the variable {variable.name.partition(':')[0]!r} but a tensor that "
-        f"{user_of(made.op, made.reference)} made of it, which the tape does not watch",
+        f"it is no longer the variable {variable.name.partition(':')[0]!r} but the tensor that "
+        f"{user_of(made.op, made.reference)} returned, which the tape does not watch",
         "Use assign, assign_add or assign_sub to change a variable",
         made.reference,
     )
@@ -88,9 +88,9 @@ def never_watched(query: Query, where: Where) -> Finding:
     name = query.name
     return Finding(
         Cause.NEVER_WATCHED,
-        "it is a tensor that the tape was never asked to watch; only trainable variables are watched by themselves",
-        f"Call tape.watch({name}) before it is used. (If it was a variable once, something like `{name} = {name} + 1` "
-        "has made a tensor of it: use assign)",
+        "it is a tensor that was never watched; only trainable variables are watched automatically",
+        f"Call tape.watch({name}) before using it. (If it was a variable, a line such as `{name} = {name} + 1` has "
+        "replaced it by a tensor: use assign)",
         where,
     )
 
@@ -107,7 +107,7 @@ def later_than_target(query: Query) -> Finding | None:
         return Finding(Cause.WATCHED_LATE, message, "Call tape.watch first", line)
     return Finding(
         Cause.REBOUND,
-        "it was computed after the target: the name now stands for a newer tensor than the one the target was computed "
+        "it was computed after the target: the name now refers to a newer tensor than the one the target was computed "
         "from",
         "",
         line,
@@ -121,7 +121,7 @@ def accessed_variables_unwatched(query: Query) -> Finding | None:
         return None
     return Finding(
         Cause.NEVER_WATCHED,
-        "the tape was made with watch_accessed_variables=False, and was never asked to watch it",
+        "the tape was created with watch_accessed_variables=False and was never told to watch it",
         f"Call tape.watch({query.name}) first",
         query.first_use(),
     )
@@ -135,9 +135,9 @@ def used_by_dataset(query: Query) -> Finding | None:
         return None
     return Finding(
         Cause.DATASET,
-        "it is used in a function of a dataset, as in dataset.map, and no tape records how the elements of a dataset "
-        "are made",
-        "Do it to the batch, inside the tape's block",
+        "a dataset function, such as the one of dataset.map, uses it, and no tape records how dataset elements are "
+        "computed",
+        "Apply the computation to the batch, inside the tape's block",
         used[1].reference,
     )
 
@@ -149,8 +149,8 @@ def not_read(query: Query) -> Finding | None:
         return None
     return Finding(
         Cause.OUTSIDE_BLOCK,
-        "it was not read while the tape was recording: the target does not use it, or was computed before the block, "
-        "after it, in another thread or while recording was stopped",
+        "it was not read while the tape was recording: the target does not use it, or was computed before or after the "
+        "block, in another thread or while recording was stopped",
         TRACE_HINT,
     )
 
@@ -167,6 +167,6 @@ def used_before_watch(query: Query) -> Finding | None:
         return None
     return Finding(
         Cause.WATCHED_LATE,
-        f"no op after tape.watch({query.name}) leads from it to the target. If one before that used it, it was "
-        "recorded as a constant: watch it first",
+        f"no op after tape.watch({query.name}) leads from it to the target. If an earlier op used it, the tape "
+        "recorded it as a constant: watch it first",
     )

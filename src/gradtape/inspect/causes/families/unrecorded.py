@@ -68,15 +68,15 @@ def not_recording(query: Query, step: Event) -> Finding:
     if step.op is Gradient:
         return Finding(
             Cause.GRADIENT_OUTSIDE,
-            f"{title} was asked for outside of this tape's block, so the tape does not know it",
-            "For a second derivative nest two tapes: ask the inner one for its gradient inside the outer block",
+            f"{title} was called outside this tape's block, so the tape did not record it",
+            "For a second derivative, nest two tapes and compute the inner gradient inside the outer block",
             where,
         )
     spans = [] if query.traced is None else query.traced.spans
     if query.traced is not None and step.thread != query.traced.thread:
         return Finding(
             Cause.OTHER_THREAD,
-            f"{title} used it in another thread, and a tape records its own thread only",
+            f"{title} used it in another thread, and a tape records only its own thread",
             "Use `with tape.attach():` there",
             where,
         )
@@ -106,7 +106,7 @@ def discarded_by_reset(query: Query) -> Finding | None:
     for other, position, _ in elsewhere(query.log, query.target_tracers) if resets else ():
         (start,) = other.positions([query.source])
         if id(other) in resets and start is not None and start in ancestors(other, position):
-            message = "tape.reset() made the tape forget what had been computed from it"
+            message = "tape.reset() discarded the ops that used it"
             return Finding(Cause.RESET, message, "Compute it after the reset", resets[id(other)])
     return None
 
