@@ -1,4 +1,4 @@
-"""What is no step: memory, imports, first calls, and what an op costs on a long tape."""
+"""Measures costs other than the time of a step: memory, imports, first calls, and ops on long tapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST_CALLERS = ("gradtape", "gradtape-function", "gradtape-xla", "tensorflow-fu
 
 
 def tape_costs(rounds: int) -> dict[str, float]:
-    """Seconds an op, forward and backward, on tapes of growing length: in each round, a million ops on each."""
+    """Returns the seconds per op, forward and backward, by tape length; each round runs a million ops per length."""
     import gradtape as tf
 
     x = tf.constant(0.5)
@@ -35,7 +35,10 @@ def tape_costs(rounds: int) -> dict[str, float]:
 
 
 def import_times(rounds: int) -> dict[str, float]:
-    """Seconds of imports, each in a fresh process, Python's own start taken off; `BACKEND: keras` is Keras on it."""
+    """Returns import times in seconds, each in a fresh process and without Python's startup.
+
+    The key `BACKEND: keras` is `import keras` on that backend.
+    """
     codes = {"": "pass", "numpy": "import numpy", "gradtape": "import gradtape"}
     codes |= {f"{backend}: keras": "import keras" for backend in ("gradtape", "jax")}
     samples: dict[str, list[float]] = {name: [] for name in codes}
@@ -53,7 +56,7 @@ def import_times(rounds: int) -> dict[str, float]:
 
 
 def measured(options: Options) -> dict[str, dict[str, float]]:
-    """Bytes of a step, seconds of imports and of first calls, seconds an op by the length of the tape."""
+    """Measures the bytes of a step, the seconds of imports and first calls, and the seconds per op by tape length."""
     with Workers(("torch", *FIRST_CALLERS), options) as workers:
         memory = workers.first_answers(("gradtape", "torch"), "memory", times=1)
         first_calls = workers.first_answers(FIRST_CALLERS, "first_call", "classifier")
@@ -64,23 +67,26 @@ def measured(options: Options) -> dict[str, dict[str, float]]:
 
 
 def sentences(found: dict[str, dict[str, float]]) -> list[str]:
-    """The same in words."""
+    """Formats the measurements as sentences for the README."""
     lengths, imports, memory = found["by_length"], found["imports"], found["memory"]
     lines = []
     if len(memory) == 2:
         ratio = memory["gradtape"] / memory["torch"]
-        lines.append(f"The memory of a step of a 50-layer network is {ratio:.2g} times PyTorch's.")
+        lines.append(f"The memory of a training step of a 50-layer network, relative to PyTorch, is {ratio:.2g}.")
     ratio = max(lengths.values()) / min(lengths.values())
     lines.append(f"The cost per op varies by at most {ratio - 1:.0%} between tapes of 1,000 and 1,000,000 ops.")
     ratio = imports["gradtape"] / imports["numpy"]
     lines.append(f"`import gradtape` takes {ratio:.2g} times as long as `import numpy`.")
     if {"gradtape: keras", "jax: keras"} <= imports.keys():
         ratio = imports["gradtape: keras"] / imports["jax: keras"]
-        lines.append(f"`import keras` on gradtape takes {ratio:.2g} times as long as on JAX.")
+        lines.append(f"`import keras` takes {ratio:.2g} times as long on gradtape as on JAX.")
     calls = found["first_calls"]
     if "gradtape" in calls:
-        titles = {"gradtape-function": "`tf.function`", "gradtape-xla": "XLA", "tensorflow-function": "TensorFlow"}
-        titles["jax-jit"] = "JAX `jit`"
-        parts = [f"{calls[name] / calls['gradtape']:.0f} ({title})" for name, title in titles.items() if name in calls]
-        lines.append(f"Measured in eager steps, the first call of the classifier's step costs {', '.join(parts)}.")
+        titles = {
+            "gradtape-function": "`tf.function`", "gradtape-xla": "`tf.function(jit_compile=True)`",
+            "tensorflow-function": "TensorFlow's `tf.function`", "jax-jit": "JAX's `jit`",
+        }  # fmt: skip
+        known = {title: calls[name] / calls["gradtape"] for name, title in titles.items() if name in calls}
+        steps = ", ".join(f"{count:.0f} with {title}" for title, count in known.items())
+        lines.append(f"The first call of the compiled classifier takes as long as this many eager steps: {steps}.")
     return lines

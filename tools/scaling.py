@@ -1,4 +1,4 @@
-"""Scaling on paper: what a training step costs on 8 to 4,096 devices, and what breaks first.
+"""Estimates the time of a training step on 8 to 4,096 devices, and its first bottleneck.
 
     python tools/scaling.py                    # the table of docs/guides/scaling.md
     python tools/scaling.py --check 1,2,4      # the model beside what processes of this machine measure
