@@ -3,9 +3,9 @@
 
     python tools/index_names.py
 
-Every module of `gradtape.api`, and `gradtape.autograph.functions`, says in `__all__` what it offers and in `NAMESPACES`
-where TensorFlow has those names, the most specific place first; the other places a name has in TensorFlow are in the
-recorded table.
+A row of the catalogue (`gradtape.api.catalogue`) has all its public names. Every other module of `gradtape.api`, and
+`gradtape.autograph.functions`, says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names,
+the most specific place first; the other places a name has in TensorFlow are in the recorded table.
 """
 
 import fnmatch
@@ -17,6 +17,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import gradtape.api
+from gradtape.api.catalogue.row import Row
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,6 +33,13 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
         except Exception as error:
             wrong.append(f"{path} does not import: {error}")
             continue
+        for name, row in vars(module).items():
+            if isinstance(row, Row):
+                where = f"{path.removeprefix('gradtape.')}:{name}"
+                for public in row.names:
+                    if public in found:
+                        wrong.append(f"{public} is offered by {found[public]} and by {where}")
+                    found[public] = where
         for name in getattr(module, "__all__", ()) if hasattr(module, "NAMESPACES") else ():
             paths = [f"{space}.{name}".lstrip(".") for space in module.NAMESPACES]
             known = [path for path in paths if path in table]

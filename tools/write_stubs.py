@@ -4,7 +4,8 @@
 
 The namespaces are lazy at run time, so type checkers and editors cannot see their members. A stub re-exports each
 public name from the module that implements it: signatures, docstrings and "go to definition" come from the code. A
-name that is created at run time (`tf.raw_ops`) has no source to refer to, and its stub declares the signature.
+row of the catalogue, or a name that is created at run time (`tf.raw_ops`), has no source to refer to, and its stub
+declares the signature.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import gradtape
+from gradtape.api.catalogue.row import Row
 from gradtape.api.compat.v1_made import rows
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve, spaces
@@ -134,6 +136,12 @@ _KNOWN = re.compile(rf"(?:(?:None|str|int|bool|float|Sequence\[(?:{_ALIASES})\]|
 _RESULTS = ("None", "bool", "int", "str", "Tensor", "list[Tensor]", "tuple[Tensor, Tensor]")
 
 
+def catalogued(name: str, row: Row) -> str:
+    """Returns the stub of a row of the catalogue, with its documentation."""
+    stub = signature(name, resolve(row.names[0]), row.types, "TensorLike", row.result)
+    return f'{stub.removesuffix(" ...")}\n    r"""{row.documentation}"""'
+
+
 def declaration(path: str, value: Any) -> str:
     """Returns the stub of a public name that no source text defines."""
     space, _, name = path.rpartition(".")
@@ -149,7 +157,14 @@ def stub(space: str, children: list[str]) -> str:
     for name, where in members(space).items():
         module, _, attribute = where.partition(":")
         full = f"gradtape.{module}"
-        if attribute in static_names(full):
+        row = getattr(importlib.import_module(full), attribute)
+        if isinstance(row, Row):
+            canonical, _, last = row.names[0].rpartition(".")
+            if canonical == space:
+                declared.append(catalogued(name, row))
+            else:
+                imports[f"gradtape.{canonical}".rstrip(".")].append(f"{last} as {name}")
+        elif attribute in static_names(full):
             # A stub re-exports `X as X`; under another name it is private, and an assignment makes it public.
             imports[full].append(f"{attribute} as {name if attribute == name else f'_{name}'}")
             if attribute != name:
@@ -164,7 +179,8 @@ def stub(space: str, children: list[str]) -> str:
         if f"{module}." in text:
             lines.append(f"import {module}\n")
     for module, names in _IMPORTS.items():
-        used = [name for name in names if re.search(rf"(: |-> |, |\| |\[){name}\b", text)]
+        exported = {line.partition(" as ")[2] for line in imports.get(module, ())}  # imported below, and public there
+        used = [name for name in names if name not in exported and re.search(rf"(: |-> |, |\| |\[){name}\b", text)]
         if used:
             lines.append(f"from {module} import {', '.join(used)}\n")
     for child in children:

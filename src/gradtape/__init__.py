@@ -23,7 +23,6 @@ from typing import Any as _Any
 _os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 from . import autograph as autograph
-from . import state as _state
 from .api.namespace import KERAS as _KERAS
 from .api.namespace import OWN as _OWN
 from .api.namespace import Namespace as _Namespace
@@ -49,7 +48,6 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _public_names.set_loader(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
-_state.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()
 
 

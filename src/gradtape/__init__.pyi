@@ -1,4 +1,6 @@
 # Written by tools/write_stubs.py.
+from gradtape.core.tensor import Tensor
+from gradtape.core.type_hints import TensorLike
 from gradtape import audio as audio
 from gradtape import autodiff as autodiff
 from gradtape import autograph as autograph
@@ -220,26 +222,6 @@ from gradtape.api.linalg.decompositions import (
 from gradtape.api.linalg.functions import (
     sqrtm as _matrix_square_root,
 )
-from gradtape.api.math.analysis import (
-    acos as acos,
-    acosh as acosh,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atan2 as atan2,
-    atanh as atanh,
-    cos as cos,
-    cosh as cosh,
-    exp as exp,
-    pow as pow,
-    sigmoid as sigmoid,
-    sin as sin,
-    sinh as sinh,
-    sqrt as sqrt,
-    square as square,
-    tan as tan,
-    tanh as tanh,
-)
 from gradtape.api.math.bincount import (
     histogram_fixed_width as histogram_fixed_width,
     histogram_fixed_width_bins as histogram_fixed_width_bins,
@@ -251,18 +233,6 @@ from gradtape.api.math.clipping import (
     clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value,
 )
-from gradtape.api.math.comparison import (
-    equal as equal,
-    greater as greater,
-    greater_equal as greater_equal,
-    less as less,
-    less_equal as less_equal,
-    logical_and as logical_and,
-    logical_not as logical_not,
-    logical_or as logical_or,
-    not_equal as not_equal,
-    where as where,
-)
 from gradtape.api.math.complex import (
     complex as complex,
 )
@@ -272,23 +242,9 @@ from gradtape.api.math.contraction import (
     tensordot as tensordot,
 )
 from gradtape.api.math.elementwise import (
-    abs as abs,
-    add as add,
     add_n as add_n,
-    divide as divide,
-    floor as floor,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    negative as negative,
-    realdiv as realdiv,
     round as round,
     scalar_mul as scalar_mul,
-    sign as sign,
-    subtract as subtract,
-    truediv as truediv,
-    truncatediv as truncatediv,
-    truncatemod as truncatemod,
 )
 from gradtape.api.math.reductions import (
     norm as norm,
@@ -307,6 +263,9 @@ from gradtape.api.math.scans import (
 from gradtape.api.math.segments import (
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,
+)
+from gradtape.api.math.selection import (
+    where as where,
 )
 from gradtape.api.math.sorting import (
     approx_top_k as approx_top_k,
@@ -381,5 +340,66 @@ from gradtape.api.text.fingerprints import (
 from gradtape.api.text.strings import (
     as_string as as_string,
 )
+from gradtape.math import (
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    divide as divide,
+    equal as equal,
+    exp as exp,
+    floor as floor,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    not_equal as not_equal,
+    pow as pow,
+    sigmoid as sigmoid,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    sqrt as sqrt,
+    square as square,
+    subtract as subtract,
+    tan as tan,
+    tanh as tanh,
+    truediv as truediv,
+)
 matrix_square_root = _matrix_square_root
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
+    r"""`x / y` for real numbers.
+
+    >>> import gradtape as tf
+    >>> tf.realdiv([7.0, 8.0], 2.0).numpy()
+    array([3.5, 4. ], dtype=float32)
+    """
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
+    r"""The quotient rounded toward 0.
+
+    >>> import gradtape as tf
+    >>> tf.truncatediv([7, -7], 2).numpy()
+    array([ 3, -3], dtype=int32)
+    """
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
+    r"""The remainder of `truncatediv`, which has the sign of `x`.
+
+    >>> import gradtape as tf
+    >>> tf.truncatemod([7, -7], 3).numpy()
+    array([ 1, -1], dtype=int32)
+    """
 __version__: str

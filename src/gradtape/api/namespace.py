@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from functools import cache
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+from .catalogue.fronts import published, takes_front
+from .catalogue.row import Row
 from .names import NAMES, absent_names
 from .v1_names import DIFFERENT
 from .v1_renamed import RENAMED
@@ -41,8 +44,27 @@ def resolve(path: str) -> Any:
     where = place_of(path)
     if where is None:
         raise AttributeError(_absence(path))
+    if where in _fronts:
+        return _fronts[where]
     module, _, attribute = where.partition(":")
-    return getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+    value = getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+    if isinstance(value, Row):
+        return _fronts.setdefault(where, published(value.names[0], value))
+    if type(value) is not FunctionType or module.startswith(_UNDISPATCHED):
+        return value
+    path = _canonical(where, module, attribute)
+    return _fronts.setdefault(where, published(path, value)) if takes_front(path, value) else value
+
+
+_fronts: dict[str, FunctionType] = {}  # the functions behind fronts, by their locations
+_UNDISPATCHED = ("api.compat.", "api.raw.")  # their functions call those of TensorFlow 2
+
+
+def _canonical(where: str, module: str, attribute: str) -> str:
+    """Returns the most specific of a function's public names."""
+    spaces: tuple[str, ...] = sys.modules[f"gradtape.{module}"].NAMESPACES
+    paths = [f"{space}.{attribute}".lstrip(".") for space in spaces]
+    return next((path for path in paths if NAMES.get(path) == where), paths[0])
 
 
 @cache

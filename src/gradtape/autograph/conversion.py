@@ -39,6 +39,7 @@ from malt.lang import directives as marks
 from malt.operators import py_builtins
 from malt.pyct import anno, errors, parser, transpiler
 
+from ..api.catalogue.fronts import defining_module
 from ..api.namespace import root as tf
 from ..core.dtypes import float32
 from ..core.errors import InvalidArgumentError
@@ -269,7 +270,7 @@ def converted_call(
         if function in _higher_order():
             args = tuple([_as_part(x, options) for x in args])
             kwargs = {key: _as_part(x, options) for key, x in kwargs.items()}
-        return _op(f, args, kwargs) if function.__module__.startswith(_OPS) else f(*args, **kwargs)
+        return _op(f, args, kwargs) if defining_module(function).startswith(_OPS) else f(*args, **kwargs)
     try:
         again = _transformed(function, options)
     except Exception as error:
@@ -285,7 +286,7 @@ def converted_call(
 
 
 # Packages of pure functions: a call whose result is unused may be dropped.
-_FOLDERS = "arrays image linalg math nn ragged random signal sparse text".split()
+_FOLDERS = "arrays catalogue image linalg math nn ragged random signal sparse text".split()
 _OPS = tuple(f"gradtape.api.{folder}." for folder in _FOLDERS)
 
 

@@ -1,15 +1,11 @@
 # Written by tools/write_stubs.py.
+from gradtape.core.tensor import Tensor
+from gradtape.core.type_hints import TensorLike
 from gradtape.nn import experimental as experimental
 from gradtape.api.arrays.slicing import (
     depth_to_space as depth_to_space,
     space_to_batch as space_to_batch,
     space_to_depth as space_to_depth,
-)
-from gradtape.api.math.analysis import (
-    sigmoid as sigmoid,
-    softplus as softplus,
-    softsign as softsign,
-    tanh as tanh,
 )
 from gradtape.api.math.reductions import (
     l2_normalize as l2_normalize,
@@ -30,12 +26,8 @@ from gradtape.api.nn.accidental_hits import (
 from gradtape.api.nn.activations import (
     crelu as crelu,
     dropout as dropout,
-    elu as elu,
     gelu as gelu,
     leaky_relu as leaky_relu,
-    relu as relu,
-    relu6 as relu6,
-    selu as selu,
     swish as _silu,
     swish as swish,
 )
@@ -115,5 +107,39 @@ from gradtape.api.nn.sampled_losses import (
 from gradtape.api.random.candidates import (
     all_candidate_sampler as all_candidate_sampler,
 )
+from gradtape.math import (
+    sigmoid as sigmoid,
+    softplus as softplus,
+    softsign as softsign,
+    tanh as tanh,
+)
+def elu(features: TensorLike, name: str | None = ...) -> Tensor:
+    r"""`x` where it is positive, `exp(x) - 1` elsewhere.
+
+    >>> import gradtape as tf
+    >>> tf.nn.elu(tf.constant([0.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
 lrn = _lrn
+def relu(features: TensorLike, name: str | None = ...) -> Tensor:
+    r"""`max(x, 0)`; its derivative at 0 is 0.
+
+    >>> import gradtape as tf
+    >>> tf.nn.relu(tf.constant([-1.0, 0.0, 2.0])).numpy()
+    array([0., 0., 2.], dtype=float32)
+    """
+def relu6(features: TensorLike, name: str | None = ...) -> Tensor:
+    r"""`min(max(x, 0), 6)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.relu6(tf.constant([-1.0, 3.0, 9.0])).numpy()
+    array([0., 3., 6.], dtype=float32)
+    """
+def selu(features: TensorLike, name: str | None = ...) -> Tensor:
+    r"""`scale * x` where `x` is positive, `scale * alpha * (exp(x) - 1)` elsewhere: keeps mean 0 and variance 1.
+
+    >>> import gradtape as tf
+    >>> tf.nn.selu(tf.constant([0.0, 2.0])).numpy()
+    array([0.      , 2.101402], dtype=float32)
+    """
 silu = _silu

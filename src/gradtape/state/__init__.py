@@ -2,7 +2,3 @@
 
 Uses `engine.run` and lower layers; finds ops by name in `namespace`.
 """
-
-
-def when_ragged() -> None:
-    """Hook called when the first ragged tensor is created; the top-level package sets it."""

@@ -1,11 +1,8 @@
 """Type-based dispatch: API functions call the user's implementation for the user's types.
 
-A function without registrations is unchanged. The first registration replaces its code object in place with one that
-checks the arguments first, so that every existing reference to the function dispatches; removing the last registration
-restores the original code.
+The registrations are kept with the fronts of the public functions (`catalogue.fronts`), which test for them.
 """
 
-import functools
 import inspect
 import types
 import typing
@@ -13,12 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ...core.composites import CompositeTensor
 from ...core.scopes import name_scope
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
+from ..catalogue.elementwise import ASSERTING, elementwise_functions
+from ..catalogue.fronts import Check, Publication, Target, dispatchable_types, publications, triggers_dispatch
 from ..namespace import resolve
-from . import elementwise_apis
 from .fields import is_union
 
 NAMESPACES = ("experimental",)
@@ -30,110 +27,16 @@ __all__ = [
     "unregister_dispatch_for",
 ]
 
-_Check = Callable[[Any], tuple[bool, bool]]  # whether a value is of a type, and whether it triggers dispatch
-
-
-class _Target:
-    """A user's implementation of a function, and the signatures it accepts."""
-
-    def __init__(self, function: Callable[..., Any], checks: list[list[tuple[str, _Check]]], owner: Any) -> None:
-        self.function = function
-        self.owner = owner  # the object the user registered
-        self._signatures = checks
-
-    def takes(self, arguments: dict[str, Any]) -> bool:
-        """Whether it accepts these arguments: they fit a signature, and one of them triggers dispatch."""
-        for checks in self._signatures:
-            found = [check(arguments[name]) if name in arguments else (False, False) for name, check in checks]
-            if all(fits for fits, _ in found) and any(own for _, own in found):
-                return True
-        return False
-
-
-class Dispatcher:
-    """Dispatches calls of an API function to the implementations registered for it."""
-
-    def __init__(self, api: types.FunctionType) -> None:
-        self.api = api
-        self.targets: list[_Target] = []
-        self.signature = inspect.signature(api)
-        self._parameters = list(self.signature.parameters)
-        self._code = api.__code__
-        self._keywords = api.__kwdefaults__
-        self._original = types.FunctionType(
-            api.__code__, api.__globals__, api.__name__, api.__defaults__, api.__closure__
-        )
-        self._original.__kwdefaults__ = api.__kwdefaults__
-
-    def install(self) -> None:
-        """Redirects calls of the function to this dispatcher."""
-        self.api.__kwdefaults__ = {**(self._keywords or {}), "_dispatcher": self}
-        self.api.__code__ = _code_for(len(self._code.co_freevars))
-        self.api.__signature__ = self.signature  # type: ignore[attr-defined]
-
-    def remove(self) -> None:
-        """Restores the original function."""
-        self.api.__code__ = self._code
-        self.api.__kwdefaults__ = self._keywords
-        del self.api.__signature__  # type: ignore[attr-defined]
-
-    def exchange(self, change: Callable[[Any], None]) -> None:
-        """Lets `change` replace the code of the original function, below the dispatcher."""
-        change(self._original)
-        self._code = self._original.__code__
-
-    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for x in args:
-            if type(x) is not Tensor and _is_own(x):
-                return self._dispatched(args, kwargs)
-        if kwargs and any(map(_is_own, kwargs.values())):
-            return self._dispatched(args, kwargs)
-        return self._original(*args, **kwargs)
-
-    def _dispatched(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        arguments = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
-        found = [target for target in self.targets if target.takes(arguments)]
-        if len(found) > 1:
-            names = " and ".join(repr(target.owner) for target in found[:2])
-            raise ValueError(
-                f"Multiple dispatch targets that were registered with tf.dispatch_for ({names}) match the arguments to "
-                f"{self.api.__name__}. Unregister one of them, or make their types differ"
-            )
-        result = found[0].function(*args, **kwargs) if found else NotImplemented
-        return self._original(*args, **kwargs) if result is NotImplemented else result
-
-
-_dispatchers: dict[Any, Dispatcher] = {}
 _handlers: dict[Any, Any] = {}  # handlers of all elementwise functions, by kind and types
-
-
-@functools.cache
-def _code_for(free: int) -> types.CodeType:
-    """Returns the code of a forwarding function; its number of free variables must match the replaced code."""
-
-    def ask(*args: Any, _dispatcher: Any, **kwargs: Any) -> Any:
-        return _dispatcher(args, kwargs)
-
-    return ask.__code__.replace(co_freevars=tuple(f"free_{i}" for i in range(free)))
-
-
-def _is_own(value: Any) -> bool:
-    """Whether a value triggers dispatch: it is of a composite or registered type, or a list that contains one."""
-    if isinstance(value, list | tuple):
-        return any(map(_is_own, value))
-    return isinstance(value, CompositeTensor) or type(value) in _dispatchable
-
-
-_dispatchable: set[type] = set()
 
 
 def register_dispatchable_type(cls: type) -> type:
     """Class decorator: values of this class trigger dispatch although it is not a composite tensor."""
-    _dispatchable.add(cls)
+    dispatchable_types.add(cls)
     return cls
 
 
-def _check_for(annotation: Any) -> _Check:
+def _check_for(annotation: Any) -> Check:
     """Compiles an annotation to a check: a type, a union, or a list of another annotation."""
     if annotation is None:
         annotation = type(None)
@@ -159,31 +62,19 @@ def _check_for(annotation: Any) -> _Check:
             f"Type annotation {annotation} is not currently supported by dispatch. Supported annotations: type "
             "objects, List[...], and Union[...]"
         )
-    return lambda value: (isinstance(value, annotation), _is_own(value))
+    return lambda value: (isinstance(value, annotation), triggers_dispatch(value))
 
 
-def _dispatcher_of(api: Any) -> Dispatcher:
-    if api in _dispatchers:
-        return _dispatchers[api]
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if not isinstance(api, types.FunctionType) or any(
-        p.kind in variadic for p in inspect.signature(api).parameters.values()
-    ):
-        raise ValueError(f"{api} does not support dispatch: it is no function with fixed parameters.")
-    return Dispatcher(api)
-
-
-def exchange_below(api: Any, change: Callable[[Any], None]) -> None:
-    """Lets `change` replace the code of a function, below the user's registrations if there are any."""
-    if api in _dispatchers:
-        _dispatchers[api].exchange(change)
-    else:
-        change(api)
+def _publication_of(api: Any) -> Publication:
+    publication = publications.get(api) if isinstance(api, types.FunctionType) else None
+    if publication is None:
+        raise ValueError(f"{api} does not support dispatch: it is no public function with a parameter `name`.")
+    return publication
 
 
 def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[Any, Any]], owner: Any) -> None:
-    dispatcher = _dispatcher_of(api)
-    parameters = dispatcher.signature.parameters
+    publication = _publication_of(api)
+    parameters = inspect.signature(api).parameters
     names = list(parameters)
     checks = []
     for signature in signatures:
@@ -196,10 +87,7 @@ def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[
                 raise ValueError(f"signature includes annotation for unknown parameter {name!r}.")
             row.append((name, _check_for(annotation)))
         checks.append(row)
-    dispatcher.targets = [*dispatcher.targets, _Target(function, checks, owner)]
-    if api not in _dispatchers:
-        _dispatchers[api] = dispatcher
-        dispatcher.install()
+    publication.targets.append(Target(function, checks, owner))
     dispatch.set_operator_fallback(_operator)
 
 
@@ -219,7 +107,7 @@ def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]
     4
     >>> tf.experimental.unregister_dispatch_for(mirrored_size)
     """
-    parameters = _dispatcher_of(api).signature.parameters
+    parameters = inspect.signature(_publication_of(api).front).parameters
 
     def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
         named = "name" in parameters and "name" not in inspect.signature(function).parameters
@@ -330,7 +218,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
     [1, 2]
     >>> tf.experimental.unregister_dispatch_for(unary)
     """
-    return _for_elementwise(elementwise_apis.UNARY, (x_type,), "unary elementwise")
+    return _for_elementwise(elementwise_functions("unary"), (x_type,), "unary elementwise")
 
 
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
@@ -347,7 +235,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     [4, 2]
     >>> tf.experimental.unregister_dispatch_for(binary)
     """
-    return _for_elementwise(elementwise_apis.BINARY, (x_type, y_type), "binary elementwise")
+    return _for_elementwise(elementwise_functions("binary"), (x_type, y_type), "binary elementwise")
 
 
 def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
@@ -364,7 +252,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
     >>> tf.debugging.assert_equal(Masked([1, 2], [True, False]), Masked([1, 3], [True, True]))
     >>> tf.experimental.unregister_dispatch_for(asserted)
     """
-    return _for_elementwise(elementwise_apis.ASSERTING, (x_type, y_type), "binary elementwise assert")
+    return _for_elementwise(ASSERTING, (x_type, y_type), "binary elementwise assert")
 
 
 def unregister_dispatch_for(dispatch_target: Any) -> None:
@@ -381,16 +269,14 @@ def unregister_dispatch_for(dispatch_target: Any) -> None:
     >>> tf.experimental.unregister_dispatch_for(rank)
     """
     found = False
-    for api, dispatcher in list(_dispatchers.items()):
-        rest = [target for target in dispatcher.targets if target.owner is not dispatch_target]
-        found = found or len(rest) < len(dispatcher.targets)
-        dispatcher.targets = rest
-        if not rest:
-            dispatcher.remove()
-            del _dispatchers[api]
+    dispatched = [publication for publication in publications.values() if publication.targets]
+    for publication in dispatched:
+        rest = [target for target in publication.targets if target.owner is not dispatch_target]
+        found = found or len(rest) < len(publication.targets)
+        publication.targets[:] = rest
     for key in [key for key, handler in _handlers.items() if handler is dispatch_target]:
         del _handlers[key]
-    if not _dispatchers:
+    if not any(publication.targets for publication in dispatched):
         dispatch.set_operator_fallback(None)
     if not found:
         raise ValueError(f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator.")
@@ -405,5 +291,7 @@ _OPERATORS = {
 
 def _operator(reflected: str, x: Tensor, y: Any) -> Any:
     """Evaluates `x + y` and other operators for a `y` of a user's type, by the function of the operator."""
-    dispatcher = _dispatchers.get(resolve(_OPERATORS[reflected])) if reflected in _OPERATORS else None
-    return NotImplemented if dispatcher is None or not _is_own(y) else dispatcher((x, y), {})
+    if reflected not in _OPERATORS:
+        return NotImplemented
+    publication = publications[resolve(_OPERATORS[reflected])]
+    return publication.dispatch((x, y)) if publication.targets else NotImplemented

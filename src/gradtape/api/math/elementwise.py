@@ -1,4 +1,4 @@
-"""Elementwise arithmetic: sums, products, quotients, remainders, extrema, rounding."""
+"""Elementwise arithmetic that is more than one op: sums of lists, polynomials, rounding, checks of dtypes."""
 
 from __future__ import annotations
 
@@ -16,151 +16,9 @@ from ...ops.elementwise import arithmetic
 
 NAMESPACES = ("math", "")
 __all__ = [
-    "abs", "accumulate_n", "add", "add_n", "ceil", "divide", "divide_no_nan", "floor", "floordiv", "floormod",
-    "maximum", "minimum", "multiply", "multiply_no_nan", "negative", "nextafter", "polyval", "realdiv",
-    "reciprocal", "reciprocal_no_nan", "rint", "round", "scalar_mul", "sign", "squared_difference",
-    "subtract", "truediv", "truncatediv", "truncatemod",
+    "accumulate_n", "add_n", "nextafter", "polyval", "reciprocal_no_nan", "round", "scalar_mul",
+    "squared_difference",
 ]  # fmt: skip
-
-
-def abs(x: Any, name: str | None = None) -> Tensor:
-    """Returns the absolute value of each element; for complex values the modulus, a real number.
-
-    >>> import gradtape as tf
-    >>> tf.abs([-1.5, 2.0]).numpy()
-    array([1.5, 2. ], dtype=float32)
-    """
-    return arithmetic.absolute.call(x)
-
-
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Computes `x + y` elementwise.
-
-    >>> import gradtape as tf
-    >>> tf.add([1.0, 2.0], 0.5).numpy()
-    array([1.5, 2.5], dtype=float32)
-    """
-    return arithmetic.add.call(x, y)
-
-
-def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Computes `x - y` elementwise.
-
-    >>> import gradtape as tf
-    >>> tf.subtract([1.0, 2.0], 0.5).numpy()
-    array([0.5, 1.5], dtype=float32)
-    """
-    return arithmetic.sub.call(x, y)
-
-
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Computes `x * y` elementwise.
-
-    >>> import gradtape as tf
-    >>> tf.multiply([1.0, 2.0], 3.0).numpy()
-    array([3., 6.], dtype=float32)
-    """
-    return arithmetic.mul.call(x, y)
-
-
-def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Computes `x / y` elementwise; integers are divided as floats.
-
-    >>> import gradtape as tf
-    >>> tf.divide([7, 8], 2).numpy()
-    array([3.5, 4. ])
-    """
-    return arithmetic.div.call(x, y)
-
-
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Computes `x / y` elementwise; integers are divided as floats.
-
-    >>> import gradtape as tf
-    >>> tf.truediv(7, 2).numpy()
-    np.float64(3.5)
-    """
-    return arithmetic.div.call(x, y)
-
-
-def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x / y` for real numbers.
-
-    >>> import gradtape as tf
-    >>> tf.realdiv([7.0, 8.0], 2.0).numpy()
-    array([3.5, 4. ], dtype=float32)
-    """
-    return arithmetic.div.call(x, y)
-
-
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x // y`: the quotient rounded toward minus infinity.
-
-    >>> import gradtape as tf
-    >>> tf.math.floordiv([7, -7], 2).numpy()
-    array([ 3, -4], dtype=int32)
-    """
-    return arithmetic.floordiv.call(x, y)
-
-
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x % y`: the remainder of `floordiv`, which has the sign of `y`.
-
-    >>> import gradtape as tf
-    >>> tf.math.floormod([7, -7], 3).numpy()
-    array([1, 2], dtype=int32)
-    """
-    return arithmetic.mod.call(x, y)
-
-
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The quotient rounded toward 0.
-
-    >>> import gradtape as tf
-    >>> tf.truncatediv([7, -7], 2).numpy()
-    array([ 3, -3], dtype=int32)
-    """
-    return arithmetic.truncatediv.call(x, y)
-
-
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The remainder of `truncatediv`, which has the sign of `x`.
-
-    >>> import gradtape as tf
-    >>> tf.truncatemod([7, -7], 3).numpy()
-    array([ 1, -1], dtype=int32)
-    """
-    return arithmetic.truncatemod.call(x, y)
-
-
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x * y`, and 0 where `y` is 0 even if `x` is infinite or NaN.
-
-    >>> import gradtape as tf
-    >>> tf.math.multiply_no_nan([float("inf"), 2.0], [0.0, 3.0]).numpy()
-    array([0., 6.], dtype=float32)
-    """
-    return arithmetic.multiply_no_nan.call(x, y)
-
-
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x / y`, and 0 where `y` is 0.
-
-    >>> import gradtape as tf
-    >>> tf.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
-    array([0. , 0.5], dtype=float32)
-    """
-    return arithmetic.divide_no_nan.call(x, y)
-
-
-def reciprocal(x: Any, name: str | None = None) -> Tensor:
-    """Computes `1 / x` elementwise.
-
-    >>> import gradtape as tf
-    >>> tf.math.reciprocal([2.0, 4.0]).numpy()
-    array([0.5 , 0.25], dtype=float32)
-    """
-    return arithmetic.reciprocal.call(x)
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
@@ -172,16 +30,6 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """
     x = to_tensor(x)
     return arithmetic.divide_no_nan.call(ops.ones_like(x), x)
-
-
-def negative(x: Any, name: str | None = None) -> Tensor:
-    """Computes `-x` elementwise.
-
-    >>> import gradtape as tf
-    >>> tf.negative([1.0, -2.0]).numpy()
-    array([-1.,  2.], dtype=float32)
-    """
-    return arithmetic.neg.call(x)
 
 
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -202,66 +50,6 @@ def refuse_unsigned(x: Tensor, title: str) -> Tensor:
             "tf.cast(x, tf.int32) or another signed dtype"
         )
     return x
-
-
-def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The larger of `x` and `y`; at a tie the gradient goes to `x`.
-
-    >>> import gradtape as tf
-    >>> tf.maximum([1.0, 5.0], 3.0).numpy()
-    array([3., 5.], dtype=float32)
-    """
-    return arithmetic.maximum.call(x, y)
-
-
-def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The smaller of `x` and `y`; at a tie the gradient goes to `x`.
-
-    >>> import gradtape as tf
-    >>> tf.minimum([1.0, 5.0], 3.0).numpy()
-    array([1., 3.], dtype=float32)
-    """
-    return arithmetic.minimum.call(x, y)
-
-
-def sign(x: Any, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; for complex values `x / abs(x)`, and 0 at 0.
-
-    >>> import gradtape as tf
-    >>> tf.sign([-2.0, 0.0, 3.0]).numpy()
-    array([-1.,  0.,  1.], dtype=float32)
-    """
-    return arithmetic.sign.call(x)
-
-
-def floor(x: Any, name: str | None = None) -> Tensor:
-    """Rounds down to an integer. It has no gradient.
-
-    >>> import gradtape as tf
-    >>> tf.floor([1.7, -1.2]).numpy()
-    array([ 1., -2.], dtype=float32)
-    """
-    return arithmetic.floor.call(x)
-
-
-def ceil(x: Any, name: str | None = None) -> Tensor:
-    """Rounds up to an integer. It has no gradient.
-
-    >>> import gradtape as tf
-    >>> tf.math.ceil([1.2, -1.7]).numpy()
-    array([ 2., -1.], dtype=float32)
-    """
-    return arithmetic.ceil.call(x)
-
-
-def rint(x: Any, name: str | None = None) -> Tensor:
-    """Rounds to the nearest integer, and to the even one at a tie. It has no gradient.
-
-    >>> import gradtape as tf
-    >>> tf.math.rint([0.5, 1.5, 2.2]).numpy()
-    array([0., 2., 2.], dtype=float32)
-    """
-    return arithmetic.rint.call(x)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Activation functions and dropout."""
+"""Activation functions that are more than one op, and dropout."""
 
 from __future__ import annotations
 
@@ -15,49 +15,8 @@ from ..math.elementwise import refuse_unsigned
 
 NAMESPACES = ("nn", "nn.experimental")
 __all__ = [
-    "crelu", "dropout", "elu", "gelu", "general_dropout", "leaky_relu", "relu", "relu6", "selu", "silu",
-    "stateless_dropout", "swish",
+    "crelu", "dropout", "gelu", "general_dropout", "leaky_relu", "silu", "stateless_dropout", "swish",
 ]  # fmt: skip
-
-
-def relu(features: Any, name: str | None = None) -> Tensor:
-    """`max(x, 0)`; its derivative at 0 is 0.
-
-    >>> import gradtape as tf
-    >>> tf.nn.relu(tf.constant([-1.0, 0.0, 2.0])).numpy()
-    array([0., 0., 2.], dtype=float32)
-    """
-    return ops.relu(features)
-
-
-def relu6(features: Any, name: str | None = None) -> Tensor:
-    """`min(max(x, 0), 6)`.
-
-    >>> import gradtape as tf
-    >>> tf.nn.relu6(tf.constant([-1.0, 3.0, 9.0])).numpy()
-    array([0., 3., 6.], dtype=float32)
-    """
-    return ops.relu6(features)
-
-
-def elu(features: Any, name: str | None = None) -> Tensor:
-    """`x` where it is positive, `exp(x) - 1` elsewhere.
-
-    >>> import gradtape as tf
-    >>> tf.nn.elu(tf.constant([0.0, 2.0])).numpy()
-    array([0., 2.], dtype=float32)
-    """
-    return ops.elu(features)
-
-
-def selu(features: Any, name: str | None = None) -> Tensor:
-    """`scale * x` where `x` is positive, `scale * alpha * (exp(x) - 1)` elsewhere: keeps mean 0 and variance 1.
-
-    >>> import gradtape as tf
-    >>> tf.nn.selu(tf.constant([0.0, 2.0])).numpy()
-    array([0.      , 2.101402], dtype=float32)
-    """
-    return ops.selu(features)
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:

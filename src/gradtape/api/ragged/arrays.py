@@ -22,7 +22,7 @@ from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor, axis_of
 from ..arrays import casting, shaping
 from ..arrays import concat as joining
-from ..math import comparison
+from ..math import selection
 
 
 def values_of(value: Any, dtype: Any = None, preferred_dtype: Any = None, name: Any = None) -> Any:
@@ -287,13 +287,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
     x, y = (v if isinstance(v, RaggedTensor | Tensor) else to_tensor(v, hint=known) for v in (x, y))
     operands = same_splits_dtype([values_of(condition), x, y])
     parts = broadcast(operands)
-    flat = comparison.where(*[v.flat_values if isinstance(v, RaggedTensor) else v for v in parts])
+    flat = selection.where(*[v.flat_values if isinstance(v, RaggedTensor) else v for v in parts])
     return next(v for v in parts if isinstance(v, RaggedTensor)).with_flat_values(flat)
 
 
 def _true_places(condition: Any) -> Tensor:
     if not isinstance(condition, RaggedTensor):
-        return comparison.where(condition)
+        return selection.where(condition)
     inner = _true_places(condition.values)
     rows = condition.with_row_splits_dtype(inner.dtype)
     first = inner[:, 0]

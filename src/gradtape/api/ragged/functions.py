@@ -1,41 +1,25 @@
 """TensorFlow's functions on ragged arguments: a table from functions to their implementations.
 
-Functions that are a single elementwise op are not listed: ops dispatch to arguments that are not tensors.
+The fronts of the functions look here when a call with a ragged argument raises. Most elementwise ops do not raise: ops
+dispatch to arguments that are not tensors.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ...state.ragged.elementwise import on_flat_values
-from ...state.ragged.tensor import RaggedTensor
-from ..extension.fallbacks import answer
-from ..namespace import resolve
+from ..catalogue.elementwise import ASSERTING, elementwise_functions
+from ..names import NAMES
 from . import arrays, factory, gathering, lookups, reductions, shape, text
-from .shape import DynamicRaggedShape
 
-# Elementwise functions of one or two values; other arguments are passed through.
-_UNARY = """
-    cast clip_by_value debugging.assert_type debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
-    io.decode_base64 io.encode_base64 identity stop_gradient
-    math.logical_not math.angle math.conj math.imag math.real math.log_sigmoid math.reciprocal_no_nan
-    math.round math.softplus
-    nn.elu nn.gelu nn.leaky_relu nn.relu nn.relu6 nn.selu nn.silu nn.softsign nn.crelu
-    image.adjust_brightness image.adjust_gamma image.convert_image_dtype image.random_brightness
-    image.stateless_random_brightness
-    strings.as_string strings.length strings.lower strings.regex_full_match strings.regex_replace strings.strip
-    strings.substr strings.to_number strings.upper
-    strings.unicode_script strings.unicode_transcode
-""".split()
-_BINARY = """
-    math.logical_and math.logical_or
-    dtypes.complex math.floordiv math.logical_xor math.nextafter math.pow math.scalar_mul math.squared_difference
-    nn.sigmoid_cross_entropy_with_logits
-    debugging.assert_equal debugging.assert_greater debugging.assert_greater_equal debugging.assert_less
-    debugging.assert_less_equal debugging.assert_near debugging.assert_none_equal
-""".split()
+# Functions of one or two values that apply to the flat values besides the elementwise ones; `nn.log_softmax` does not.
+_UNARY = "debugging.assert_type identity nn.crelu stop_gradient".split()
+_BINARY = [*ASSERTING, "math.nextafter"]
+_NOT_MAPPED = "nn.log_softmax"
 
 
 def _mapped(count: int, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +39,7 @@ def _of_values(function: Any, x: Any, *args: Any) -> Any:
 
 
 def _dropout(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    names = function.__code__.co_varnames
+    names = list(inspect.signature(function).parameters)
     if args[names.index("noise_shape") - 1] is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
@@ -94,27 +78,21 @@ _WITH_FUNCTION: dict[str, Callable[..., Any]] = {
 }
 
 
-def _answered(by: Callable[..., Any], with_function: bool) -> Callable[..., Any]:
-    def answered(plain: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not any(map(_is_ragged, args)) and not any(map(_is_ragged, kwargs.values())):
-            return NotImplemented
-        return by(plain, *args, **kwargs) if with_function else by(*args, **kwargs)
-
-    return answered
+def _without_front(implementation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda front, *args, **kwargs: implementation(*args, **kwargs)
 
 
-def _is_ragged(x: Any) -> bool:
-    return isinstance(x, RaggedTensor | DynamicRaggedShape) or (
-        isinstance(x, list | tuple) and any(isinstance(part, RaggedTensor) for part in x)
-    )
+@cache
+def _implementations() -> dict[str, Callable[..., Any]]:
+    """Returns the implementations by the locations of the functions, which all names of a function share."""
+    table: dict[str, Callable[..., Any]] = {}
+    table |= dict.fromkeys([*elementwise_functions("unary"), *_UNARY], partial(_mapped, 1))
+    table |= dict.fromkeys([*elementwise_functions("binary"), *_BINARY], partial(_mapped, 2))
+    del table[_NOT_MAPPED]
+    table |= {name: _without_front(implementation) for name, implementation in _OTHERS.items()}
+    return {NAMES[name]: implementation for name, implementation in (table | _WITH_FUNCTION).items()}
 
 
-def begin() -> None:
-    """Registers the implementations, so that TensorFlow's functions accept ragged tensors."""
-    for names, count in ((_UNARY, 1), (_BINARY, 2)):
-        for name in names:
-            answer(resolve(name), _answered(partial(_mapped, count), with_function=True))
-    for name, by in _OTHERS.items():
-        answer(resolve(name), _answered(by, with_function=False))
-    for name, by in _WITH_FUNCTION.items():
-        answer(resolve(name), _answered(by, with_function=True))
+def implementation_of(path: str) -> Callable[..., Any] | None:
+    """Returns the implementation `f(function, *args)` of a public function for ragged arguments, or None."""
+    return _implementations().get(NAMES[path])

@@ -14,8 +14,8 @@ from ...state.ragged import indices
 from ...state.ragged.constructors import rows_of
 from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor, axis_of
-from ..math import comparison, segments
 from ..math import reductions as dense
+from ..math import segments, selection
 from . import arrays
 
 _PAIRS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
@@ -149,7 +149,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
         result = dense.reduce_logsumexp(input_tensor.flat_values)
         return ops.reshape(result, shape=(1,) * len(input_tensor.shape)) if keepdims else result
     largest = reduce_max(input_tensor, axis, keepdims=True)
-    finite = comparison.where(ops.is_finite(largest), largest, to_tensor(0, input_tensor.dtype))
+    finite = selection.where(ops.is_finite(largest), largest, to_tensor(0, input_tensor.dtype))
     shifted = ops.log(reduce_sum(ops.exp(input_tensor - finite), axis, keepdims))
     return shifted + (finite if keepdims else reduce_max(finite, axis))
 

@@ -17,7 +17,7 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged.elementwise import broadcast
 from ...state.ragged.partition import RowPartition
-from ...state.ragged.tensor import RaggedTensor, first_made
+from ...state.ragged.tensor import RaggedTensor
 from ...state.specs import TensorSpec
 from ...state.type_spec import TypeSpec
 from ..arrays import repeating, shaping
@@ -44,7 +44,6 @@ class DynamicRaggedShape(CompositeTensor):
     ) -> None:
         if not isinstance(row_partitions, list | tuple) or not all(isinstance(r, RowPartition) for r in row_partitions):
             raise TypeError(f"row_partitions should be a list of RowPartitions, got {row_partitions!r}")
-        first_made()
         sizes = to_tensor(inner_shape, None, dtypes.int64)
         given = None if dtype is None else as_dtype(dtype)
         self._dtype = given or (row_partitions[0].dtype if row_partitions else sizes.dtype)

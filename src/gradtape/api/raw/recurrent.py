@@ -6,9 +6,9 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...ops.elementwise.transcendental import sigmoid, tanh
 from ..arrays.concat import concat, split
 from ..arrays.creation import zeros
-from ..math.analysis import sigmoid, tanh
 from ..math.clipping import clip_by_value
 from ..math.contraction import matmul
 from ..namespace import resolve

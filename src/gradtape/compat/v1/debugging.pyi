@@ -22,14 +22,14 @@ from gradtape.api.debug.checks import (
 from gradtape.api.debug.shape_checks import (
     assert_shapes as assert_shapes,
 )
-from gradtape.api.math.comparison import (
-    is_finite as is_finite,
-    is_inf as is_inf,
-    is_nan as is_nan,
-)
 from gradtape.api.math.sorting import (
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
+)
+from gradtape.math import (
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
 )
 def assert_all_finite(t: Any = ..., msg: Any = ..., name: str | None = ..., x: Any = ..., message: str | None = ...) -> Tensor: ...
 def assert_equal(x: ValueLike, y: ValueLike, data: Any = ..., summarize: int | None = ..., message: str | None = ..., name: str | None = ...) -> None: ...

@@ -2,12 +2,6 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, ShapeLike, SizesLike, TensorLike
-from gradtape.api.math.analysis import (
-    sigmoid as sigmoid,
-    softplus as softplus,
-    softsign as softsign,
-    tanh as tanh,
-)
 from gradtape.api.math.reductions import (
     l2_normalize as l2_normalize,
     zero_fraction as zero_fraction,
@@ -22,12 +16,8 @@ from gradtape.api.nn.accidental_hits import (
     ctc_unique_labels as ctc_unique_labels,
 )
 from gradtape.api.nn.activations import (
-    elu as elu,
     gelu as gelu,
     leaky_relu as leaky_relu,
-    relu as relu,
-    relu6 as relu6,
-    selu as selu,
     swish as _silu,
     swish as swish,
 )
@@ -78,6 +68,18 @@ from gradtape.api.random.candidates import (
     all_candidate_sampler as all_candidate_sampler,
     log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     uniform_candidate_sampler as uniform_candidate_sampler,
+)
+from gradtape.math import (
+    sigmoid as sigmoid,
+    softplus as softplus,
+    softsign as softsign,
+    tanh as tanh,
+)
+from gradtape.nn import (
+    elu as elu,
+    relu as relu,
+    relu6 as relu6,
+    selu as selu,
 )
 def avg_pool(value: Any, ksize: SizesLike, strides: SizesLike, padding: Any, data_format: str = ..., name: str | None = ..., input: TensorLike | None = ...) -> Tensor: ...
 def avg_pool2d(value: Any, ksize: SizesLike, strides: SizesLike, padding: Any, data_format: str = ..., name: str | None = ..., input: TensorLike | None = ...) -> Tensor: ...

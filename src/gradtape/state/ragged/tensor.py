@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ... import state
 from ...core import dtypes
 from ...core.composites import WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
@@ -25,8 +23,6 @@ from .constructors import MadeOfRows, converted, rows_of
 from .partition import RowPartition, cut_at
 
 elsewhere = SimpleNamespace()  # implementations in other modules that depend on the class: see `__init__`
-_awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # run once, when the first ragged tensor is created
-_beginning = threading.RLock()
 
 
 class RaggedTensor(MadeOfRows):
@@ -53,7 +49,6 @@ class RaggedTensor(MadeOfRows):
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
                 "RaggedTensor.from_row_lengths())"
             )
-        first_made()
         self._values = values
         self._row_partition = row_partition.of(rows_of(values))
 
@@ -346,25 +341,6 @@ class RaggedTensor(MadeOfRows):
             return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
         with np.printoptions(formatter={"all": _written}):
             return f"<tf.RaggedTensor {_written(self.numpy())}>"
-
-
-def first_made() -> None:
-    """Run the hook for the first ragged tensor, once; other threads wait for it (double-checked locking)."""
-    if not _awaited:
-        return
-    with _beginning:
-        if _awaited and _awaited[-1] is not _begun:
-            _awaited.append(_begun)  # allows the hook itself to create ragged tensors
-            try:
-                _awaited[0]()
-            except BaseException:
-                _awaited.remove(_begun)
-                raise
-            _awaited.clear()
-
-
-def _begun() -> None:
-    """Marks the hook as running."""
 
 
 def _written(x: object) -> str:

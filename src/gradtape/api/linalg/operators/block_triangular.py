@@ -7,9 +7,9 @@ from typing import Any
 
 from ....core.shapes import TensorShape
 from ....engine.run.namespace import ops
+from ....ops.elementwise.transcendental import exp
 from ...arrays.concat import concat
 from ...arrays.creation import zeros
-from ...math.analysis import exp
 from ..structure import adjoint as adjoint_of
 from .addition import added
 from .basis.support import broadcast, given, of_one_batch, some_operators

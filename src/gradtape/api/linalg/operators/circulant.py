@@ -13,13 +13,13 @@ from ....core.shapes import TensorShape
 from ....core.tensor import Tensor
 from ....engine.run.convert import to_tensor
 from ....engine.run.namespace import ops
+from ....ops.elementwise.arithmetic import absolute as modulus
+from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
 from ...arrays.creation import ones
 from ...arrays.shaping import transpose
 from ...debug.checks import assert_less, assert_positive
-from ...math.analysis import log
 from ...math.complex import conj, imag, real
-from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ...signal.fourier import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 from ..structure import adjoint as adjoint_of

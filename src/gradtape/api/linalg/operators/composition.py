@@ -8,7 +8,7 @@ from typing import Any
 
 from ....core.shapes import TensorShape
 from ....engine.run.namespace import ops
-from ...math.elementwise import sign
+from ....ops.elementwise.arithmetic import sign
 from .basis.base import OfOperators
 from .basis.support import broadcast, given, implied, one_dtype, some_operators
 from .triangular import LinearOperatorLowerTriangular

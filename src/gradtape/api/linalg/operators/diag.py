@@ -6,11 +6,12 @@ from typing import Any
 
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
+from ....ops.elementwise.arithmetic import absolute as modulus
+from ....ops.elementwise.arithmetic import sqrt
+from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
 from ...debug.checks import assert_positive
-from ...math.analysis import log, sqrt
 from ...math.complex import conj, real
-from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of

@@ -10,13 +10,13 @@ from ....core import errors
 from ....core.dtypes import float32
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
+from ....ops.elementwise.logic import equal
 from ...arrays.casting import cast
 from ...arrays.concat import concat
 from ...arrays.conversion import get_static_value
 from ...arrays.creation import eye, ones, zeros
 from ...arrays.indexing import gather
 from ...arrays.repeating import broadcast_to
-from ...math.comparison import equal
 from ...math.complex import conj
 from ...math.contraction import matmul
 from ...math.reductions import l2_normalize

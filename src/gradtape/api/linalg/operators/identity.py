@@ -7,13 +7,14 @@ from typing import Any
 from ....core.dtypes import as_dtype, float32
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
+from ....ops.elementwise.arithmetic import absolute as modulus
+from ....ops.elementwise.arithmetic import sqrt
+from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
 from ...arrays.creation import ones, zeros
 from ...arrays.repeating import broadcast_to
 from ...debug.checks import assert_positive
-from ...math.analysis import log, sqrt
 from ...math.complex import conj, real
-from ...math.elementwise import abs as modulus
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of
 from .basis.base import LinearOperator

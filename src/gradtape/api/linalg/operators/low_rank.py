@@ -6,11 +6,11 @@ from typing import Any
 
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
+from ....ops.elementwise.arithmetic import absolute as modulus
+from ....ops.elementwise.transcendental import exp, log
 from ...arrays.casting import cast
-from ...math.analysis import exp, log
 from ...math.complex import conj
 from ...math.contraction import matmul
-from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_sum
 from ..decompositions import cholesky
 from ..solvers import det

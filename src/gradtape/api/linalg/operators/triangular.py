@@ -7,9 +7,9 @@ from typing import Any
 from ....core import dtypes
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
-from ...math.analysis import log
+from ....ops.elementwise.arithmetic import absolute as modulus
+from ....ops.elementwise.transcendental import log
 from ...math.contraction import matmul
-from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_prod, reduce_sum
 from ..solvers import triangular_solve
 from ..structure import adjoint as adjoint_of

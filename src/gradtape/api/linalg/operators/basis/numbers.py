@@ -6,8 +6,8 @@ from typing import Any
 
 from .....engine.run.convert import to_tensor
 from .....engine.run.namespace import ops
+from .....ops.elementwise.transcendental import exp, log
 from ....arrays.creation import eye
-from ....math.analysis import exp, log
 from ....math.reductions import reduce_max, reduce_min, reduce_sum
 from ...decompositions import cholesky, eigvalsh, svd
 from ...solvers import det, slogdet

@@ -11,12 +11,12 @@ from .....core.dtypes import DType, complex64, complex128, float64
 from .....core.shapes import TensorShape
 from .....core.tensor import Tensor, is_tensor_like
 from .....engine.run.convert import to_array, to_shape, to_tensor
+from .....ops.elementwise.arithmetic import absolute as modulus
 from .....state.module import Module
 from ....arrays.casting import cast
 from ....arrays.repeating import broadcast_static_shape, broadcast_to
 from ....debug.checks import assert_equal, assert_less
 from ....math.complex import imag
-from ....math.elementwise import abs as modulus
 from ...solvers import cholesky_solve, solve
 from ...structure import diag_part, set_diag
 

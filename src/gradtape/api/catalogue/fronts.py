@@ -1,0 +1,403 @@
+"""Fronts: the functions that users call, which dispatch to users' types and to composite tensors.
+
+`api.namespace.resolve` publishes every function that takes `name`, and every row of the catalogue, behind a front. A
+front first asks the registrations of users (`tf.experimental.dispatch_for_api`), which are usually none; it then calls
+the implementation; and only if that raises it looks for a fallback for the composite tensors among the arguments. So a
+call that succeeds pays for one test of an empty list, and implementations check for nothing.
+
+The fronts are closures of the templates below, one per number of parameters. Names and defaults of the parameters
+belong to the copy of the template's code, so that tracebacks, `inspect.signature` and debuggers show the public ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from ...core.composites import CompositeTensor
+from ...core.tensor import Tensor
+from .row import Row
+
+_VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+# By class name: where values that are no tensors have implementations of public functions, `module:function`. The
+# function is called with a public path, and returns an implementation `f(front, *args)` or None.
+FALLBACKS = {
+    "RaggedTensor": "api.ragged.functions:implementation_of",
+    "DynamicRaggedShape": "api.ragged.functions:implementation_of",
+}
+
+
+Check = Callable[[Any], tuple[bool, bool]]
+
+
+class Target:
+    """A user's implementation of a public function, and the signatures it accepts.
+
+    A signature is a list of parameters, each with a check: whether a value fits, and whether it triggers dispatch.
+    """
+
+    def __init__(self, function: Callable[..., Any], signatures: list[list[tuple[str, Check]]], owner: object) -> None:
+        self.function = function
+        self.owner = owner  # the object the user registered
+        self._signatures = signatures
+
+    def takes(self, arguments: dict[str, Any]) -> bool:
+        """Whether it accepts these arguments: they fit a signature, and one of them triggers dispatch."""
+        for checks in self._signatures:
+            found = [check(arguments[name]) if name in arguments else (False, False) for name, check in checks]
+            if all(fits for fits, _ in found) and any(own for _, own in found):
+                return True
+        return False
+
+
+class Publication:
+    """A function behind a front: its public name, and the users' implementations of it."""
+
+    __slots__ = ("front", "function", "path", "targets")
+
+    front: FunctionType
+
+    def __init__(self, path: str, function: Row | FunctionType) -> None:
+        self.path = path
+        self.function = function
+        self.targets: list[Target] = []
+
+    def dispatch(self, args: tuple[Any, ...], kwargs: dict[str, Any] = {}) -> Any:  # noqa: B006
+        """Returns the result of the user's implementation for these arguments, or NotImplemented."""
+        if not any(triggers_dispatch(x) for x in (*args, *kwargs.values()) if type(x) is not Tensor):
+            return NotImplemented
+        parameters = inspect.signature(self.front).parameters
+        arguments = {**dict(zip(parameters, args, strict=False)), **kwargs}
+        found = [target for target in self.targets if target.takes(arguments)]
+        if len(found) > 1:
+            names = " and ".join(repr(target.owner) for target in found[:2])
+            raise ValueError(
+                f"Multiple dispatch targets that were registered with tf.dispatch_for ({names}) match the arguments to "
+                f"{self.front.__name__}. Unregister one of them, or make their types differ"
+            )
+        if not found:
+            return NotImplemented
+        given = list(args)
+        for parameter in reversed(list(parameters.values())[: len(args)]):
+            if given[-1] is not parameter.default:
+                break
+            given.pop()  # the user's implementation may have another default
+        return found[0].function(*given, **kwargs)
+
+    def recover(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any] = {}) -> Any:  # noqa: B006
+        """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
+        if getattr(error, "is_signal", False):
+            return NotImplemented
+        place = next((found for x in (*args, *kwargs.values()) if (found := _fallback_of(x))), None)
+        if place is None:
+            return NotImplemented
+        module, _, attribute = place.partition(":")
+        implementation = getattr(importlib.import_module(f"gradtape.{module}"), attribute)(self.path)
+        if implementation is None:
+            return NotImplemented
+        try:
+            return implementation(self.front, *args, **kwargs)
+        except Exception as new:
+            new.__suppress_context__ = True  # the failure for tensors says nothing about it
+            raise
+
+
+dispatchable_types: set[type] = set()  # classes that are no composite tensors, and trigger dispatch
+
+
+def triggers_dispatch(value: object) -> bool:
+    """Whether a value is of a composite or registered type, or a list that contains one."""
+    if isinstance(value, list | tuple):
+        return any(map(triggers_dispatch, value))
+    return isinstance(value, CompositeTensor) or type(value) in dispatchable_types
+
+
+def _fallback_of(x: Any) -> str | None:
+    """Returns the place of the implementations for a value, or for the first composite in a list."""
+    if isinstance(x, list | tuple):
+        return next((found for part in x if (found := _fallback_of(part)) is not None), None)
+    return FALLBACKS.get(type(x).__name__) if isinstance(x, CompositeTensor) else None
+
+
+publications: dict[Callable[..., Any], Publication] = {}  # by front
+
+
+def published(path: str, function: Row | FunctionType) -> FunctionType:
+    """Returns a new front of a function or of a row, with the public name `path`."""
+    publication = Publication(path, function)
+    space, _, name = path.rpartition(".")
+    if isinstance(function, Row):
+        parameters = [p.partition(":")[0].partition("=")[0].strip() for p in function.parameters.split(", ")]
+        template = _ROW_TEMPLATES[len(parameters)](function.call, publication)
+        given = [p.partition("=")[2].strip() for p in function.parameters.split(", ")]
+        defaults = (*(ast.literal_eval(text) for text in given if text), function.default_name)
+        front = _named(template, (*parameters, "name"), name, defaults)
+        front.__doc__ = function.documentation
+        front.__annotations__ = function.types
+    else:
+        code = function.__code__
+        count = code.co_argcount
+        if count in _TEMPLATES:
+            template = _TEMPLATES[count](function, publication)
+            front = _named(template, code.co_varnames[:count], name, function.__defaults__)
+        else:
+            front = _named(_general(function, publication), (), name, None)
+        front.__doc__ = function.__doc__
+        front.__annotations__ = function.__annotations__
+        vars(front).update(vars(function), __wrapped__=function)
+    front.__module__ = f"gradtape.{space}".rstrip(".")
+    front.__qualname__ = name
+    publication.front = front
+    publications[front] = publication
+    return front
+
+
+# Functions without a parameter `name` that take composite tensors.
+_NAMELESS = frozenset(
+    "broadcast_dynamic_shape image.adjust_brightness image.adjust_gamma image.random_brightness "
+    "image.stateless_random_brightness nn.silu nn.swish".split()
+)
+
+
+def takes_front(path: str, function: FunctionType) -> bool:
+    """Whether a function is published behind a front: its parameters are fixed, and one of them is `name`."""
+    code = function.__code__
+    return path in _NAMELESS or (
+        "name" in code.co_varnames[: code.co_argcount] and not code.co_flags & _VARIADIC
+    )
+
+
+def defining_module(function: Callable[..., Any]) -> str:
+    """Returns the module that defines a function, also if it is a front."""
+    publication = publications.get(function)
+    if publication is not None and isinstance(publication.function, Row):
+        return "gradtape.api.catalogue.row"
+    return getattr(function, "__wrapped__", function).__module__
+
+
+def _named(template: FunctionType, parameters: tuple[str, ...], name: str, defaults: Any) -> FunctionType:
+    """Returns a front whose code has the names of the public function and of its parameters."""
+    code: CodeType = template.__code__
+    names = (*parameters, *code.co_varnames[len(parameters) :])
+    code = code.replace(co_varnames=names, co_name=name, co_qualname=name)
+    return FunctionType(code, template.__globals__, name, defaults, template.__closure__)
+
+
+# Templates. The implementation of a row takes the parameters without `name`.
+
+
+def _row_1(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, name: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, name))) is not NotImplemented:
+            return _found
+        try:
+            return call(a)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, name))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _row_2(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, name: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, name))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, name))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _row_3(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, name: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, name))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, name))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_1(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any) -> Any:
+        if targets and (_found := publication.dispatch((a,))) is not NotImplemented:
+            return _found
+        try:
+            return call(a)
+        except Exception as _error:
+            _found = publication.recover(_error, (a,))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_2(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_3(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_4(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, d: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, d))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c, d)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_5(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, d, e))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c, d, e)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d, e))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_6(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, d, e, f))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c, d, e, f)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d, e, f))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_7(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, d, e, f, g))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c, d, e, f, g)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d, e, f, g))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _function_8(call: Any, publication: Publication) -> Any:
+    targets = publication.targets
+
+    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+        if targets and (_found := publication.dispatch((a, b, c, d, e, f, g, h))) is not NotImplemented:
+            return _found
+        try:
+            return call(a, b, c, d, e, f, g, h)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d, e, f, g, h))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _general(call: Any, publication: Publication) -> Any:
+    """The template for functions with more parameters."""
+    targets = publication.targets
+
+    def front(*args: Any, **kwargs: Any) -> Any:
+        if targets and (_found := publication.dispatch(args, kwargs)) is not NotImplemented:
+            return _found
+        try:
+            return call(*args, **kwargs)
+        except Exception as _error:
+            _found = publication.recover(_error, args, kwargs)
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+_ROW_TEMPLATES: dict[int, Callable[..., Any]] = {1: _row_1, 2: _row_2, 3: _row_3}
+_TEMPLATES: dict[int, Callable[..., Any]] = {
+    1: _function_1, 2: _function_2, 3: _function_3, 4: _function_4, 5: _function_5, 6: _function_6, 7: _function_7,
+    8: _function_8,
+}  # fmt: skip

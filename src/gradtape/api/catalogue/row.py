@@ -1,0 +1,72 @@
+"""`Row`: the record of a thin public function, one that is a single op or a single expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from ...engine.registry.op import Op
+
+Elementwise = Literal["unary", "binary", ""]
+
+
+class Row(NamedTuple):
+    """A public function: everything that its surfaces (namespaces, stubs, reference, raw ops, nodes) derive from.
+
+    `parameters` is a Python parameter list without `name`, which every row takes last. A parameter without a type is a
+    `TensorLike`.
+    """
+
+    names: tuple[str, ...]  # the public paths, such as `math.sin` and `sin`; the first is canonical
+    parameters: str
+    op: Op | Callable[..., Any]  # called with the parameters in order
+    doc: str
+    example: str  # an expression of `tf`
+    output: str  # what Python prints for the example
+    node: str = ""  # the type of the op in TensorFlow's graphs, "" if the function is more than one such op
+    elementwise: Elementwise = ""  # how users' types may override it: `tf.experimental.dispatch_for_*_elementwise_apis`
+    numpy: str = ""  # its name in `tf.experimental.numpy`
+    keras: str = ""  # its name in `keras.ops`
+    result: str = "Tensor"  # the type of its result
+    default_name: str | None = None  # the default of the parameter `name`
+    without: Mapping[str, str] = MappingProxyType({})  # surfaces that it does not have, with the reason
+
+    @property
+    def call(self) -> Callable[..., Any]:
+        """The function that computes it."""
+        return self.op.call if isinstance(self.op, Op) else self.op
+
+    @property
+    def documentation(self) -> str:
+        """The docstring."""
+        lines = "\n    ".join(["", ">>> import gradtape as tf", f">>> {self.example}", *self.output.split("\n"), ""])
+        return f"{self.doc}\n{lines}"
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The types of the parameters and of the result (`return`)."""
+        found = {}
+        for parameter in self.parameters.split(", "):
+            name, _, kind = parameter.partition("=")[0].partition(":")
+            found[name.strip()] = kind.strip() or "TensorLike"
+        return {**found, "name": "str | None", "return": self.result}
+
+
+Callee = Op | Callable[..., Any]
+
+
+def row(names: str, op: Callee, doc: str, example: str, output: str, **rest: Any) -> Row:
+    """Creates a row of a function that is one op, whose name in TensorFlow's graphs is that of the op."""
+    rest.setdefault("node", getattr(op, "title", ""))
+    return Row(tuple(names.split()), op=op, doc=doc, example=example, output=output, **rest)
+
+
+def unary(names: str, op: Callee, doc: str, example: str, output: str, **rest: Any) -> Row:
+    """Creates the row of an elementwise function of `x`."""
+    return row(names, op, doc, example, output, **{"parameters": "x", "elementwise": "unary", **rest})
+
+
+def binary(names: str, op: Callee, doc: str, example: str, output: str, **rest: Any) -> Row:
+    """Creates the row of an elementwise function of `x` and `y`."""
+    return row(names, op, doc, example, output, **{"parameters": "x, y", "elementwise": "binary", **rest})

@@ -1,0 +1,43 @@
+"""Selection by a condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import dtypes
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor, is_tensor_like
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...ops.elementwise import logic
+
+NAMESPACES = ("math", "")
+__all__ = [
+    "where",
+]  # fmt: skip
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
+
+    >>> import gradtape as tf
+    >>> tf.where([True, False], [1.0, 2.0], 0.0).numpy()
+    array([1., 0.], dtype=float32)
+    """
+    if x is None and y is None:
+        condition = to_tensor(condition)
+        if not condition.dims or condition.dtype is dtypes.string:
+            raise InvalidArgumentError(
+                f"where(condition) takes numbers or bools in at least 1 dimension, got {condition!r} [Op:Where]"
+            )
+        return ops.nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    known = is_tensor_like(condition)
+    condition = to_tensor(condition, None if known else dtypes.bool)
+    if not condition.dtype.is_bool:
+        raise InvalidArgumentError(
+            "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "
+            f"{condition.dtype.kernel_name()} tensor [Op:SelectV2]. Compare it with something, or use tf.cast"
+        )
+    return logic.where.call(condition, x, y)

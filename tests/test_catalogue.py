@@ -1,0 +1,108 @@
+"""The catalogue: every row has its names, its signature, an example that prints what it says, and a working front."""
+
+import doctest
+import inspect
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import gradtape as tf
+from gradtape.api.catalogue import SECTIONS, rows
+from gradtape.api.catalogue.elementwise import ASSERTING, elementwise_functions
+from gradtape.api.catalogue.fronts import publications, published
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import resolve
+
+DATA = Path(__file__).parent / "data"
+TABLE = json.loads((DATA / "tensorflow_api.json").read_text())["names"]
+PUBLIC = set((DATA / "tensorflow_public_names.txt").read_text().split())  # with names that the table lacks
+BY_NAME = {row.names[0]: row for row in rows()}
+
+
+def test_sections_are_complete():
+    folder = Path(inspect.getfile(published)).parent
+    others = {"__init__", "elementwise", "fronts", "row"}
+    assert {path.stem for path in folder.glob("*.py")} == {*SECTIONS, *others}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+class TestRows:
+    def test_names_are_those_of_tensorflow(self, name):
+        row = BY_NAME[name]
+        assert set(row.names) <= PUBLIC
+        assert name not in TABLE or set(row.names) == {name, *TABLE[name]["same_as"]}
+        assert {NAMES[each] for each in row.names} == {NAMES[name]}
+        assert all(resolve(each) is resolve(name) for each in row.names)
+
+    def test_signature_is_that_of_tensorflow(self, name):
+        parameters = inspect.signature(resolve(name)).parameters.values()
+        shown = [[p.name, p.kind.name, None if p.default is p.empty else repr(p.default)] for p in parameters]
+        assert name not in TABLE or shown == TABLE[name]["parameters"]
+
+    def test_example_prints_its_output(self, name):
+        front = resolve(name)
+        (example,) = doctest.DocTestFinder().find(front, name, globs={})
+        assert len(example.examples) == 2 and front.__doc__.startswith(BY_NAME[name].doc)
+        assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+    def test_module_and_pickle_are_the_public_ones(self, name):
+        front = resolve(name)
+        space, _, last = name.rpartition(".")
+        assert (front.__module__, front.__qualname__) == (f"gradtape.{space}".rstrip("."), last)
+        assert pickle.loads(pickle.dumps(front)) is front
+
+    def test_types_of_parameters_and_result(self, name):
+        row, hints = BY_NAME[name], resolve(name).__annotations__
+        assert hints["return"] == row.result and hints["name"] == "str | None"
+        assert list(hints) == [*inspect.signature(resolve(name)).parameters, "return"]
+
+
+def test_elementwise_functions_are_behind_fronts():
+    for name in (*elementwise_functions("unary"), *elementwise_functions("binary"), *ASSERTING):
+        assert resolve(name) in publications, name
+
+
+class TestFronts:
+    @pytest.mark.parametrize("count", range(1, 12))
+    def test_arguments_arrive(self, count):
+        names = [f"p{i}" for i in range(count - 1)] + ["name"]
+        source = f"def function({', '.join([*names[:-1], 'name=7'])}):\n    return [{', '.join(names)}]"
+        made: dict = {}
+        exec(source, made)
+        front = published("math.function", made["function"])
+        values = list(range(count - 1))
+        assert front(*values) == [*values, 7]
+        assert front(**dict(zip(names, values, strict=False)), name=8) == [*values, 8]
+        assert inspect.signature(front) == inspect.signature(made["function"])
+        with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+            front(*values, other=1)
+
+    def test_traceback_shows_the_public_name(self):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            tf.sin("text")
+        assert "sin" in [entry.name for entry in caught.traceback]
+        assert caught.value.__context__ is None
+
+    def test_missing_argument(self):
+        with pytest.raises(TypeError, match=r"sin\(\) missing 1 required positional argument: 'x'"):
+            tf.sin()
+
+    def test_functions_have_the_public_module(self):
+        assert tf.reduce_sum.__module__ == "gradtape.math" and tf.reshape.__module__ == "gradtape"
+        assert pickle.loads(pickle.dumps(tf.reduce_sum)) is tf.math.reduce_sum
+        assert tf.reduce_sum.__doc__ and inspect.getsource(tf.reduce_sum).startswith("def reduce_sum(")
+
+    def test_users_defaults_apply(self):
+        class Mine(tf.experimental.ExtensionType):
+            x: tf.Tensor
+
+        @tf.experimental.dispatch_for_api(tf.size, {"input": Mine})
+        def size(input, out_type="mine", name=None):
+            return out_type
+
+        try:
+            assert tf.size(Mine([1])) == "mine" and tf.size(Mine([1]), tf.int64) is tf.int64
+        finally:
+            tf.experimental.unregister_dispatch_for(size)
