@@ -178,8 +178,8 @@ def stub(space: str, children: list[str]) -> str:
             text = re.sub(rf"(: |-> |, |\| |\[){name}\b(?!: [^.])", rf"\1{module}.{name}", text)
         if f"{module}." in text:
             lines.append(f"import {module}\n")
+    exported = {line.partition(" as ")[2] for names in imports.values() for line in names}  # imported below
     for module, names in _IMPORTS.items():
-        exported = {line.partition(" as ")[2] for line in imports.get(module, ())}  # imported below, and public there
         used = [name for name in names if name not in exported and re.search(rf"(: |-> |, |\| |\[){name}\b", text)]
         if used:
             lines.append(f"from {module} import {', '.join(used)}\n")

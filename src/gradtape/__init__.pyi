@@ -1,5 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import TensorLike
 from gradtape import audio as audio
 from gradtape import autodiff as autodiff

@@ -2,7 +2,6 @@
 import builtins
 from collections.abc import Sequence
 from typing import Any
-from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, DTypeLike, ShapeLike, SizesLike, StringLike, TensorLike, ValueLike
 from gradtape.compat.v1 import data as data
 from gradtape.compat.v1 import debugging as debugging
