@@ -22,7 +22,7 @@ class Operator(NamedTuple):
     @property
     def function(self) -> Callable[..., Any]:
         """The operator as a function."""
-        return getattr(operator, self.method)  # type: ignore[no-any-return]
+        return getattr(operator, self.method)
 
     @property
     def method(self) -> str:

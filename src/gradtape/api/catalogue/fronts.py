@@ -60,7 +60,7 @@ class Publication:
 
     __slots__ = ("front", "function", "path", "targets")
 
-    front: FunctionType
+    front: Any  # a function; type checkers would bind an attribute of that type as a method
 
     def __init__(self, path: str, function: Row | FunctionType) -> None:
         self.path = path
