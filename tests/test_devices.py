@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.core import devices, dlpack, tensor
+from gradtape.core import devices, dlpack, modes
 from gradtape.engine.registry import placement
-from gradtape.engine.run import modes
 
 WHOLE = "/job:localhost/replica:0/task:0/device:"
 PART = tf.config.LogicalDeviceConfiguration
@@ -49,7 +48,7 @@ def fresh(monkeypatch):
     monkeypatch.undo()
     devices._Here.elsewhere, devices._Here.device = before
     devices._tell()
-    assert not modes.active and not tensor._places
+    assert not modes.is_active(placement.MODE)
 
 
 @pytest.fixture
@@ -79,11 +78,13 @@ def test_the_probe_is_asked_once_and_only_when_devices_are(fresh):
 def test_the_first_tensor_asks_the_probe_and_is_placed_like_the_others(fresh):
     calls = fresh(GPUS)
     seen = []
-    tensor.place_made(seen.append)
+    mode = modes.Mode()
+    mode.tensor_created = seen.append
+    modes.enter(mode)
     try:
         made = [tf.constant(1.0), tf.constant([2.0])]
     finally:
-        tensor.place_made(seen.append, begin=False)
+        modes.leave(mode)
     assert len(seen) == 2 and all(a is b for a, b in zip(seen, made, strict=True)) and len(calls) == 1
 
 
@@ -286,13 +287,13 @@ def test_gradients_are_what_they_are_elsewhere(two_cpus):
 
 def test_no_mode_stays_active_after_the_block(two_cpus):
     x = tf.constant(1.0)
-    assert not modes.active
+    assert not modes.is_active(placement.MODE)
     with tf.device("/CPU:1"):
-        assert modes.active
-    assert not modes.active and at(x * 2.0) == "CPU:0"
+        assert modes.is_active(placement.MODE)
+    assert not modes.is_active(placement.MODE) and at(x * 2.0) == "CPU:0"
     with pytest.raises(ZeroDivisionError), tf.device("/CPU:1"):
         1 / 0  # noqa: B018
-    assert not modes.active
+    assert not modes.is_active(placement.MODE)
 
 
 def test_a_thread_in_a_block_does_not_place_what_another_makes(two_cpus):

@@ -405,9 +405,9 @@ def test_the_event_log_leaves_when_tracing_ends() -> None:
         assert dispatch.thread.recorder is not None
     assert dispatch.thread.recorder is None
     tape = tf.GradientTape(trace=True)
-    assert dispatch.event_log is not None
+    assert dispatch.thread.base is not None
     del tape
-    assert dispatch.event_log is None
+    assert dispatch.thread.base is None
     assert tf.constant(1.0).tracer is None
 
 
@@ -424,8 +424,8 @@ def test_the_event_log_comes_to_threads_that_had_tapes_and_leaves_them() -> None
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(recorder_after_a_tape).result() is None
         with tf.inspect.tracing():
-            assert pool.submit(lambda: dispatch.thread.recorder).result() is dispatch.event_log is not None
-            assert pool.submit(recorder_after_a_tape).result() is dispatch.event_log
+            assert pool.submit(lambda: dispatch.thread.recorder).result() is dispatch.thread.base is not None
+            assert pool.submit(recorder_after_a_tape).result() is dispatch.thread.base
         assert pool.submit(lambda: dispatch.thread.recorder).result() is None
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import gradtape as tf
 from gradtape.engine.registry.op import registry
-from gradtape.engine.run.namespace import Namespace
 from gradtape.inspect.causes.explain import Cause
 from gradtape.inspect.causes.zeros import _BECAUSE
+from gradtape.ops import load_all
 
 
 def asked(f, *values, kind):
@@ -74,7 +74,7 @@ def test_a_reason_that_is_true(name, kind):
 
 
 def test_the_ops_with_a_reason_exist():
-    Namespace.load_all()
+    load_all()
     assert set(_BECAUSE) <= set(registry)
 
 

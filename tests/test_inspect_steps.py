@@ -12,7 +12,7 @@ import pytest
 from test_inspect_report import embedded
 
 import gradtape as tf
-from gradtape.engine.tape import queries
+from gradtape.core import modes
 from gradtape.inspect.records import event_log
 from gradtape.inspect.reports.steps import StepObserver
 
@@ -21,10 +21,10 @@ from gradtape.inspect.reports.steps import StepObserver
 def nothing_stays():
     """Ensures that no traced tape of another test is alive, which would trace all tapes, nor one of ours."""
     gc.collect()
-    before = event_log._holders
+    before = event_log.events.holders
     yield
     gc.collect()
-    assert not any(isinstance(o, StepObserver) for o in queries.observers) and event_log._holders <= before
+    assert not any(isinstance(o, StepObserver) for o in modes.entered) and event_log.events.holders <= before
 
 
 def run(steps, w, rate=0.1, width=4):

@@ -119,7 +119,7 @@ STEPS = {"eager": Step, "function": InFunction, "function under a tape": Functio
 def assert_nobody_is_left():
     thread = dispatch.thread
     assert thread.recorders == ()
-    assert thread.recorder is dispatch.event_log  # of a live traced tape elsewhere
+    assert thread.recorder is dispatch.thread.base  # of a live traced tape elsewhere
     assert thread.trace is None
     assert not thread.exited
 

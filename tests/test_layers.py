@@ -170,15 +170,20 @@ def test_no_folder_is_too_wide():
 REWRITTEN_OBJECTS = {
     ("keras_gradtape.loader", "__bases__"): "Keras' optimizer gets a base class of another backend",
 }
-ASSIGNED_MODULE_ATTRIBUTES = {
-    ("gradtape.api.numpy.behavior", "gradtape.api.numpy.promotion.float32_preferred"): "a switch for the process",
-    ("gradtape.cli.stand_in", "keras_gradtape.loader.serves_tensorflow"): "a switch for the process",
-}
 FRAME_READERS = {
     "gradtape.cli.private": "TensorFlow's private API has functions that do",
     "gradtape.cli.private.util.tf_decorator": "TensorFlow's private API has functions that do",
-    "gradtape.core.tensor": "TensorFlow itself may convert our tensors",
     "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to, and who reads a value",
+}
+
+
+# Functions that assign variables of their module. State that functions change belongs to an object: a `Mode`, an
+# extension point, or a class of its own.
+GLOBAL_STATEMENTS = {
+    "gradtape.backends.numpy.onednn.library": "a child process must not use the library of its parent",
+    "gradtape.cli.private.util.deprecation": "TensorFlow's private API has this module variable",
+    "gradtape.core.modes": "op runners read `active` on every call: a module variable is the fastest to read",
+    "gradtape.engine.run.dispatch": "operators on types that users have registered",
 }
 
 
@@ -230,7 +235,7 @@ def test_nothing_is_patched_at_run_time():
     found = {m: patches(m, path.read_text(), path.name == "__init__.py") for m, path in MODULES.items()}
     assert set().union(*(rewritten for rewritten, _, _ in found.values())) == set(REWRITTEN_OBJECTS)
     assert not {"__class__", "__code__"} & {attribute for _, attribute in REWRITTEN_OBJECTS}  # without exceptions
-    assert set().union(*(assigned for _, assigned, _ in found.values())) == set(ASSIGNED_MODULE_ATTRIBUTES)
+    assert not set().union(*(assigned for _, assigned, _ in found.values()))  # without exceptions
     assert {module for module, (_, _, reads_frames) in found.items() if reads_frames} == set(FRAME_READERS)
 
 
@@ -247,6 +252,15 @@ def test_nothing_is_patched_at_run_time():
 )
 def test_a_patch_is_seen(line):
     assert any(patches("gradtape.core.tensor", line))
+
+
+def global_statements(source: str) -> int:
+    return sum(isinstance(node, ast.Global) for node in ast.walk(ast.parse(source)))
+
+
+def test_functions_assign_no_module_variables():
+    assert {module for module, path in MODULES.items() if global_statements(path.read_text())} == set(GLOBAL_STATEMENTS)
+    assert global_statements("hook = None\ndef install(f):\n    global hook\n    hook = f") == 1
 
 
 def test_reference_counts_are_read_in_one_module():

@@ -126,7 +126,7 @@ def test_an_interrupt_while_a_recorder_enters_or_leaves_does_not_keep_it(monkeyp
         patched.setattr(dispatch, name, interrupted)
         with context():
             pass
-    assert came and not dispatch.thread.recorders and not collector._recording
+    assert came and not dispatch.thread.recorders and not collector._collector._recording
     x = tf.Variable(3.0)
     with tf.GradientTape() as recorded:
         y = x * x
@@ -141,7 +141,7 @@ def test_an_interrupt_when_recording_begins_leaves_no_recorder_behind(monkeypatc
     monkeypatch.setattr(tape, "recording_starts", interrupted)
     with pytest.raises(KeyboardInterrupt), tf.GradientTape():
         raise AssertionError("it was not entered")
-    assert not dispatch.thread.recorders and not collector._recording
+    assert not dispatch.thread.recorders and not collector._collector._recording
 
 
 def test_an_error_in_a_tape_is_the_last_thing_a_program_says():

@@ -411,7 +411,7 @@ def no_failure(caplog, monkeypatch):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_watched_program_is_the_same_program(name, tmp_path, no_failure):
     plain = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))
-    assert event_log._holders == 0
+    assert event_log.events.holders == 0
     ask_everything(*plain[:3], folder=tmp_path)
     traced = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds, trace=True))
     assert_same(name, flat(plain[3]), flat(traced[3]))
@@ -436,7 +436,7 @@ def test_a_traced_tape_that_is_kept_alive_makes_no_others_traced():
         tf.square(v)
     assert tape._log.traces
     gc.collect()
-    assert event_log._holders == 0
+    assert event_log.events.holders == 0
 
 
 class _Broken(Exception):

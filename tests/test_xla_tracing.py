@@ -5,9 +5,9 @@ import pytest
 
 import gradtape as tf
 from gradtape import ops
+from gradtape.core import modes
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
-from gradtape.engine.run import modes
 from gradtape.inspect.checks.opcheck import draw
 
 pytest.importorskip("jax")

@@ -31,10 +31,10 @@ from .api.namespace import spaces as _spaces
 from .api.namespace import star_names as _star_names
 from .api.tape import GradientTape as GradientTape
 from .api.tape_arguments import UnconnectedGradients as UnconnectedGradients
+from .core import extension_points as _extension_points
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
-from .engine.registry import public_names as _public_names
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
@@ -47,7 +47,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
-_public_names.set_loader(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
+_extension_points.public_names.install(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
 _gpu.use_if_there()
 
 

@@ -21,7 +21,15 @@ from typing import Any
 
 NAME = "gradtape"
 TESTED = ("3.15",)  # the Keras versions for which the hooks are tested
-serves_tensorflow = False  # whether gradtape serves as `tensorflow`, so that Keras' `tensorflow` backend is gradtape
+
+
+class _Role:
+    """What gradtape is in this process."""
+
+    serves_tensorflow = False  # whether it serves as `tensorflow`, so that Keras' `tensorflow` backend is gradtape
+
+
+role = _Role()
 
 _CONFIG = "keras.src.backend.config"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
@@ -95,7 +103,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def _asked_for(otherwise: str) -> str:
     """Returns the backend named by the environment, or `otherwise`."""
     asked = os.environ.get("KERAS_BACKEND", "")
-    if serves_tensorflow and asked in ("", "tensorflow"):
+    if role.serves_tensorflow and asked in ("", "tensorflow"):
         return NAME
     return asked or otherwise
 
@@ -142,7 +150,7 @@ def _extend_optimizer(module: Any) -> None:
 
 def _keep_former_names(module: Any) -> None:
     """Gives metrics the Keras 2 method name of TensorFlow's tutorials, if gradtape serves as `tensorflow`."""
-    if serves_tensorflow:
+    if role.serves_tensorflow:
         module.Metric.reset_states = lambda self: self.reset_state()
 
 
@@ -298,7 +306,7 @@ def load() -> types.ModuleType:
                 f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, "
                 "or set it to gradtape"
             )
-        if not serves_tensorflow:
+        if not role.serves_tensorflow:
             os.environ["KERAS_BACKEND"] = NAME
     try:
         import keras

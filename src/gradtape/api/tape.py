@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
-from ..core import nest
+from ..core import modes, nest
 from ..core.composites import composites_of_gradients, tensors_for_gradients
 from ..core.tensor import Tensor
 from ..engine.derivatives import hessians, jacobians
@@ -23,7 +23,7 @@ from ..engine.run import dispatch
 from ..engine.tape import queries
 from ..engine.tape.assignments import tracking
 from ..engine.tape.log import Log
-from ..engine.tape.queries import QueryResult, report_results
+from ..engine.tape.queries import QueryResult
 from ..engine.tape.results import OptionalGradient
 from ..engine.tape.tape import Tape
 from ..engine.tape.validation import Differentiable, differentiable, is_watchable, native, zeros_like
@@ -349,8 +349,8 @@ class GradientTape(Tape):
         self.release(explainable=missing)
         if missing:
             queries.note_missing(self, targets, wanted)
-        if queries.observers:
-            report_results(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
+        if modes.active:
+            modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
         if missing and unconnected is UnconnectedGradients.ZERO:
             zeros = zeros_like if per is None else partial(zeros_apart, targets, per=per, norms=norms)
             grads = [zeros(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
@@ -454,7 +454,7 @@ class GradientTape(Tape):
         else:
             found = jacobians.jacobians(self, target, flat, mode, together if experimental_use_pfor else 0)
         self.release()
-        report_results(self, QueryResult([target], flat, found, unconnected is _NONE))
+        modes.results_found(self, QueryResult([target], flat, found, unconnected is _NONE))
         if unconnected is UnconnectedGradients.ZERO:
             zeros = no_entries if compressed else jacobians.zero_jacobian
             found = [zeros(target, x) if y is None else y for x, y in zip(flat, found, strict=True)]
@@ -528,7 +528,7 @@ class GradientTape(Tape):
         together = jacobians.CHUNK_BYTES if experimental_use_pfor else 0
         found = jacobians.batch_jacobian(self, target, source, check_rows, together)
         self.release()
-        report_results(self, QueryResult([target], [source], [found], reports_none=False))
+        modes.results_found(self, QueryResult([target], [source], [found], reports_none=False))
         return found
 
     def hessian(self, target: Any, sources: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:

@@ -4,8 +4,8 @@ diastatic-malt, imported on first use, rewrites a function so that every stateme
 calls an operator of this package. While tracing, an operator on a tensor becomes `tf.cond` or `tf.while_loop`;
 everything else, and all eager code, runs as plain Python.
 
-Depends on `api` and the layers below; the tracer knows it only as the converter registered in
-`graph.trace.conversion_status`.
+Depends on `api` and the layers below; the tracer knows it only as the extension point
+`convert_function`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.errors import InvalidArgumentError
+from ..core.extension_points import convert_function
 from ..engine.run import dispatch
 from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, register_converter, waiting
+from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, waiting
 from .error_messages import of_the_user
 
 _GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
@@ -71,4 +72,4 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
     return call
 
 
-register_converter(convert_if_needed)
+convert_function.install(convert_if_needed)

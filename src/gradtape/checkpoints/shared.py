@@ -29,31 +29,30 @@ class Group(NamedTuple):
     shards: bool = False  # whether each process writes a shard
 
 
-_group: Group | None = None
+_groups: list[Group] = []  # of the open `together` blocks
 
 
 @contextmanager
 def together(group: Group) -> Iterator[None]:
     """In the block, all processes of the group write checkpoints together."""
-    global _group
-    before, _group = _group, group
+    _groups.append(group)
     try:
         yield
     finally:
-        _group = before
+        _groups.pop()
 
 
 def leads() -> bool:
     """Whether this process maintains the state file and deletes old checkpoints."""
-    return _group is None or _group.rank == 0
+    return not _groups or _groups[-1].rank == 0
 
 
 def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
     """Write a checkpoint: alone, or together with the group."""
-    group = _group
-    if group is None:
+    if not _groups:
         _write(prefix + ENDING, values, notes)
         return
+    group = _groups[-1]
     if group.shards:
         names = [f"{prefix}.shard-{rank:05}-of-{group.size:05}{ENDING}" for rank in range(group.size)]
         parts = _parts(values, group.size)

@@ -57,7 +57,7 @@ def serve() -> None:
     """Installs the hook: this process and those it spawns import gradtape as TensorFlow and Keras."""
     if any(isinstance(finder, Finder) for finder in sys.meta_path):
         return
-    loader.serves_tensorflow = True
+    loader.role.serves_tensorflow = True
     loader.install()
     sys.meta_path.insert(0, Finder())
     _give_places()

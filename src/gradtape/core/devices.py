@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import errors
+from . import errors, modes
 from .device_kinds import PREFIX, Device, LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 from .device_spec import DeviceSpec
 from .scopes import carried
@@ -111,7 +111,19 @@ def when_changed(told: Callable[[], None]) -> None:
     _machine.changed.append(told)
 
 
+class _FirstUse(modes.Mode):
+    """Creates the logical devices before the first tensor; active until they exist."""
+
+    def tensor_created(self, x: object) -> None:
+        logical_devices()
+
+
+_FIRST_USE = _FirstUse()
+modes.enter(_FIRST_USE)
+
+
 def _tell() -> None:
+    (modes.leave if in_use() else modes.enter)(_FIRST_USE)
     for told in _machine.changed:
         told()
 

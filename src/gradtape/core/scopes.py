@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
+
+from . import modes
 
 _Local = TypeVar("_Local", bound=threading.local)
 _carried: list[threading.local] = []
@@ -35,13 +37,6 @@ class _Current(threading.local):
 
 
 _current = carried(_Current())
-_told: Callable[[], None] | None = None
-
-
-def when_changed(told: Callable[[], None] | None) -> None:
-    """Sets (or clears) the callback invoked when a thread's scopes change."""
-    global _told
-    _told = told
 
 
 def parts() -> tuple[str, ...]:
@@ -89,8 +84,8 @@ def inside(name: str) -> Iterator[None]:
 
 def _become(parts: tuple[str, ...]) -> None:
     _current.parts = parts
-    if _told is not None:
-        _told()
+    if modes.active:
+        modes.scope_changed()
 
 
 def scoped(name: str) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import array as new_array
 from numpy import ndarray
 
-from . import devices, dtypes
+from . import devices, dtypes, modes
 from .device_kinds import Device
 from .dtypes import DType
+from .extension_points import place_tensor, report_escape
 from .shapes import TensorShape
 
 if TYPE_CHECKING:
@@ -24,69 +25,10 @@ _new = object.__new__
 _MOST_NUMBERS = 1000  # cached per dtype
 
 
-def _nobody(x: Tensor, how: str) -> None:
-    """Does nothing: the default while no callback is set."""
-
-
-_escaped: Callable[[Tensor, str], None] = _nobody
-
-
-def on_escape(told: Callable[[Tensor, str], None]) -> None:
-    """Sets the callback invoked when NumPy or Python, which no tape records, reads the value of a traced tensor `x`."""
-    global _escaped
-    _escaped = told
-
-
-_made: Callable[[Tensor], Any] | None = None
-_tracer_of: Callable[[Tensor], Any] | None = None
-_places: tuple[Callable[[Tensor], None], ...] = ()
-
-
-def when_made(tracer_of: Callable[[Tensor], Any] | None) -> None:
-    """Sets (or clears) the function whose result is the tracer of each tensor created from a non-tensor value."""
-    global _tracer_of
-    _tracer_of = tracer_of
-    _settle_made()
-
-
-def place_made(place: Callable[[Tensor], None], begin: bool = True) -> None:
-    """Adds (or removes) a callback that places each tensor created from a non-tensor value on its device."""
-    global _places
-    _places = tuple([p for p in _places if p != place])
-    if begin:
-        _places = (*_places, place)
-    _settle_made()
-
-
-def _settle_made() -> None:
-    """Combines the hooks into one function, None in the common case, so that creating a tensor costs a single test."""
-    global _made
-    _made = _tracer_of if devices.in_use() and not _places else _placed
-
-
-def _placed(x: Tensor) -> Any:
-    """Runs the placement hooks on a new tensor and returns its tracer; the first call initializes the devices."""
-    devices.logical_devices()
-    for place in _places:
-        place(x)
-    return None if _tracer_of is None else _tracer_of(x)
-
-
-devices.when_changed(_settle_made)
-_settle_made()
-
-_sending: Callable[[Tensor], Tensor] | None = None
-
-
-def when_placed(place: Callable[[Tensor], Tensor] | None) -> None:
-    """Sets (or clears) the function that moves a tensor created from a non-tensor value to its device."""
-    global _sending
-    _sending = place
-
-
 def placed(x: Tensor) -> Tensor:
-    """Moves a new host tensor to the current device; returns it unchanged where no device is in use."""
-    return x if _sending is None else _sending(x)
+    """Moves a new host tensor to the current device; returns it unchanged where no GPU backend is installed."""
+    place = place_tensor.installed
+    return x if place is None else place(x)
 
 
 class Tensor(TensorOperators):
@@ -118,7 +60,9 @@ class Tensor(TensorOperators):
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
         self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
-        self.tracer = None if _made is None else _made(self)
+        self.tracer = None
+        if modes.active:
+            modes.tensor_created(self)
 
     @property
     def tracers(self) -> Any:
@@ -201,7 +145,7 @@ class Tensor(TensorOperators):
     def numpy(self) -> Any:
         """Returns a copy of the value as a NumPy array, or a NumPy scalar."""
         if self.tracer is not None:
-            _escaped(self, "numpy()")
+            report_escape(self, "numpy()")
         return self._shown()
 
     def _shown(self) -> Any:
@@ -235,7 +179,7 @@ class Tensor(TensorOperators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.tracer is not None:
-            _escaped(self, "NumPy")
+            report_escape(self, "NumPy")
         array = self.array
         if type(array) is not ndarray:  # a scalar has no memory to share
             return new_array(array, dtype)
@@ -249,7 +193,7 @@ class Tensor(TensorOperators):
         from . import dlpack
 
         if self.tracer is not None:
-            _escaped(self, "DLPack")
+            report_escape(self, "DLPack")
         return dlpack.exported(self.array, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -261,9 +205,9 @@ class Tensor(TensorOperators):
                 f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
                 f"{self.dtype.name}: {self!r}"
             )
-        asking = sys._getframe(1).f_globals.get("__name__", "")
-        if asking.startswith("tensorflow."):  # TensorFlow in the same process: it accepts only its own tensors
-            return sys.modules["tensorflow"].constant(np.asarray(self))
+        tensorflow = sys.modules.get("tensorflow")
+        if getattr(tensorflow, "Tensor", Tensor) is not Tensor:  # TensorFlow itself, which accepts only its own tensors
+            return tensorflow.constant(np.asarray(self))  # type: ignore[union-attr]
         return self
 
     def __len__(self) -> int:
@@ -310,7 +254,7 @@ class Tensor(TensorOperators):
                 f"only scalar tensors can be converted to a Python {kind}, got a tensor of shape {self.shape}"
             )
         if self.tracer is not None:
-            _escaped(self, f"{kind}()")
+            report_escape(self, f"{kind}()")
         return self.array.item() if isinstance(self.array, np.ndarray) else self.array
 
     def __format__(self, spec: str) -> str:
@@ -421,8 +365,11 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype
-    y.tracer = None if _made is None else _made(y)
-    return y if _sending is None or not array.shape else _sending(y)
+    y.tracer = None
+    if modes.active:
+        modes.tensor_created(y)
+    place = place_tensor.installed
+    return y if place is None or not array.shape else place(y)
 
 
 def _remade(array: Any, dtype: DType) -> Tensor:
@@ -434,7 +381,7 @@ def _remade(array: Any, dtype: DType) -> Tensor:
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:
-    """Same as `Tensor(array, dtype)`, without the constructor's cost and without calling the creation hooks."""
+    """Same as `Tensor(array, dtype)`, without the constructor's cost and without notifying the active modes."""
     y = _new(Tensor)
     y.array = array
     y.dtype = dtype

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, modes
 from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
@@ -149,10 +149,9 @@ class Call:
 
         def call(*args: Any) -> Any:
             streams.begin_call()
-            event_log = dispatch.event_log
-            if event_log is None:
+            if not modes.active:
                 return as_result(drawing_from(streams, function, args))
-            with holding(event_log.feeding, depth=event_log.feeding.depth + 1):  # for `explain`
+            with holding(dispatch.thread, in_dataset=True):  # for `explain`
                 return as_result(drawing_from(streams, function, args))
 
         return call

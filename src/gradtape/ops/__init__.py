@@ -6,7 +6,7 @@ Uses `registry` and the layers below.
 from __future__ import annotations
 
 from ..backends.numpy import onednn as onednn  # fills the `accelerated` table before an op reads it
-from ..engine.run.namespace import Namespace
+from ..core.extension_points import load_ops
 
 
 def load_all() -> None:
@@ -18,4 +18,4 @@ def load_all() -> None:
         importlib.import_module(module.name)
 
 
-Namespace.load_all = staticmethod(load_all)
+load_ops.install(load_all)

@@ -5,9 +5,9 @@ from typing import Any
 
 from keras.src import tree
 
-from gradtape.core import scopes
+from gradtape.core import modes, scopes
 from gradtape.core.owners import Owner
-from gradtape.engine.run import dispatch, randomness
+from gradtape.engine.run import randomness
 
 
 class BackendLayer(Owner):
@@ -77,7 +77,7 @@ class BackendLayer(Owner):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; ops recorded meanwhile carry its name."""
-        if dispatch.event_log is None:
+        if not modes.active:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         with scopes.inside(self.name):  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)  # type: ignore[misc]

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
+from ...core.extension_points import convert_function
 from ...datasets.dataset import Dataset
 from ...distribution import collective_ops, sequential_runner, spmd
 from ...distribution.context import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
@@ -41,7 +42,6 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...graph.executors.xla import mesh
 from ...graph.function.function import Function
-from ...graph.trace.conversion_status import made_ready
 from ...state.variable import Variable
 from ...state.variable_creators import called_with_creator, variable_creator_scope
 from ..math.reductions import reduce_mean, reduce_sum
@@ -151,7 +151,7 @@ class Strategy:
         if found is None and again in self._inner:
             return self._inner[again][1]
         if found is None:
-            inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else made_ready(fn, None)
+            inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else convert_function(fn, None)
 
             def run(*args: Any, **kwargs: Any) -> Any:
                 return self._run(inner, args, kwargs)

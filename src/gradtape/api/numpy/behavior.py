@@ -54,7 +54,7 @@ def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conve
             f"dtype_conversion_mode={dtype_conversion_mode!r} promotes by TensorFlow's own lattice of weak dtypes, "
             "which is not there. Use 'legacy' (NumPy's promotion), or 'off' and tf.cast"
         )
-    promotion.float32_preferred = bool(prefer_float32)
+    promotion.setting.prefers_float32 = bool(prefer_float32)
     for name, member in {**_METHODS, "__getitem__": getitem}.items():
         setattr(Tensor, name, member)
     for row in BINARY if dtype_conversion_mode == "legacy" else ():

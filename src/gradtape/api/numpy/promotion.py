@@ -15,7 +15,14 @@ from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
 
-float32_preferred = False  # the dtype of Python floats, set by `experimental_enable_numpy_behavior`
+
+class _Promotion:
+    """The setting of the process, from `experimental_enable_numpy_behavior`."""
+
+    prefers_float32 = False  # whether Python floats become float32
+
+
+setting = _Promotion()
 
 
 def tensor(value: Any, dtype: Any = None) -> Tensor:
@@ -24,7 +31,7 @@ def tensor(value: Any, dtype: Any = None) -> Tensor:
         leaves = value if isinstance(value, list | tuple) else ()
         if any(is_tensor_like(x) or isinstance(x, list | tuple) for x in leaves):
             value = resolve("stack")(promoted(*leaves)) if leaves else np.asarray(value)
-        elif float32_preferred and not isinstance(value, str | bytes | np.ndarray):
+        elif setting.prefers_float32 and not isinstance(value, str | bytes | np.ndarray):
             value = np.asarray(value, dtype=result_type(value).as_numpy_dtype)
         else:
             value = np.asarray(value)
@@ -48,7 +55,7 @@ def _leaves(value: Any) -> Iterator[Any]:
     elif isinstance(value, DType) or is_tensor_like(value):
         kind = value if isinstance(value, DType) else value.dtype
         yield kind if kind.narrow else kind.numpy
-    elif float32_preferred and isinstance(value, float | complex):
+    elif setting.prefers_float32 and isinstance(value, float | complex):
         yield np.float32(value) if isinstance(value, float) else np.complex64(value)
     else:
         yield value

@@ -232,7 +232,13 @@ def _joined(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
     return np.concatenate([counter, key.reshape(1)])
 
 
-_global: Generator | None = None
+class _Process:
+    """The global generator, which is created on first use."""
+
+    generator: Generator | None = None
+
+
+_process = _Process()
 _global_lock = threading.Lock()
 
 
@@ -243,11 +249,10 @@ def get_global_generator() -> Generator:
     >>> tf.random.get_global_generator().normal([2]).shape
     TensorShape([2])
     """
-    global _global
     with _global_lock:
-        if _global is None:
-            _global = Generator.from_non_deterministic_state()
-        return _global
+        if _process.generator is None:
+            _process.generator = Generator.from_non_deterministic_state()
+        return _process.generator
 
 
 def set_global_generator(generator: Generator) -> None:
@@ -256,5 +261,4 @@ def set_global_generator(generator: Generator) -> None:
     >>> import gradtape as tf
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))
     """
-    global _global
-    _global = generator
+    _process.generator = generator

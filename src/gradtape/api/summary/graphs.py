@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, wire
+from ...core import dtypes, modes, wire
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
-from ...graph.function.function import Function
+from ...engine.run.protocols import FunctionLike
 from ...graph.ir.operations import FunctionGraph, GraphDef
 from .events import plugin_metadata, tensor_event
 from .scalars import current, written_as
@@ -24,33 +24,21 @@ __all__ = ["graph", "trace_export", "trace_off", "trace_on"]
 logger = logging.getLogger("gradtape")
 
 
-class _Tracing:
-    """The graphs of functions called during a trace; while it is active, it observes calls of functions."""
+class _FunctionGraphs(modes.Mode):
+    """The graphs of the functions that are called while the mode is active."""
 
     def __init__(self) -> None:
         self.graphs: dict[int, FunctionGraph] = {}
-        self._call: Any = Function.__call__
 
-    def begin(self) -> None:
-        """Starts observing function calls and recording their graphs."""
-        call, graphs = self._call, self.graphs
-
-        def noting(function: Function, *args: Any, **kwargs: Any) -> Any:
-            result = call(function, *args, **kwargs)
-            if thread.trace is None:
-                found = function.get_concrete_function(*args, **kwargs).graph
-                graphs.setdefault(id(found.nodes), found)
-            return result
-
-        Function.__call__ = noting  # type: ignore[method-assign, assignment]
-
-    def end(self) -> None:
-        """Stops observing."""
-        Function.__call__ = self._call  # type: ignore[method-assign, assignment]
+    def function_called(
+        self, function: FunctionLike, args: tuple[Any, ...], kwargs: dict[str, Any], result: object
+    ) -> None:
+        if thread.trace is None:
+            found = function.get_concrete_function(*args, **kwargs).graph
+            self.graphs.setdefault(id(found.nodes), found)
 
 
 _lock = threading.Lock()
-_tracing: _Tracing | None = None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:
@@ -60,18 +48,16 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | 
     >>> tf.summary.trace_on()
     >>> tf.summary.trace_off()
     """
-    global _tracing
     if thread.trace is not None:
         logger.warning("Cannot enable trace inside a tf.function.")
         return
     with _lock:
-        if _tracing is not None:
+        if modes.innermost(_FunctionGraphs) is not None:
             logger.warning("Trace already enabled")
             return
         if profiler:
             logger.warning("trace_on: there is no profiler, only graphs are noted; `tape.profile()` tells times")
-        _tracing = _Tracing()
-        _tracing.begin()
+        modes.enter(_FunctionGraphs())
 
 
 def trace_off() -> None:
@@ -80,11 +66,10 @@ def trace_off() -> None:
     >>> import gradtape as tf
     >>> tf.summary.trace_off()
     """
-    global _tracing
     with _lock:
-        if _tracing is not None:
-            _tracing.end()
-        _tracing = None
+        tracing = modes.innermost(_FunctionGraphs)
+        if tracing is not None:
+            modes.leave(tracing)
 
 
 def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str | None = None) -> None:
@@ -99,7 +84,7 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str
     if thread.trace is not None:
         logger.warning("Cannot export trace inside a tf.function.")
         return
-    tracing = _tracing
+    tracing = modes.innermost(_FunctionGraphs)
     if tracing is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
     found = b"".join(wire.field(4, wire.field(2, _encoded(one.as_graph_def()))) for one in tracing.graphs.values())

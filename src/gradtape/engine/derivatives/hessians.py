@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core import modes
 from ...core.tensor import Tensor
 from ..registry.cotangents import finished
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from ..tape.queries import QueryResult, report_results
+from ..tape.queries import QueryResult
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
@@ -137,7 +138,7 @@ def _report_second(
     rest = [(s, g, second) for s, g, second in zip(sources, gradients, found, strict=True) if g is not None]
     if rest:
         own, slopes, second = map(list, zip(*rest, strict=True))
-        report_results(tape, QueryResult(slopes, own, second, reports_zeros=False))
+        modes.results_found(tape, QueryResult(slopes, own, second, reports_zeros=False))
 
 
 @contextmanager
@@ -153,7 +154,7 @@ def _recorded_sweep(
             with dispatch.recorded_by((*(r for r in outer if r is not log), log)):
                 found = tape.vjp(targets, [None] * len(targets), sources)
                 gradients = [None if g is None else finished(ops, g) for g in found]
-                report_results(tape, QueryResult(targets, sources, gradients))
+                modes.results_found(tape, QueryResult(targets, sources, gradients))
             yield gradients
     finally:
         tape.truncate(before)

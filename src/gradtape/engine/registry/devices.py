@@ -22,8 +22,9 @@ from ...backends.arrays import ArrayModule
 from ...core import devices, dtypes, errors
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
+from ...core.extension_points import place_tensor
 from ...core.scopes import carried, holding
-from ...core.tensor import Tensor, when_placed, wrap
+from ...core.tensor import Tensor, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
@@ -161,7 +162,7 @@ def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[De
     Without `gpus`, the machine has no GPUs.
     """
     devices.set_probe(gpus)
-    when_placed(None if gpus is None else partial(_place, module_of))
+    place_tensor.install(None if gpus is None else partial(_place, module_of))
 
 
 class _Staying(threading.local):

@@ -11,30 +11,40 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ...core import devices, nest
+from ...core import devices, modes, nest
 from ...core.device_kinds import Device
 from ...core.devices import here
-from ...core.tensor import Tensor, place_made
-from ..run import modes
-from ..run.protocols import OpLike, Outputs
+from ...core.tensor import Tensor
+from ..run.protocols import FunctionLike, OpLike, Outputs
 
 logger = logging.getLogger("gradtape")
 _lock = threading.RLock()
 _threads: set[int | None] = set()  # threads in a scope that needs the mode
-_logged = False
 
 
 class PlacementMode(modes.Mode):
-    """Places the outputs of ops on the device that is current in their thread."""
+    """Places new tensors and the outputs of ops on the device that is current in their thread."""
+
+    logs = False  # whether each op that runs is logged, with its device
 
     def op_finished(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
         device = devices.default_device()
         several = outputs if isinstance(outputs, tuple) else (outputs,)
         for y in several:
             _put(y, device)
-        if _logged:
+        if self.logs:
             name = several[0].device if several else device.name
             logger.info("Executing op %s in device %s", op.title, name)
+
+    def tensor_created(self, x: Tensor) -> None:
+        device = devices.default_device()
+        if device is not devices.HOST:
+            _put(x, device)
+
+    def function_called(
+        self, function: FunctionLike, args: tuple[Any, ...], kwargs: dict[str, Any], result: object
+    ) -> None:
+        self.results_created(result, (args, kwargs))
 
     def results_created(self, results: object, given: object) -> None:
         device = devices.default_device()
@@ -49,15 +59,14 @@ MODE = PlacementMode()
 
 def log_placements(enabled: bool) -> None:
     """Sets whether each op that runs is logged, with its device."""
-    global _logged
     with _lock:
-        _logged = enabled
+        MODE.logs = enabled
         _settle()
 
 
 def logs_placements() -> bool:
     """Whether each op that runs is logged."""
-    return _logged
+    return MODE.logs
 
 
 def _changed() -> None:
@@ -73,24 +82,12 @@ def _changed() -> None:
 
 
 def _settle() -> None:
-    if _threads or _logged:
-        place_made(_place)
-        modes.enter(MODE)
-    elif modes.is_active(MODE):
-        place_made(_place, begin=False)
-        modes.leave(MODE)
+    (modes.enter if _threads or MODE.logs else modes.leave)(MODE)
 
 
 def _put(y: Any, device: Device) -> None:
     if type(y) is Tensor and device.kind == "CPU" and y.placement is not device:
         y.placement = device
-
-
-def _place(x: Tensor) -> None:
-    """Places a tensor that is created from a non-tensor value on the current device."""
-    device = devices.default_device()
-    if device is not devices.HOST:
-        _put(x, device)
 
 
 devices.when_changed(_changed)

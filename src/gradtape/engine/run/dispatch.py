@@ -8,7 +8,6 @@ the types of the inputs decide how an op runs, never the op itself.
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -17,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ...backends.tuning import LARGE
-from ...core import dtypes, errors
+from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
+from ...core.extension_points import report_escape
 from ...core.scopes import carried
-from ...core.tensor import Tensor, is_tensor_like, number, on_escape, placed, wrap
-from . import modes
+from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
 from .convert import read_both, readable
 from .namespace import ops
-from .protocols import EventLogLike, OpLike, Outputs, Tracers, VariableLike
+from .protocols import OpLike, Outputs, Tracers, VariableLike
 from .protocols import Recorder as Recorder
 from .runners import Form, compile_runner
 from .trace_protocol import TraceProtocol
@@ -74,35 +73,34 @@ class _Thread(threading.local):
     is the `recorder` if there is no other, so that variables know that they are read for a graph.
     """
 
+    base: Recorder | None = None  # of all threads; notified of what no tape records. Usually None
     recorders: tuple[Recorder, ...] = ()
     recorder: Recorder | None = None
     trace: TraceProtocol | None = None
     force_eager = False  # whether functions run eagerly, because no graph can express them
     replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
     exited: list[Recorder] | None = None  # recorders that have exited inside the current `recorded_by` block
+    in_dataset = False  # whether a dataset's function runs; noted while a mode is active
 
 
 thread = carried(_Thread())
-event_log: EventLogLike | None = None  # notified, in every thread, of what no tape records; usually None
 
 
-def set_event_log(recorder: EventLogLike | None) -> None:
-    """Sets (or clears) the event log of all threads."""
-    global event_log
-    event_log = recorder
-    _Thread.recorder = recorder  # the default of threads without recorders
+def set_base_recorder(recorder: Recorder | None) -> None:
+    """Sets (or clears) the recorder below those of every thread."""
+    _Thread.base = _Thread.recorder = recorder  # class attributes: the defaults of all threads
     set_recorders(thread.recorders)
 
 
 def listeners() -> tuple[Recorder, ...]:
-    """Returns what to notify of this thread's variables: its recorders and the event log."""
-    recorders = thread.recorders
-    if event_log is None:
+    """Returns what to notify of this thread's variables: its recorders and the one below them."""
+    base, recorders = thread.base, thread.recorders
+    if base is None:
         return recorders
     for recorder in recorders:
         if recorder.traces:
             return recorders
-    return (event_log, *recorders)
+    return (base, *recorders)
 
 
 def unrecorded() -> bool:
@@ -120,12 +118,12 @@ def set_recorders(recorders: tuple[Recorder, ...]) -> None:
     thread.recorders = recorders
     trace: Any = thread.trace  # which is a recorder too
     if trace is None and not recorders:
-        vars(thread).pop("recorder", None)  # falls back to the event log, a class attribute that all such threads share
+        vars(thread).pop("recorder", None)  # falls back to the base recorder, a class attribute
         return
     if trace is not None:
         told = (trace, *recorders) if trace.tracks_external and recorders else recorders
     else:
-        told = recorders if event_log is None else listeners()
+        told = recorders if thread.base is None else listeners()
     thread.recorder = trace if not told else told[0] if len(told) == 1 else RecorderGroup(told)
 
 
@@ -240,7 +238,7 @@ def escaped(x: Tensor, how: str) -> None:
         recorder.escaped(x, how)
 
 
-on_escape(escaped)
+report_escape.install(escaped)
 
 
 def entry(tracer: Tracers, key: object) -> Any:
@@ -300,8 +298,6 @@ def notify(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[s
             if x.tracer is not None:
                 recorder.record(op, inputs, outputs, attrs)
                 return
-        if event_log is not None:
-            event_log.record(op, inputs, outputs, attrs)
 
 
 _operator_fallback: Callable[[str, Any, Any], Any] | None = None
@@ -383,7 +379,7 @@ def _misuse() -> type[Exception]:
 
 _RUNNER_NAMES: dict[str, Any] = {
     "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "LARGE": LARGE, "Tensor": Tensor,
-    "__name__": __name__, "dispatch": sys.modules[__name__], "failure": failure, "float32": dtypes.float32,
+    "__name__": __name__, "failure": failure, "float32": dtypes.float32,
     "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
     "tensor_like": tensor_like, "thread": thread,
 }  # fmt: skip

@@ -95,6 +95,12 @@ class VariableLike(Differentiable, Protocol):
     def _as_tensor(self) -> Tensor: ...
 
 
+class FunctionLike(Protocol):
+    """A `tf.function`."""
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 class Recorder:
     """Interface of an object notified of every op on a tensor it traces, and of reads and assignments of variables."""
 
@@ -138,13 +144,3 @@ class Recorder:
 
     def at_node(self, line: Line | None) -> None:
         """This thread is about to run, op by op, a graph's node from source line `line`; None: the graph has ended."""
-
-
-class EventLogLike(Recorder):
-    """The recorder, in every thread, of what no tape records, for explanations."""
-
-    traces_all = 0  # how many active blocks make every new tape record for explanations
-    feeding: Any  # thread-local; `depth` is the number of dataset functions that the thread is inside of
-
-    def called(self, name: str, inputs: Sequence[Tensor], variables: Sequence[VariableLike], result: object) -> None:
-        """A compiled function has run as one call."""

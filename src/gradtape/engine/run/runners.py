@@ -119,15 +119,10 @@ def runner_source(arity: int | None, form: Form) -> str:
         kernel = _BLOCKWISE[arity]
     else:
         kernel = f"value = kernel({inputs.arrays}, **attrs)\n"
-    record, otherwise = f"recorder.record(op, {several}, y, attrs)", ""
-    if form == "general":
-        otherwise = f"""\
-elif dispatch.event_log is not None and thread.recorder is not None:
-    dispatch.event_log.record(op, {several}, y, attrs)
-"""
-    elif form == "product":
+    record = f"recorder.record(op, {several}, y, attrs)"
+    if form == "product":
         record = f"recorder.binary(op, {inputs.parameters}, y) if not attrs else {record}"
-    else:
+    elif form == "elementwise":
         method = "unary" if arity == 1 else "binary"
         record = f"recorder.{method}(op, {inputs.parameters}, y) if recorded else recorder.constant(op, {several}, y)"
     body = f"""\
@@ -143,7 +138,6 @@ if modes.active:
     recorder = thread.recorder
     if recorder is not None:
         {record}
-{otherwise}\
 return y
 """
     return f"def call({parameters}):\n{indent(body, '    ')}"

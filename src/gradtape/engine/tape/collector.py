@@ -15,74 +15,76 @@ from ...backends.numpy.memory import keep_freed_memory
 
 Thresholds = tuple[int, int, int]
 
-_recording: set[object] = set()  # the keys of the tapes that record
-_usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes
-_raised: Thresholds | None = None  # the thresholds while collections are rarer
-_delayed: Thresholds | None = None  # the thresholds after a long tape, until its records are released
-_first = True  # whether no tape has recorded yet
 _LATER = 10
 _RARER = 100
 
 
-def recording_starts(key: object, at_once: bool = False) -> None:
-    """Called when the tape with this key starts recording; `at_once` raises the thresholds before any collection."""
-    global _first
-    if _first:
-        _first = False
-        keep_freed_memory()
-    if _delayed is not None:
-        records_gone()
-    _recording.add(key)
-    if _raised is None:
-        if at_once:
-            _raise()
-        elif _collection_begins not in gc.callbacks:
-            gc.callbacks.append(_collection_begins)
+class _Collector:
+    """The thresholds of Python's collector, and the tapes for which they are raised."""
+
+    def __init__(self) -> None:
+        self._recording: set[object] = set()  # the keys of the tapes that record
+        self._usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes
+        self._raised: Thresholds | None = None  # the thresholds while collections are rarer
+        self._delayed: Thresholds | None = None  # the thresholds after a long tape, until its records are released
+        self._first = True  # whether no tape has recorded yet
+
+    def recording_starts(self, key: object, at_once: bool = False) -> None:
+        """Called when the tape with this key starts; `at_once` raises the thresholds before any collection."""
+        if self._first:
+            self._first = False
+            keep_freed_memory()
+        if self._delayed is not None:
+            self.records_gone()
+        self._recording.add(key)
+        if self._raised is None:
+            if at_once:
+                self._raise()
+            elif self._collection_begins not in gc.callbacks:
+                gc.callbacks.append(self._collection_begins)
+
+    def recording_stops(self, key: object) -> None:
+        """Called when the tape with this key stops; after the last one, restores thresholds unless others changed them.
+
+        A collection right after a long tape would scan all of it just before it is released. So it is delayed by as
+        many new objects as usually trigger one.
+        """
+        self._recording.discard(key)  # may already be done, if an interrupt made `_end` run twice
+        if self._recording or self._raised is None:
+            return
+        if gc.get_threshold() == self._raised:
+            after = self._usual
+            young, collections, _ = gc.get_count()
+            if after[0] and collections > after[1]:
+                after = self._delayed = (young + after[0], after[1] + collections, after[2])
+            gc.set_threshold(*after)
+        self._raised = None
+
+    def records_gone(self) -> None:
+        """Ends the delay, because a tape's records were released or the next tape starts."""
+        if self._delayed is not None:
+            if gc.get_threshold() == self._delayed:
+                gc.set_threshold(*self._usual)
+            self._delayed = None
+
+    def _raise(self) -> None:
+        found = gc.get_threshold()
+        if found != self._delayed:
+            self._usual = found
+        young, middle, old = self._usual
+        self._raised = (young * _LATER, middle * _RARER, old * _RARER)
+        gc.set_threshold(*self._raised)
+
+    def _collection_begins(self, phase: str, found: dict[str, Any]) -> None:
+        """The collector's callback, which removes itself on its first call, before the call at the collection's end.
+
+        An interrupt that arrived during the collection would be raised there, and the collector swallows exceptions.
+        """
+        gc.callbacks.remove(self._collection_begins)
+        if self._recording and self._raised is None:
+            self._raise()
 
 
-def recording_stops(key: object) -> None:
-    """Called when the tape with this key stops; after the last one, restores thresholds that no other code has changed.
-
-    A collection right after a long tape would scan all of it just before it is released. So it is delayed by as many
-    new objects as usually trigger one.
-    """
-    global _raised, _delayed
-    _recording.discard(key)  # may already be done, if an interrupt made `_end` run twice
-    if _recording or _raised is None:
-        return
-    if gc.get_threshold() == _raised:
-        after = _usual
-        young, collections, _ = gc.get_count()
-        if _usual[0] and collections > _usual[1]:
-            after = _delayed = (young + _usual[0], _usual[1] + collections, _usual[2])
-        gc.set_threshold(*after)
-    _raised = None
-
-
-def records_gone() -> None:
-    """Ends the delay, because a tape's records were released or the next tape starts."""
-    global _delayed
-    if _delayed is not None:
-        if gc.get_threshold() == _delayed:
-            gc.set_threshold(*_usual)
-        _delayed = None
-
-
-def _raise() -> None:
-    global _usual, _raised
-    found = gc.get_threshold()
-    if found != _delayed:
-        _usual = found
-    young, middle, old = _usual
-    _raised = (young * _LATER, middle * _RARER, old * _RARER)
-    gc.set_threshold(*_raised)
-
-
-def _collection_begins(phase: str, found: dict[str, Any]) -> None:
-    """The collector's callback, which removes itself on its first call, before the call at the collection's end.
-
-    An interrupt that arrived during the collection would be raised there, and the collector swallows exceptions.
-    """
-    gc.callbacks.remove(_collection_begins)
-    if _recording and _raised is None:
-        _raise()
+_collector = _Collector()
+recording_starts, recording_stops = _collector.recording_starts, _collector.recording_stops
+records_gone = _collector.records_gone

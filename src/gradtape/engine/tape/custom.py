@@ -13,6 +13,7 @@ from typing import Any
 
 from ...core import nest
 from ...core.composites import composites_of_gradients, tensors_for_gradients
+from ...core.extension_points import add_custom_call
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
@@ -28,16 +29,6 @@ from .tape import Tape
 from .validation import as_cotangent, native
 
 _Node = tuple[Any, Sequence[Tensor], dict[str, Any]]  # op, inputs, attributes
-_in_graph: Callable[..., tuple[tuple[Tensor, ...], _Node]]  # see `register_in_graph`
-
-
-def register_in_graph(with_rule: Callable[..., tuple[tuple[Tensor, ...], _Node]]) -> None:
-    """Sets `with_rule(trace, inputs, outputs, rule)`, which adds a call to the graph being traced.
-
-    It returns the outputs, whose gradients reach the inputs through the rule, and the node that it added.
-    """
-    global _in_graph
-    _in_graph = with_rule
 
 
 class VariableWatcher(Recorder):
@@ -179,7 +170,7 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
     trace = dispatch.thread.trace
     node = None
     if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
-        fresh, node = _in_graph(trace, inputs, tensors, rule)
+        fresh, node = add_custom_call(trace, inputs, tensors, rule)
     else:
         with dispatch.recorded_by(()):
             fresh = tuple(ops.identity(y) for y in tensors)

@@ -15,14 +15,14 @@ from typing import Any
 from numpy import ndarray
 
 from ...backends.arrays import ArrayModule
+from ...core import modes
 from ...core.budgets import in_force
 from ...core.tensor import Tensor
 from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, sent
-from ..run import dispatch, modes
+from ..run import dispatch
 from ..run.namespace import Namespace, ops, raw
 from ..run.protocols import VariableLike
 from ..run.source_lines import LineReference, here
-from . import queries
 from .backprop import SparseCotangents, between, sweep
 from .collector import recording_starts, recording_stops, records_gone
 from .compiled_sweeps import repeated_sweep
@@ -82,16 +82,13 @@ class Tape(dispatch.Block):
         self._entered = True
 
     def _log_class(self) -> type[Log]:
-        """Selects the log that records what a budget and the observers of queries require."""
+        """Selects the log that records what a budget and the active modes require."""
         if self._budget is not None and dispatch.thread.trace is None:  # a traced function is planned whole
             from .budgets import BudgetedLog  # imported lazily: few tapes need it
 
             return BudgetedLog
-        for observer in queries.observers:
-            kind = observer.log_class(in_function=dispatch.thread.trace is not None)
-            if kind is not None:
-                return kind
-        return Log
+        needed = modes.log_class(in_function=dispatch.thread.trace is not None) if modes.active else None
+        return needed or Log
 
     def _end(self) -> None:
         log = self._log
@@ -127,8 +124,8 @@ class Tape(dispatch.Block):
 
     def release(self, explainable: bool = False) -> None:
         """Ends a query: drops the log unless the tape is persistent; if `explainable`, keeps its structure."""
-        for observer in queries.observers:
-            observer.query_finished(self)
+        if modes.active:
+            modes.query_finished(self)
         if not self._persistent:
             log = self._log
             if log is not None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ...core.extension_points import add_custom_call
 from ...core.tensor import Tensor
 from ...engine.registry.batching import spread
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.protocols import OpNamespace, Outputs
-from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Attrs, Graph, Parents, Saved, replay
 from ..trace.derivative import Cotangents
 from ..trace.lazy_tensors import ones_like
@@ -95,4 +95,4 @@ class CustomGradient(Unregistered):
 
 
 custom_gradient = CustomGradient()
-register_in_graph(with_rule)
+add_custom_call.install(with_rule)

@@ -11,16 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
-from ...core import errors, nest
+from ...core import errors, modes, nest
 from ...core.budgets import in_force, parse_budget
+from ...core.extension_points import convert_function
 from ...core.scopes import holding
 from ...core.tensor import Tensor
-from ...engine.run import dispatch, modes
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
-from ..trace.conversion_status import made_ready
 from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
@@ -102,7 +101,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         """The Python function with AutoGraph's conversion of control flow applied."""
         autograph, _, _, features, _ = self._options
-        return made_ready(self._function, features) if autograph else self._function
+        return convert_function(self._function, features) if autograph else self._function
 
     @property
     def converted(self) -> Callable[..., Any]:
@@ -138,10 +137,9 @@ class Function:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
-        if dispatch.event_log is not None:
-            concrete.report_call(variants, tensors, result)
         if modes.active:
-            modes.results_created(result, (args, kwargs))
+            concrete.report_call(variants, tensors, result)
+            modes.function_called(self, args, kwargs, result)
         return result
 
     def _here(self) -> Function:

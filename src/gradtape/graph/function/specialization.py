@@ -10,14 +10,13 @@ from typing import Any
 from numpy import ndarray
 
 from ...backends.arrays import ArrayModule
-from ...core import nest
+from ...core import modes, nest
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.protocols import OpNamespace
 from ...engine.run.randomness import Stream
-from ...engine.tape import queries
 from ...engine.tape.log import Log
 from ...state.specs import TypeSpec
 from ...state.storage import take, take_all, updating
@@ -135,7 +134,7 @@ class Specialization:
         recorded_streams: dict[int, Stream], budget: Budget = None, asks_a_tape: bool = False,
     ) -> None:  # fmt: skip
         self.graph = graph
-        self._block = queries.block
+        self._block = modes.query_block()
         self._asks_a_tape = asks_a_tape
         self.budget = budget
         self.externals = externals  # constants of the graph that a tape may watch
@@ -154,7 +153,7 @@ class Specialization:
     @property
     def is_unseen(self) -> bool:
         """Whether it was traced before the active inspection block, and so has no observer nodes."""
-        return self._asks_a_tape and self._block is not queries.block
+        return self._asks_a_tape and self._block is not modes.query_block()
 
     @cached_property
     def is_delicate(self) -> bool:

@@ -10,12 +10,12 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ...core import modes
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
-from ...engine.tape import queries
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
 from ...state.storage import take, take_all, updating
@@ -83,23 +83,22 @@ class TraceCache:
         """Call the function on the tensors and variables of its arguments."""
         variants = self.variants_for(tensors, variables)
         result = self.run(variants, tensors, variables, False)
-        if dispatch.event_log is not None:
+        if modes.active:
             self.report_call(variants, tensors, result)
         return result
 
     def report_call(self, variants: Sequence[Specialization], tensors: Sequence[Tensor], result: Any) -> None:
-        """Tell the event log, if active, of a call that has run as a graph outside of a trace."""
-        log = dispatch.event_log
-        if log is not None and dispatch.thread.trace is None and variants and not self._runs_eagerly:
+        """Notify the active modes of a call that has run as a graph outside of a trace."""
+        if dispatch.thread.trace is None and variants and not self._runs_eagerly:
             variables = [variable for variable, _ in variants[0].graph.variables]
-            log.called(self.name, tensors, variables, result)
+            modes.graph_called(self.name, tensors, variables, result)
 
     def run(
         self, variants: list[Specialization], tensors: Sequence[Tensor], variables: Sequence[Variable],
         may_make_variables: bool,
     ) -> Any:  # fmt: skip
         """Run the specialization whose guards hold, or trace a new one."""
-        if queries.block is not None and dispatch.thread.trace is None:
+        if modes.active and modes.query_block() is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
             if len(seen) < len(variants):
                 variants[:] = seen

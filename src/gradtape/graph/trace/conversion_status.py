@@ -1,7 +1,5 @@
 """The AutoGraph state of a thread: whether called functions are converted, and which are exempt.
 
-AutoGraph is a higher layer: it registers its converter here, and the tracer calls it from here.
-
 A function without conditionals of its own first runs unconverted. Most functions need no more. If one uses a tensor as
 a `bool` or iterates over its rows, the run is aborted and the function is converted and traced again.
 """
@@ -27,18 +25,6 @@ LIBRARIES = frozenset(
 ) | frozenset(sys.stdlib_module_names)
 
 INSTALL = 'pip install "gradtape[autograph]"'
-_converter: Callable[[Callable[..., Any], Any], Callable[..., Any]] | None = None
-
-
-def register_converter(convert_if_needed: Callable[..., Any]) -> None:
-    """Register `convert_if_needed(f, features)`, which prepares a function for control flow on tensors."""
-    global _converter
-    _converter = convert_if_needed
-
-
-def made_ready(f: Callable[..., Any], features: Any) -> Callable[..., Any]:
-    """Return `f` wrapped by the converter, which converts it if a call finds that it is necessary."""
-    return f if _converter is None else _converter(f, features)
 
 
 def available() -> bool:

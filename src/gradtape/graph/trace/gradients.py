@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ...core import nest
+from ...core import modes, nest
 from ...core.tensor import Tensor
 from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.tape.log import Log
-from ...engine.tape.queries import QueryResult, report_results
+from ...engine.tape.queries import QueryResult
 from ...engine.tape.results import OptionalGradient
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import as_cotangent, zeros_like
@@ -57,7 +57,7 @@ def gradients(
     if log.retain:
         log.last_query = (targets, given, sources)
     tape.release()
-    report_results(tape, QueryResult(targets, sources, found, not zeros))
+    modes.results_found(tape, QueryResult(targets, sources, found, not zeros))
     return [zeros_like(x) if g is None and zeros else g for x, g in zip(sources, found, strict=True)]
 
 
@@ -71,7 +71,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
         tape, (target,), (source,) = _reconstructed([to_tensor(gradient)], [x], [])
         (hessian,) = jacobians(tape, target, [source])
         tape.release()
-        report_results(tape, QueryResult([target], [source], [hessian]))
+        modes.results_found(tape, QueryResult([target], [source], [hessian]))
         if hessian is None:
             raise ValueError("None values not supported.")
         found.append(hessian)

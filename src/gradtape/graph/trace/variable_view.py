@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...core import modes
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
@@ -94,7 +95,7 @@ class VariableView:
         self._current[id(variable)] = trace.own(value)
         if id(variable) not in self._local:
             self.written[id(variable)] = variable
-            if dispatch.event_log is not None:
+            if modes.active:  # an explanation may need the line
                 self._written_at[id(variable)] = trace.builder.line or caller()
 
     def write_from_inside(

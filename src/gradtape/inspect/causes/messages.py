@@ -14,9 +14,9 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
+from ...core.extension_points import public_names
 from ...core.operators import ARITHMETIC, EQUALITIES, ORDERINGS
 from ...core.tensor import Tensor
-from ...engine.registry import public_names
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line, LineReference, line_at, origins
 from ...engine.tape.validation import native
@@ -33,7 +33,7 @@ def phrase(op: Any, where: Where, short: bool = False) -> str:
 
     The `short` form omits the arguments of a call.
     """
-    named = public_names.public_name(op.name)
+    named = public_names().public_name(op.name)
     text = expression(where, op)
     if text is None:
         return named
@@ -45,7 +45,7 @@ def phrase(op: Any, where: Where, short: bool = False) -> str:
 def user_of(op: Any, where: Where) -> str:
     """Returns the expression that used a value, or the name of the op."""
     text = expression(where, op)
-    return public_names.public_name(op.name) if text is None else f"`{text}`"
+    return public_names().public_name(op.name) if text is None else f"`{text}`"
 
 
 def line_of(where: Where) -> Line | None:
@@ -134,7 +134,7 @@ def _runs(node: ast.expr, op: str | None) -> bool:
     if op is None:
         return False
     if isinstance(node, ast.Call):
-        return _called(node) == op or _called(node) in public_names.names_of(op)
+        return _called(node) == op or _called(node) in public_names().names_of(op)
     operator = _OPERATORS.get(op)
     if operator is None:
         return False
@@ -146,7 +146,7 @@ def _runs(node: ast.expr, op: str | None) -> bool:
 def _is_tensorflow(text: str) -> bool:
     """Whether an expression is a call of a public TensorFlow function, or an operator."""
     node = _parsed(text.replace("(…)", "()"))
-    return node is not None and (not isinstance(node, ast.Call) or public_names.is_public(_called(node)))
+    return node is not None and (not isinstance(node, ast.Call) or public_names().is_public(_called(node)))
 
 
 def _called(node: ast.Call) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.registry.public_names import public_name
+from ...core.extension_points import public_names
 from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
 from ..records.event_log import events
@@ -47,7 +47,7 @@ class Diagnosis:
         if self.ok:
             return self.symptom
         where = "" if self.line is None else f" at {short(self.line)}"
-        named = self.op if self.op is None or self.direction == "given" else public_name(self.op)
+        named = self.op if self.op is None or self.direction == "given" else public_names().public_name(self.op)
         began = {
             "forward": f"It began in {named}{where}, which produced {self.count} from "
             f"{'infinities' if self.of_infinities else 'finite values'}.",
@@ -115,7 +115,7 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
                     return _computed(symptom, event, x)
                 op = reading.operation(at)
                 argument = _argument_names(op, len(inputs))[i]
-                name = f"argument {argument} of {public_name(op.name)}, which is not on the tape,"
+                name = f"argument {argument} of {public_names().public_name(op.name)}, which is not on the tape,"
                 return _given(reading, symptom, at, x, name)
         hidden = _hidden_overflow(reading, at)
         return _made(reading, symptom, at, inputs) if hidden is None else _made(reading, symptom, *hidden)
@@ -292,11 +292,11 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
     scene = Scene(reading, at, op.name, numbers, contribution.dtype)
     numbers = {**numbers, f"gradient for {names[i]}": contribution[index].item()}
     if choice is not None:
-        chosen = public_name(reading.operation(choice).name)
+        chosen, called = (public_names().public_name(name) for name in (reading.operation(choice).name, op.name))
         where = short(reading.line(choice))
         remedy = (
             f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not select this value, so it "
-            f"receives a gradient of 0; but both branches are computed, the derivative of {public_name(op.name)} is "
+            f"receives a gradient of 0; but both branches are computed, the derivative of {called} is "
             "infinite here, and 0 * inf is NaN. Make the input of the op safe, not only its result: "
             f"{_harmless(op.name)}. Or use tape.gradient(..., nan_safe=True)."
         )
@@ -323,7 +323,8 @@ def _inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
 
 
 def _harmless(op: str) -> str:
-    call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, f"{public_name(op)}(safe)")
+    called = f"{public_names().public_name(op)}(safe)"
+    call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, called)
     return f"safe = tf.where(ok, x, 1.0); y = tf.where(ok, {call}, 0.0)"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.registry.public_names import public_name
+from ...core.extension_points import public_names
 from ..records.reading import Reading, source_text
 
 _PROBABILITIES = {"softmax", "sigmoid"}
@@ -105,7 +105,7 @@ class Scene:
 
 def forward_remedy(scene: Scene) -> str:
     """Suggests what to do about an op that makes infinities or NaNs from finite numbers."""
-    op, x, called = scene.op, scene.x, public_name(scene.op)
+    op, x, called = scene.op, scene.x, public_names().public_name(scene.op)
     if scene.family == "call":
         return _EAGERLY
     if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.before()):
@@ -178,7 +178,7 @@ def forward_remedy(scene: Scene) -> str:
 
 def backward_remedy(scene: Scene) -> str:
     """Suggests what to do about a gradient rule that makes infinities or NaNs from finite cotangents."""
-    op, x, called = scene.op, scene.x, public_name(scene.op)
+    op, x, called = scene.op, scene.x, public_names().public_name(scene.op)
     if op in ("sqrt", "power_half") and "sum" in scene.before(1) and _SQUARES.intersection(scene.before(2)):
         return (
             "A norm has no derivative at 0: it is infinite there. Use tf.sqrt(tf.maximum(sum_of_squares, "

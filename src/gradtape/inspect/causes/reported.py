@@ -17,12 +17,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from ...core import modes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
-from ...engine.tape.queries import QueryResult, new_block
+from ...engine.tape.queries import QueryResult
 from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
 from ..checks.finite import sound
@@ -67,14 +68,14 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     before the tape
     """
     reporter = Reporter(stream)
-    event_log.reporters.append(reporter.answered)
+    modes.enter(reporter)
     try:
-        with event_log.trace_all_tapes(), new_block():
+        with event_log.trace_all_tapes():
             yield reporter.found
     finally:
         reporter.finish()
         reporter.listens = False  # functions traced here keep their observer nodes
-        event_log.reporters.remove(reporter.answered)
+        modes.leave(reporter)
 
 
 class _Asked:
@@ -99,10 +100,11 @@ class _Asked:
         self._frame, self._sources = None, ()
 
 
-class Reporter:
-    """Reports each cause once."""
+class Reporter(modes.Mode):
+    """Reports each cause once. Of several active reporters, only the innermost does."""
 
     def __init__(self, stream: TextIO | None) -> None:
+        self.block = object()
         self.found: list[Reason] = []
         self.listens = True
         self._stream = stream
@@ -112,8 +114,10 @@ class Reporter:
         self._zeros = _Zeros()
 
     @never_raises()
-    def answered(self, tape: Tape, query: QueryResult) -> None:
+    def results_found(self, tape: Tape, query: QueryResult) -> None:
         """Checks computed gradients, and reports None and zeros unless the caller requested them."""
+        if modes.innermost(Reporter) is not self:
+            return
         targets, sources, found = list(query.targets), list(query.sources), query.results
         frame = users_frame(2)
         asked = _Asked(frame, sources)

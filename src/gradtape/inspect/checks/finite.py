@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, modes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op
-from ...engine.run import modes
 from ...engine.tape.backprop import SparseCotangents
 from ...engine.tape.log import Log
 

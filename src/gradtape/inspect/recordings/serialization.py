@@ -13,10 +13,10 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
+from ...core.extension_points import load_ops
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, registry
-from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
 from ...graph.control_flow.cond import cond
@@ -54,7 +54,7 @@ def op_named(name: str, line: Line | None) -> Any:
     if name in _OF_GRAPHS:
         return _OF_GRAPHS[name]
     if name not in registry:
-        type(ops).load_all()
+        load_ops()
     found = registry.get(name)
     if found is None:
         raise errors.UnimplementedError(

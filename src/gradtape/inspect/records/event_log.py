@@ -12,22 +12,22 @@ import itertools
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from sys import is_finalizing
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from ...core import nest, scopes
-from ...core.tensor import Tensor, when_made
+from ...core import modes, nest, scopes
+from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import entry
-from ...engine.run.protocols import EventLogLike
+from ...engine.run.protocols import Recorder
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
-from ...engine.tape import queries
 from ...engine.tape.log import Log, new_key
+from ...engine.tape.queries import QueryResult
 from ...engine.tape.tape import Tape
 from ...graph.ir.effects import guard, shape_guard
 from ...graph.trace.trace import active_trace
@@ -40,7 +40,6 @@ _MOST_STEPS = 2000  # the longest chain of unrecorded events that is kept; longe
 
 _tick = itertools.count(1).__next__
 _lock = threading.RLock()  # reentrant: the garbage collector may finalize a traced tape while this thread holds it
-_holders = 0
 
 
 class _Replayed(threading.local):
@@ -50,16 +49,6 @@ class _Replayed(threading.local):
 
 
 _replayed = _Replayed()
-
-
-_replays = 0  # graphs being replayed, in all threads; zero means `_replayed` need not be read
-
-
-def _set_replayed_line(line: Line | None) -> None:
-    global _replays
-    with _lock:
-        _replays += (line is not None) - (_replayed.line is not None)
-    _replayed.line = line
 
 
 def _here(depth: int) -> LineReference | Line:
@@ -123,30 +112,36 @@ _STEPS = Event._fields.index("steps")
 _MADE = (None, (), None, None, 0, 0, (), 0)  # a created tensor's event is used for its identity only
 
 
-class _Feeding(threading.local):
-    """The number of dataset functions this thread is inside of."""
-
-    depth = 0
-
-
-class EventLog(EventLogLike):
-    """Recorder of every op on tensors that no traced tape records."""
+class EventLog(Recorder, modes.Mode):
+    """Recorder of every op on tensors that no traced tape records, in all threads."""
 
     level = 0
 
     def __init__(self) -> None:
         self.key = new_key(self)
-        self.feeding = _Feeding()
+        self.holders = 0  # how many blocks and traced tapes need it; it is active while there are any
         self.traces_all = 0  # how many active blocks want every new tape to be a traced one
+        self.replays = 0  # graphs being replayed, in all threads; zero means `_replayed` need not be read
         self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, inside `trace_all_tapes`
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that dataset functions have read, by id
 
     def at_node(self, line: Line | None) -> None:
         """Attributes events of this thread to the line of a graph's node."""
-        _set_replayed_line(line)
+        with _lock:
+            events.replays += (line is not None) - (_replayed.line is not None)
+        _replayed.line = line
+
+    def log_class(self, in_function: bool) -> type[Log] | None:
+        """Makes new tapes traced ones while a block wants that."""
+        return TracingLog if self.traces_all else None
+
+    def results_found(self, tape: Tape, query: QueryResult) -> None:
+        """Traces the results of a query, and reports its sweep to the outer tapes."""
+        self._trace_results(query)
+        _tell_outer_tapes(tape, query.targets)
 
     @never_raises()
-    def answered(self, query: queries.QueryResult) -> None:
+    def _trace_results(self, query: QueryResult) -> None:
         """Traces gradients or Jacobians as computed from the targets."""
         tracers = tuple([x.tracers for x in query.targets if isinstance(x, Tensor)])
         recording = [recorder.key for recorder in dispatch.thread.recorders]
@@ -154,7 +149,25 @@ class EventLog(EventLogLike):
             if isinstance(g, Tensor) and not any(entry(g.tracers, key) is not None for key in recording):
                 g.tracer = (self.key, self._event(Gradient, (*tracers, g.tracers), None), g.tracers)
 
+    def tensor_created(self, x: Tensor) -> None:
+        """Traces a tensor created from a non-tensor value."""
+        x.tracer = self.made(x)
+
+    def scope_changed(self) -> None:
+        """Notes the scope in the thread's traced tapes."""
+        for recorder in dispatch.thread.recorders:
+            if isinstance(recorder, TracingLog):
+                recorder._note_scope()
+
     # The methods called for every op catch exceptions inline: a decorator's call would be a large part of their cost.
+
+    def op_finished(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Traces the outputs of an op without traced inputs, of which dispatch does not notify recorders."""
+        for x in inputs:
+            if x.tracer is not None:
+                return
+        if dispatch.thread.recorder is not None:
+            self.record(op, inputs, outputs)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
         """Traces the outputs as computed by `op` from the inputs."""
@@ -179,7 +192,7 @@ class EventLog(EventLogLike):
         self.record(op, inputs, outputs)
 
     @never_raises()
-    def called(self, name: str, tensors: Sequence[Tensor], variables: Sequence[Any], result: Any) -> None:
+    def graph_called(self, name: str, tensors: Sequence[Tensor], variables: Sequence[Any], result: Any) -> None:
         """Traces the results of a function call that no tape recorded as computed from all of its arguments."""
         made = [y for y in nest.flatten(result, expand_composites=True) if isinstance(y, Tensor) and y.tracer is None]
         if made:
@@ -207,7 +220,7 @@ class EventLog(EventLogLike):
         """Returns the tracer of a value read from `variable`."""
         try:
             event = self._event(None, (), variable)
-            if self.feeding.depth:
+            if dispatch.thread.in_dataset:
                 self.fed[id(variable)] = (variable, event)
             return (self.key, event, rest)
         except Exception:
@@ -230,26 +243,6 @@ class EventLog(EventLogLike):
 events = EventLog()
 
 
-# Called with the results of every query, the innermost last; only the innermost is called.
-reporters: list[Callable[[Tape, queries.QueryResult], None]] = []
-
-
-class _QueryLog(queries.QueryObserver):
-    """Makes new tapes traced ones while a block wants that, and passes the results of all queries on."""
-
-    def log_class(self, in_function: bool) -> type[Log] | None:
-        return TracingLog if events.traces_all else None
-
-    def results_found(self, tape: Tape, query: queries.QueryResult) -> None:
-        if reporters:
-            reporters[-1](tape, query)
-        events.answered(query)
-        _tell_outer_tapes(tape, query.targets)
-
-
-_query_log = _QueryLog()
-
-
 @never_raises()
 def _tell_outer_tapes(tape: Tape, targets: Sequence[Any]) -> None:
     """Reports the finished sweep of an inner tape to the outer tapes that recorded it."""
@@ -263,30 +256,24 @@ def _tell_outer_tapes(tape: Tape, targets: Sequence[Any]) -> None:
 
 def start(of_all: bool = False) -> None:
     """Activates the event log; with `of_all`, every new tape is a traced one."""
-    global _holders
     with _lock:
-        _holders += 1
+        events.holders += 1
         events.traces_all += of_all
-        if _holders == 1:
-            dispatch.set_event_log(events)
-            queries.observe(_query_log)
-            when_made(events.made)
-            scopes.when_changed(_scope_changed)
+        if events.holders == 1:
+            dispatch.set_base_recorder(events)
+            modes.enter(events)
 
 
 def stop(of_all: bool = False) -> None:
     """Undoes one `start`."""
-    global _holders
     with _lock:
-        _holders -= 1
+        events.holders -= 1
         events.traces_all -= of_all
-        if _holders == 0:
-            dispatch.set_event_log(None)
-            queries.unobserve(_query_log)
+        if events.holders == 0:
+            dispatch.set_base_recorder(None)
+            modes.leave(events)
             events.fed.clear()
             events.recent.clear()
-            when_made(None)
-            scopes.when_changed(None)
 
 
 class EventLogLease:
@@ -298,12 +285,6 @@ class EventLogLease:
     def __del__(self, is_finalizing: Any = is_finalizing, stop: Any = stop) -> None:  # bound now: globals may be gone
         if not is_finalizing():
             stop()
-
-
-def _scope_changed() -> None:
-    for recorder in dispatch.thread.recorders:
-        if isinstance(recorder, TracingLog):
-            recorder._note_scope()
 
 
 @contextmanager
@@ -570,7 +551,7 @@ class TracingLog(NotingLog):
         """Records `y = op(x)` for plain tensors, and keeps an entry."""
         _record(self, op, x, y)
         at = y.tracer
-        if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
+        if type(at) is not int or y.tape_id is not self.key or events.replays or dispatch.thread.trace is not None:
             self._note(op, (x,), y, NO_ATTRIBUTES)
             return
         frame = users_frame(3)  # the frame before is the op's
@@ -582,7 +563,7 @@ class TracingLog(NotingLog):
         """Records `y = op(a, b)` for plain tensors, and keeps an entry."""
         _record(self, op, a, b, y)
         at = y.tracer
-        if type(at) is not int or y.tape_id is not self.key or _replays or dispatch.thread.trace is not None:
+        if type(at) is not int or y.tape_id is not self.key or events.replays or dispatch.thread.trace is not None:
             self._note(op, (a, b), y, NO_ATTRIBUTES)
             return
         frame = users_frame(3)  # the frame before is the op's

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...core import modes
 from ...engine.run import dispatch
-from ...engine.tape import queries
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
@@ -171,20 +171,20 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     'training.html'
     """
     observer = StepObserver(Steps(every, keep))
-    queries.observe(observer)
+    modes.enter(observer)
     observer.trace(True)
     try:
-        with queries.new_block():
-            yield observer.steps
+        yield observer.steps
     finally:
-        queries.unobserve(observer)
+        modes.leave(observer)
         observer.trace(False)
 
 
-class StepObserver(queries.QueryObserver):
+class StepObserver(modes.Mode):
     """Keeps every n-th query of the thread that creates it as a step; traces only the steps that it keeps."""
 
     def __init__(self, steps: Steps) -> None:
+        self.block = object()
         self.steps = steps
         self._thread = threading.get_ident()
         self._traces = False
@@ -212,7 +212,7 @@ class StepObserver(queries.QueryObserver):
             _keep_in_graph(self.steps, tape, self._is_innermost)
 
     def _is_innermost(self) -> bool:
-        return next((o for o in reversed(queries.observers) if isinstance(o, StepObserver)), None) is self
+        return modes.innermost(StepObserver) is self
 
 
 @never_raises()

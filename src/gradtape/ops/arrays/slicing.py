@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import put
-from ...core import dtypes, errors
+from ...core import dtypes, errors, modes
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
-from ...engine.run import modes
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops

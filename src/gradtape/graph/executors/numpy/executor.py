@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.run import dispatch, modes
+from ....core import modes
+from ....engine.run import dispatch
 from ...ir.graph import Graph
 from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code

@@ -15,8 +15,7 @@ import numpy as np
 
 from ....backends.numpy import blocks
 from ....backends.tuning import LARGE
-from ....core import dtypes
-from ....engine.run import modes
+from ....core import dtypes, modes
 from ...ir.graph import Graph, Node, Value
 from .buffers import overwritten
 from .lowering import Primitive, cast, view

@@ -1,0 +1,56 @@
+"""Extension points: functions that a lower layer calls and a higher layer, or a backend, implements.
+
+Imports point downward, so a lower layer cannot import the implementation; the implementing module installs it here when
+it is imported. These are all of them. State that observers need while they are active belongs to a `Mode` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+
+
+class ExtensionPoint(Generic[_P, _R]):
+    """A function of a higher layer; `installed` is None until that layer has installed it."""
+
+    __slots__ = ("_name", "installed")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.installed: Callable[_P, _R] | None = None
+
+    def install(self, function: Callable[_P, _R] | None) -> None:
+        """Sets the function; None removes it."""
+        self.installed = function
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if self.installed is None:
+            raise RuntimeError(f"{self._name} is not installed: the package that implements it was not imported")
+        return self.installed(*args, **kwargs)
+
+
+# `report_escape(x, how)`: NumPy or Python, which no tape records, reads the value of the traced tensor `x`.
+report_escape: ExtensionPoint[[Tensor, str], None] = ExtensionPoint("report_escape")
+
+# `place_tensor(x)` moves a tensor created from a non-tensor value to its device; only GPU backends install it.
+place_tensor: ExtensionPoint[[Tensor], Tensor] = ExtensionPoint("place_tensor")
+
+# `load_ops()` imports every module that defines ops, so that any rule finds any op.
+load_ops: ExtensionPoint[[], None] = ExtensionPoint("load_ops")
+
+# `add_custom_call(trace, inputs, outputs, rule)` adds a call with a custom gradient to the graph being traced. Returns
+# the outputs, whose gradients reach the inputs through the rule, and the node `(op, inputs, attributes)`.
+add_custom_call: ExtensionPoint[..., tuple[tuple[Tensor, ...], Any]] = ExtensionPoint("add_custom_call")
+
+# `convert_function(f, features)` prepares a function for Python control flow on tensors.
+convert_function: ExtensionPoint[[Callable[..., Any], Any], Callable[..., Any]] = ExtensionPoint("convert_function")
+
+# `public_names()` returns the module with the public names of ops, for messages.
+public_names: ExtensionPoint[[], ModuleType] = ExtensionPoint("public_names")
