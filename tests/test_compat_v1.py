@@ -5,9 +5,9 @@ import inspect
 import pytest
 
 import gradtape as tf
+from gradtape.api.catalogue.v1_table import ALIASES
 from gradtape.api.compat import v1_made
 from gradtape.api.names import NAMES
-from gradtape.api.v1_renamed import RENAMED
 
 v1 = tf.compat.v1
 
@@ -123,4 +123,4 @@ def test_old_names_of_functions_of_both_versions():
     assert v1.manip.roll is tf.roll and "roll" in dir(v1.manip)
     assert v1.sets.set_union is tf.sets.union
     assert v1.debugging.is_nan is tf.math.is_nan
-    assert all(new in NAMES and f"compat.v1.{old}" not in NAMES for old, new in RENAMED.items())
+    assert all(new in NAMES and f"compat.v1.{old}" not in NAMES for old, new in ALIASES.items())

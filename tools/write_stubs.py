@@ -123,7 +123,7 @@ def version_1(path: str, function: Callable[..., Any]) -> str:
     """Returns the stub of a function of `tf.compat.v1`: the types are those of TensorFlow 2's function."""
     name = path.rpartition(".")[2]
     row = rows().get(path.removeprefix(V1))
-    called = re.match(r"(?:tf\.)?([\w.]+)", row.function) if row else None
+    called = re.match(r"(?:tf\.)?([\w.]+)", row.text) if row else None
     modern = resolve(called[1]) if called and place_of(called[1]) else None
     kinds = dict(getattr(modern, "__annotations__", {}))
     result = kinds.pop("return", "Any")

@@ -11,9 +11,8 @@ from typing import Any
 
 from .catalogue.fronts import published, takes_front
 from .catalogue.row import Row
+from .catalogue.v1_table import ALIASES, DIFFERENT
 from .names import NAMES, absent_names
-from .v1_names import DIFFERENT
-from .v1_renamed import RENAMED
 
 V1 = "compat.v1."  # TensorFlow 1, as far as it is implemented
 OWN = ("extend", "inspect")  # modules that TensorFlow does not have
@@ -22,7 +21,7 @@ KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarde
 
 def spaces() -> list[str]:
     """Returns the existing namespaces: `math`, `nn`, `config.experimental`, ..."""
-    found = {path.rpartition(".")[0] for path in (*NAMES, *(f"{V1}{old}" for old in RENAMED))} - {""}
+    found = {path.rpartition(".")[0] for path in (*NAMES, *(f"{V1}{old}" for old in ALIASES))} - {""}
     found |= {space.rpartition(".")[0] for space in found} - {""}
     return sorted(found)
 
@@ -32,8 +31,8 @@ def place_of(path: str) -> str | None:
     where = NAMES.get(path)
     if where is None and path.startswith(V1):
         own = path.removeprefix(V1)
-        if own in RENAMED:
-            return NAMES[RENAMED[own]]
+        if own in ALIASES:
+            return NAMES[ALIASES[own]]
         if own in NAMES and own not in DIFFERENT:
             return NAMES[own]
     return where
@@ -98,7 +97,7 @@ def _suggestion(path: str) -> str | None:
 def _v1_paths() -> list[str]:
     """Returns the names of `compat.v1`, with those that it shares with TensorFlow 2."""
     own = [*NAMES, *spaces()]
-    shared = [f"{V1}{path}" for path in (*own, *RENAMED) if path not in DIFFERENT and not path.startswith("compat")]
+    shared = [f"{V1}{path}" for path in (*own, *ALIASES) if path not in DIFFERENT and not path.startswith("compat")]
     return [*(path for path in own if path.startswith(V1)), *shared]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import gradtape
 from keras_gradtape import loader
 
+from ..api.namespace import Namespace, star_names
 from . import legacy_keras, private
 
 NAME = "tensorflow"
@@ -45,7 +46,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name == NAME:
             become_tensorflow(module)
             for own, space in list(sys.modules.items()):
-                if isinstance(space, gradtape.api.namespace.Namespace):
+                if isinstance(space, Namespace):
                     vars(space)["__path__"] = []  # makes Python import a missing name as a submodule, which reports it
                     sys.modules[own.replace("gradtape", NAME, 1)] = space
             sys.modules[f"{NAME}.compat.v2"] = module
@@ -98,7 +99,7 @@ def become_tensorflow(module: Any) -> None:
         if private.is_private(f"{NAME}.{name}"):
             return importlib.import_module(f"{NAME}.{name}")
         if name == "__all__":  # for `from tensorflow import *`
-            return gradtape.api.namespace.star_names()
+            return star_names()
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
         value = getattr(gradtape, name)

@@ -13,17 +13,17 @@ from ...core.slices import IndexedSlices
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ...state.sparse_tensor import SparseTensor
+from ..catalogue.expressions import Expression, compiled, read
+from ..catalogue.v1_table import TABLE
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..raw import made
-from ..raw.rows import Row, read
 from ..tape_arguments import UnconnectedGradients
-from .v1_table import TABLE
 
 
 @cache
-def rows() -> dict[str, Row]:
-    """Returns the rows of the table by function name."""
+def rows() -> dict[str, Expression]:
+    """Returns the lines of the table by function name."""
     return read(TABLE)
 
 
@@ -32,12 +32,11 @@ def function_named(name: str) -> Callable[..., Any]:
     """Returns the function of `tf.compat.v1` with this name; raises AttributeError if the table has no such row."""
     if name not in rows():
         raise AttributeError(f"tf.compat.v1.{name} is not in gradtape")
-    function = made.computed(rows()[name], _HELPERS)
+    parameters, text = rows()[name]
+    function = compiled(parameters, text, _HELPERS)
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = "gradtape.compat.v1"
-    function.__doc__ = (
-        f"`tf.compat.v1.{name}`: see the function of that name of TensorFlow 2, `{rows()[name].function}`."
-    )
+    function.__doc__ = f"`tf.compat.v1.{name}`: see the function of that name of TensorFlow 2, `{text}`."
     return function
 
 

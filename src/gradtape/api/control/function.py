@@ -10,7 +10,7 @@ from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
 from ...graph.function.function import Function
 from ...graph.function.implementations import API, ATTRIBUTES, Implementation
-from .. import op_names as _op_names  # noqa: F401  for those who list a function's graph
+from ..runtime.operations import FunctionGraph
 
 NAMESPACES = ("",)
 __all__ = ["function", "memory_budget"]
@@ -143,7 +143,9 @@ def function(
     budget = None if memory_budget is None else parse_budget(memory_budget)
 
     def decorated(f: Callable[..., Any]) -> Function:
-        options = (input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget)
+        options = (
+            input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget, FunctionGraph.of
+        )  # fmt: skip
         return Implementation(f, attributes, *options) if API in attributes else Function(f, *options)
 
     return decorated if func is None else decorated(func)

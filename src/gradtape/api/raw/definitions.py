@@ -25,9 +25,18 @@ class Definition(NamedTuple):
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     attributes: dict[str, str]  # their types: type, int, bool, list(int) ...
-    usual: dict[str, str]  # default dtypes of attributes
+    defaults: dict[str, str]  # of attributes: Python literals, and names of dtypes
     names: dict[str, str]  # the names of the attributes in `tf.raw_ops`
     is_stateful: bool
+
+    @property
+    def parameters(self) -> str:
+        """The Python parameters in `tf.raw_ops`: the inputs, then the attributes that they do not determine."""
+        inferred = {text for given in self.inputs for text in given[1:]}
+        own = [key for key in self.attributes if key not in inferred]
+        required = [self.names[key] for key in own if key not in self.defaults]
+        others = [f"{self.names[key]}={self.defaults[key]}" for key in own if key in self.defaults]
+        return ", ".join([*(given.name for given in self.inputs), *required, *others])
 
 
 @cache
@@ -45,16 +54,16 @@ def definition_of(name: str) -> Definition | None:
     head, _, tail = line.partition(" |")
     first, _, last = head.partition(" ->")
     title, *inputs = first.split()
-    attributes, usual, names = {}, {}, {}
+    attributes, defaults, names = {}, {}, {}
     for part in tail.split():
         key, _, rest = part.partition(":")
         rest, _, other = rest.partition("@")
-        attributes[key], _, dtype = rest.partition("=")
+        attributes[key], _, default = rest.partition("=")
         names[key] = other or key
-        if dtype:
-            usual[key] = dtype
+        if default:
+            defaults[key] = default
     given, made = (tuple(map(_argument, part)) for part in (inputs, last.split()))
-    return Definition(given, made, attributes, usual, names, title.endswith("!"))
+    return Definition(given, made, attributes, defaults, names, title.endswith("!"))
 
 
 def _argument(text: str) -> Argument:

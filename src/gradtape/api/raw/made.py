@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache, wraps
@@ -14,27 +13,31 @@ import numpy as np
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
+from ...engine.registry.op import registry
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
 from ...state.sparse_tensor import SparseTensor
+from ..catalogue.expressions import compiled
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
 from ..tape_arguments import flat_targets
+from .definitions import definition_of
 from .recurrent import block_lstm
-from .rows import Row, rows
+from .rows import rows
 
 
 @cache
 def op_named(name: str) -> Callable[..., Any]:
-    """Returns TensorFlow's op with this name; raises AttributeError if the table has no such row."""
-    if name not in rows():
+    """Returns TensorFlow's op with this name; raises AttributeError if there is no such op."""
+    definition = definition_of(name)
+    if name not in rows() or definition is None:
         raise AttributeError(f"tf.raw_ops.{name} is not in gradtape; dir(tf.raw_ops) lists what is")
-    row = rows()[name]
-    compute = computed(row._replace(parameters=f"{row.parameters}, name=None".lstrip(", ")), HELPERS)
+    compute = compiled(f"{definition.parameters}, name=None".lstrip(", "), rows()[name], HELPERS)
     names = list(inspect.signature(compute).parameters)
-    result = namedtuple(name, row.outputs) if row.outputs else None  # type: ignore[misc]
+    outputs = [output.name for output in definition.outputs]
+    result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
 
     @wraps(compute)
     def op(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +46,7 @@ def op_named(name: str) -> Callable[..., Any]:
                 f"{name} only takes keyword args (possible keys: {names}). Please pass these args as kwargs instead."
             )
         value = compute(**kwargs)
-        if row.outputs is None:
+        if len(outputs) == 1:
             return value
         return result(*value) if result else None
 
@@ -51,29 +54,6 @@ def op_named(name: str) -> Callable[..., Any]:
     op.__module__ = "gradtape.raw_ops"
     op.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
     return op
-
-
-def computed(row: Row, helpers: dict[str, Any]) -> Callable[..., Any]:
-    """Returns a row of a table as a function of its parameters."""
-    scope = {**helpers, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
-    accepted = inspect.signature(eval(f"lambda {row.parameters}: None", scope))
-    names = [p for p in accepted.parameters if p != "name"]
-    return eval(f"lambda {row.parameters}: {_expression(row.function, names, helpers)}", scope)
-
-
-def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str:
-    """Returns a row's function as Python code: a bare name is called with all parameters, and is looked up in `tf`."""
-    if function.startswith("vjp."):
-        return f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
-    if function in ("None", "True"):
-        return function
-    if "(" not in function:
-        return f"{function if function in helpers else f'tf.{function}'}({', '.join(names)})"
-    first = re.match(r"(\w+)(\.)?(?=[\w.]*\()", function)
-    if first is None or first[1] in ("tf", *names):
-        return function
-    helper = helpers.get(first[1])
-    return function if helper is not None and not (first[2] and callable(helper)) else f"tf.{function}"
 
 
 # Helpers of the table's expressions, in addition to the API.
@@ -87,6 +67,16 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
         tape.watch([at] if at.dtype.differentiable else [])
         y = function(at)
     (found,) = tape.vjp(*flat_targets(y, given), [at])
+    return found
+
+
+def cotangent(op: str, residual: Any, gradient: Any, **attributes: Any) -> Any:
+    """Returns the cotangent of an op's input by the op's rule, which needs either the input or the output."""
+    value = to_tensor(residual)
+    getattr(ops, op)  # imports its module
+    rule = registry[op]
+    assert rule.vjp is not None
+    (found,) = rule.vjp(ops, to_tensor(gradient, hint=value.dtype), rule.keep([value], value, attributes), (0,))
     return found
 
 
@@ -286,16 +276,12 @@ def drawn_integers(shape: Any, key: Any, counter: Any, low: Any, high: Any) -> T
     return ops.random_uniform_int(state, low, high, shape=tuple(values(shape)), dtype=low.dtype)
 
 
-_DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
 HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
-        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
-        block_lstm, bucketized, weighted, unpadded,
-        singular_values, eigenvalues, prevented, sparse, parts, scattered, filled_rows, resized, unique_along,
-        key_and_counter, drawn, drawn_integers,
+        vjp, cotangent, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm,
+        row_select, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse, parts,
+        scattered, filled_rows, resized, unique_along, key_and_counter, drawn, drawn_integers,
     )
 }  # fmt: skip
-HELPERS.update(
-    tf=root, integers=values, SELU=1.7580993408473768, SELU_SCALE=1.0507009873554805
-)  # scale * alpha, and scale, of nn.selu
+HELPERS.update(tf=root, integers=values)

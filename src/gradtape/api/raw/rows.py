@@ -1,58 +1,36 @@
-"""Parser of a table of functions, one per line; `table.py` documents the format."""
+"""The ops of `tf.raw_ops`, and the expression that computes each."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
+from ..catalogue.expressions import read
+from ..catalogue.nodes import functions
+from .definitions import definition_of
 from .table import TABLE
 
-_ROW = re.compile(r"([\w.]+)\((.*?)\)(?: ->( [\w, ]*?)?)? = (.*)")
-
-
-class Row(NamedTuple):
-    """A function: its parameters, the names of several outputs, and its implementation."""
-
-    parameters: str
-    outputs: list[str] | None
-    function: str
-
-
-def read(table: str) -> dict[str, Row]:
-    """Returns the rows of a table by function name."""
-    found: dict[str, Row] = {}
-    for line in _lines(table):
-        if line.startswith("("):
-            parameters, _, entries = line[1:].partition(")")
-            for entry in entries.split():
-                name, _, function = entry.partition("=")
-                found[name] = Row(parameters, None, function)
-        else:
-            match = _ROW.fullmatch(line)
-            assert match, f"not a row of the table: {line}"
-            name, parameters, outputs, function = match.groups()
-            several = None if " ->" not in line.partition(" = ")[0] else (outputs or "").replace(",", " ").split()
-            found[name] = Row(parameters, several, function)
-    return found
-
-
-def _lines(table: str) -> Iterator[str]:
-    """Yields the lines of the table, joined with their continuations."""
-    line = ""
-    for part in table.splitlines():
-        if part.startswith(" "):
-            line += " " + part.strip()
-        else:
-            if line:
-                yield line
-            line = part
-    if line:
-        yield line
+_NOT_CONJUGATED = ("SigmoidGrad", "TanhGrad")  # TensorFlow's callers pass the conjugate of a complex output
 
 
 @cache
-def rows() -> dict[str, Row]:
-    """Returns the rows of the table of `tf.raw_ops`."""
-    return read(TABLE)
+def rows() -> dict[str, str]:
+    """Returns the expressions by op: a public function, a line of the table, or the derivative of another op."""
+    found = {**functions(), **{name: line.text for name, line in read(TABLE).items()}}
+    for name, path in functions().items():
+        derivative = f"{name}Grad"
+        if derivative not in found and definition_of(derivative) is not None:
+            found[derivative] = _cotangent(derivative, path.rpartition(".")[2])
+    return found
+
+
+def _cotangent(name: str, op: str) -> str:
+    """Returns the expression for the cotangent of an op's input, from the op's own rule."""
+    definition = definition_of(name)
+    assert definition is not None
+    given = {argument.name for argument in definition.inputs}
+    (cotangent,) = given & {"dy", "gradients"}
+    (residual,) = given - {cotangent}
+    attributes = [f"{key}={key}" for key in definition.attributes if key != "T"]
+    if name in _NOT_CONJUGATED:
+        residual = f"tf.math.conj({residual})"
+    return f"cotangent({', '.join([repr(op), residual, cotangent, *attributes])})"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from ..catalogue.nodes import functions
 from ..names import NAMES
-from .rows import rows
 
 # Ops without a public name, or with a rare one: the function that programs usually call.
 _PARTS = {
@@ -55,7 +55,7 @@ def _ends() -> frozenset[str]:
 
 @cache
 def _by_op() -> dict[str, str]:
-    return {name.lower(): row.function for name, row in rows().items() if "(" not in row.function}
+    return {name.lower(): path for name, path in functions().items()}
 
 
 def _alike(place: str) -> list[str]:

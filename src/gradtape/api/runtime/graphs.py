@@ -11,8 +11,8 @@ from typing import Any
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
 from ...graph.ir.graph import Graph as TracedGraph
-from ...graph.ir.operations import Operation
 from ..namespace import resolve
+from .operations import Operation
 
 NAMESPACES = ("",)
 __all__ = ["Graph", "Operation"]

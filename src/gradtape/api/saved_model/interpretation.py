@@ -420,7 +420,7 @@ class Node:
                 given[argument.name] = values[at]
                 at += 1
         result = op(**given)
-        if rows()[self.op].outputs is not None:
+        if len(self.definition.outputs) != 1:
             return list(result or ())
         return list(result) if isinstance(result, list | tuple) else [result]
 

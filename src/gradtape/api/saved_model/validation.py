@@ -99,8 +99,9 @@ def dtypes_of(node: Any, arguments: Sequence[Argument], definition: Definition) 
         if not 0 <= count <= _MAX_OUTPUTS:
             raise errors.DataLossError(f"{argument.number} of the node {node.name} ({node.op}) is {count}")
         if argument.dtype in definition.attributes:
-            usual = definition.usual.get(argument.dtype)
-            dtype = as_dtype(usual) if usual and node.attr(argument.dtype) is None else _attribute(node, argument.dtype)
+            default = definition.defaults.get(argument.dtype)
+            given = node.attr(argument.dtype) is not None or not default
+            dtype = _attribute(node, argument.dtype) if given else as_dtype(default)
         else:
             dtype = as_dtype(argument.dtype)
         found += [dtype] * count

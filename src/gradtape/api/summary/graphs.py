@@ -14,7 +14,7 @@ from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.protocols import FunctionLike
-from ...graph.ir.operations import FunctionGraph, GraphDef
+from ..runtime.operations import FunctionGraph, GraphDef
 from .events import plugin_metadata, tensor_event
 from .scalars import current, written_as
 
@@ -35,7 +35,8 @@ class _FunctionGraphs(modes.Mode):
     ) -> None:
         if thread.trace is None:
             found = function.get_concrete_function(*args, **kwargs).graph
-            self.graphs.setdefault(id(found.nodes), found)
+            if isinstance(found, FunctionGraph):
+                self.graphs.setdefault(id(found.nodes), found)
 
 
 _lock = threading.Lock()

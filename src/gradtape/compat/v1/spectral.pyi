@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.core.tensor import Tensor
-from gradtape.core.type_hints import TensorLike
-def dct(input: TensorLike, type: int = ..., n: int | None = ..., axis: int = ..., norm: str | None = ..., name: str | None = ...) -> Tensor: ...
-def idct(input: TensorLike, type: int = ..., n: int | None = ..., axis: int = ..., norm: str | None = ..., name: str | None = ...) -> Tensor: ...
+from gradtape.api.signal.cosine import (
+    dct as dct,
+    idct as idct,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
-from ..ir.graph import unique
-from ..ir.operations import FunctionGraph, listed
+from ..ir.graph import Graph, unique
 from ..trace.traced import InlineIntoCaller, Untraceable
 from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
@@ -30,14 +29,18 @@ from .trace_cache import TraceCache
 _number = itertools.count(1).__next__
 _ATTEMPTS = 8  # at choosing compatible sizes
 
+GraphView = Callable[[Graph, Sequence[str]], Graph]  # presents a graph, given the names of its inputs
+
 
 class ConcreteFunction:
     """A callable for the tensors of one signature."""
 
     def __init__(
-        self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool
-    ) -> None:
+        self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool,
+        graph_view: GraphView,
+    ) -> None:  # fmt: skip
         self._concrete = concrete
+        self._graph_view = graph_view
         self._parameters = parameters
         self._rows = parameters.described(args, kwargs)
         self.name = f"__inference_{concrete.name}_{_number()}".encode()
@@ -166,9 +169,9 @@ class ConcreteFunction:
         return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
 
     @property
-    def graph(self) -> FunctionGraph:
+    def graph(self) -> Graph:
         """The graph, which prints as a program."""
-        return listed(self._traced().graph, self._names)
+        return self._graph_view(self._traced().graph, self._names)
 
     @property
     def structured_outputs(self) -> Any:

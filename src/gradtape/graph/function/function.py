@@ -21,7 +21,7 @@ from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.results import emptied, returned_value
-from .concrete_function import ConcreteFunction
+from .concrete_function import ConcreteFunction, GraphView
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
 from .specialization import Specialization
@@ -55,7 +55,8 @@ class Function:
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None, autograph: bool = True,
         jit_compile: bool | None = None, reduce_retracing: bool = False, autograph_options: Any = None,
-        memory_budget: int | float | str | None = None, instance: weakref.ref[Any] | None = None,
+        memory_budget: int | float | str | None = None, graph_view: GraphView = lambda graph, names: graph,
+        instance: weakref.ref[Any] | None = None,
     ) -> None:  # fmt: skip
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -67,7 +68,7 @@ class Function:
         self._function = python_function
         self._instance = instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
-        self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget)
+        self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget, graph_view)
         self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None; these count as traces
         self._open: list[tuple[Any, TraceCache]] = []  # the entries of `_concretes` that have a None in their key
         self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the exact key of a call
@@ -100,7 +101,7 @@ class Function:
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
         """The Python function with AutoGraph's conversion of control flow applied."""
-        autograph, _, _, features, _ = self._options
+        autograph, _, _, features, *_ = self._options
         return convert_function(self._function, features) if autograph else self._function
 
     @property
@@ -154,7 +155,7 @@ class Function:
             return self
         found = self._elsewhere.get((replica_context, budget))
         if found is None:
-            options = self._options if budget is None else (*self._options[:4], budget)
+            options = self._options if budget is None else (*self._options[:4], budget, *self._options[5:])
             found = Function(self._function, self.input_signature, *options, self._instance)
             self._elsewhere[replica_context, budget] = found
         return found
@@ -301,7 +302,9 @@ class Function:
         if concrete is None:
             concrete = self._new(key, args, kwargs)
         if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
-            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
+            concrete.public = ConcreteFunction(
+                concrete, self._parameters, args, kwargs, not self._called, self._options[5]
+            )
             self._called = True
         return concrete.public
 
@@ -322,7 +325,7 @@ class Function:
     def _public(self, concrete: TraceCache) -> ConcreteFunction:
         if concrete.public is None:
             args, kwargs = concrete.arguments()
-            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
+            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False, self._options[5])
         return concrete.public
 
     def experimental_get_tracing_count(self) -> int:

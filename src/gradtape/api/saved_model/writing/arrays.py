@@ -26,19 +26,9 @@ def _transpose(w: Writer, s: Step, x: Ref, perm: Any) -> Ref:
     return w.Transpose(x, w.Range(w.Sub(w.Rank(x), 1), -1, -1) if perm is REVERSED_AXES else list(perm))
 
 
-@translates("broadcast_to")
-def _broadcast_to(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
-    return w.BroadcastTo(x, w.shape(shape))
-
-
 @translates("concat")
 def _concat(w: Writer, s: Step, *xs: Ref, axis: int) -> Ref:
     return w.ConcatV2(xs, axis) if len(xs) > 1 else w.Identity(xs[0])
-
-
-@translates("stack")
-def _stack(w: Writer, s: Step, *xs: Ref, axis: int) -> Ref:
-    return w.Pack(xs, axis=axis)
 
 
 @translates("split")
@@ -49,16 +39,6 @@ def _split(w: Writer, s: Step, x: Ref, sizes: Any, axis: int) -> list[Ref]:
 @translates("unstack", "rows")
 def _unstack(w: Writer, s: Step, x: Ref, axis: int = 0) -> list[Ref]:
     return w.Unpack(x, num=len(s.outputs), axis=axis)
-
-
-@translates("identity_n")
-def _identity_n(w: Writer, s: Step, *xs: Ref) -> list[Ref]:
-    return w.IdentityN(xs)
-
-
-@translates("add_n")
-def _add_n(w: Writer, s: Step, *xs: Ref) -> Ref:
-    return w.AddN(xs)
 
 
 @translates("after", "assigned")
@@ -78,16 +58,6 @@ def padded(w: Writer, x: Ref, paddings: Any, value: Any) -> Ref:
     else:
         widths = w.ref(np.array(paddings, np.int32).reshape(len(paddings), 2))
     return w.PadV2(x, widths, number(w, value, x))
-
-
-@translates("reverse")
-def _reverse(w: Writer, s: Step, x: Ref, axis: Any) -> Ref:
-    return w.ReverseV2(x, list(axis))
-
-
-@translates("roll")
-def _roll(w: Writer, s: Step, x: Ref, shift: Any, axis: Any) -> Ref:
-    return w.Roll(x, w.shape(shift), list(axis))
 
 
 @translates("slice")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ....core import dtypes
-from ....core.dtypes import as_dtype
 from .generalisation import Step
 from .translation import number, translates
 from .writer import Ref, Unsaved, Writer
@@ -33,11 +32,6 @@ def _where_positive(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
 def _has_log(w: Writer, s: Step, x: Ref) -> Ref:
     test = w.NotEqual if x.dtype.is_complex else w.Greater
     return test(x, number(w, 0, x))
-
-
-@translates("leaky_relu")
-def _leaky_relu(w: Writer, s: Step, x: Ref, alpha: float) -> Ref:
-    return w.LeakyRelu(x, alpha=alpha)
 
 
 @translates("leaky_slope")
@@ -132,26 +126,6 @@ def _concat_strings(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
     return w.StringJoin([a, b])
 
 
-@translates("cast")
-def _cast(w: Writer, s: Step, x: Ref, dtype: Any) -> Ref:
-    return w.Cast(x, DstT=as_dtype(dtype))
-
-
-@translates("check_numerics")
-def _check_numerics(w: Writer, s: Step, x: Ref, message: str) -> Ref:
-    return w.CheckNumerics(x, message=message)
-
-
-@translates("bitcast")
-def _bitcast(w: Writer, s: Step, x: Ref, dtype: Any) -> Ref:
-    return w.Bitcast(x, type=as_dtype(dtype))
-
-
-@translates("complex")
-def _complex(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
-    return w.Complex(a, b, Tout=s.outputs[0].dtype)
-
-
 @translates("conj")
 def _conj(w: Writer, s: Step, x: Ref) -> Ref:
     return w.Conj(x) if x.dtype.is_complex else w.Identity(x)
@@ -163,8 +137,3 @@ def _betainc(w: Writer, s: Step, *given: Ref) -> Ref:
     dims = s.outputs[0].dims
     same = [place.dims == dims for place in s.inputs]
     return w.Betainc(*(x if fits else w.BroadcastTo(x, w.shape(dims)) for x, fits in zip(given, same, strict=True)))
-
-
-@translates("real", "imag", "complex_abs", "angle")
-def _part_of_complex(w: Writer, s: Step, x: Ref) -> Ref:
-    return getattr(w, s.op.title)(x, Tout=s.outputs[0].dtype)

@@ -36,11 +36,6 @@ def _contract(w: Writer, s: Step, a: Ref, b: Ref, equation: str) -> Ref:
     return w.Einsum([a, b], equation="".join(letters.get(c, c) for c in equation))
 
 
-@translates("triangular_solve")
-def _triangular_solve(w: Writer, s: Step, a: Ref, b: Ref, lower: bool, adjoint: bool) -> Ref:
-    return w.MatrixTriangularSolve(a, b, lower=bool(lower), adjoint=bool(adjoint))
-
-
 @translates("eigh", "eigvalsh")
 def _eigh(w: Writer, s: Step, x: Ref) -> Any:
     values, vectors = w.SelfAdjointEigV2(x, compute_v=s.op.name == "eigh")
@@ -53,19 +48,9 @@ def _eig(w: Writer, s: Step, x: Ref) -> Any:
     return [values, vectors] if s.op.name == "eig" else values
 
 
-@translates("svd")
-def _svd(w: Writer, s: Step, x: Ref, full_matrices: bool) -> list[Ref]:
-    return w.Svd(x, compute_uv=True, full_matrices=bool(full_matrices))
-
-
 @translates("singular_values")
 def _singular_values(w: Writer, s: Step, x: Ref) -> Ref:
     return w.Svd(x, compute_uv=False)[0]
-
-
-@translates("qr")
-def _qr(w: Writer, s: Step, x: Ref, full_matrices: bool) -> list[Ref]:
-    return w.Qr(x, full_matrices=bool(full_matrices))
 
 
 @translates("band_part")

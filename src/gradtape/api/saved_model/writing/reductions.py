@@ -9,6 +9,7 @@ import numpy as np
 
 from ....core import dtypes
 from ....core.dtypes import as_dtype
+from ...catalogue.nodes import node_type
 from .generalisation import ALL_AXES, Step, size_of
 from .translation import number, translates
 from .writer import Ref, Writer
@@ -16,7 +17,7 @@ from .writer import Ref, Writer
 
 @translates("sum", "mean", "max", "min", "prod", "all", "any", "euclidean_norm")
 def _reduction(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) -> Ref:
-    return getattr(w, s.op.title)(x, _axes(w, x, axis), keep_dims=bool(keepdims))
+    return getattr(w, node_type(s.op))(x, _axes(w, x, axis), keep_dims=bool(keepdims))
 
 
 def _axes(w: Writer, x: Ref, axis: Any) -> Any:
@@ -37,11 +38,6 @@ def _logsumexp(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) ->
 @translates("argmax", "argmin")
 def _position(w: Writer, s: Step, x: Ref, axis: int, dtype: Any) -> Ref:
     return (w.ArgMax if s.op.name == "argmax" else w.ArgMin)(x, axis, output_type=as_dtype(dtype))
-
-
-@translates("cumsum", "cumprod", "cumulative_logsumexp")
-def _scan(w: Writer, s: Step, x: Ref, axis: int, exclusive: bool = False, reverse: bool = False) -> Ref:
-    return getattr(w, s.op.title)(x, axis, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @translates("softmax", "log_softmax")
@@ -113,7 +109,7 @@ def _segment_spread(w: Writer, s: Step, x: Ref, ids: Ref) -> Ref:
 
 @translates("segment_sum", "segment_prod", "segment_max", "segment_min")
 def _segments(w: Writer, s: Step, x: Ref, ids: Ref, count: Any, empty: Any = None) -> Ref:
-    found = getattr(w, f"Unsorted{s.op.title}")(x, ids, w.ref(count, dtypes.int32))
+    found = getattr(w, f"Unsorted{node_type(s.op)}")(x, ids, w.ref(count, dtypes.int32))
     if empty is None:
         return found
     there = w.UnsortedSegmentSum(w.OnesLike(x), ids, w.ref(count, dtypes.int32))

@@ -1,7 +1,7 @@
 """Translates the ops of a program to TensorFlow's: each to one node or several.
 
-An op without attributes has its own name, or the name in `op_names.py`. For other ops, a function in the files of this
-folder takes the writer, the step, the tensors and the op's attributes.
+An op that is one node, with the same inputs and attributes, is written as such (`catalogue/nodes.py` has its type). For
+other ops, a function in the files of this folder takes the writer, the step, the tensors and the op's attributes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ....graph.ir.operations import type_of
-from ...op_names import NAMES
+from ...catalogue.nodes import node_type
 from ...raw.definitions import definition_of
 from .generalisation import Step
 from .writer import Ref, Unsaved, Writer
 
-_OF_THEIR_NAME = ("cross", "identity", "invert_permutation", "lu", "ones_like", "stop_gradient", "zeros_like")
 Translator = Callable[..., Any]
 _TRANSLATORS: dict[str, Translator] = {}
 
@@ -34,22 +32,31 @@ def translates(*names: str) -> Callable[[Translator], Translator]:
 
 def translated(writer: Writer, step: Step, inputs: list[Ref]) -> list[Ref]:
     """Writes a step; returns its outputs."""
-    op = step.op
-    function = _TRANSLATORS.get(op.name)
+    function = _TRANSLATORS.get(step.op.name)
     if function is not None:
         found = function(writer, step, *inputs, **step.attrs)
-    elif _has_its_name(op) and not step.attrs:
-        found = getattr(writer, type_of(op))(*inputs)
     else:
-        raise Unsaved(f"it has a step {op.name!r}, for which TensorFlow has no op, nor is it written as several here")
+        found = _written_as_one_node(writer, step, inputs)
     return list(found) if isinstance(found, list | tuple) and not isinstance(found, Ref) else [found]
 
 
-def _has_its_name(op: Any) -> bool:
-    """Returns whether TensorFlow has the op, with the same inputs, under its name."""
-    if op.name in NAMES or op.name in _OF_THEIR_NAME:
-        return True
-    return op.family == "elementwise" and definition_of(op.title) is not None
+def _written_as_one_node(writer: Writer, step: Step, inputs: list[Ref]) -> Any:
+    """Writes the node of the op's type: attributes of the op are attributes or inputs of the node, by name."""
+    definition = definition_of(node_type(step.op))
+    attrs = {name: value for name, value in step.attrs.items() if name != "dtype"}  # which is that of the output
+    takes_list = definition is not None and any(first.several or first.number for first in definition.inputs[:1])
+    given: list[Any] = [inputs] if takes_list else list(inputs)
+    rest = [] if definition is None else [argument.name for argument in definition.inputs[len(given) :]]
+    if definition is None or not {*rest} <= attrs.keys() <= {*rest, *definition.attributes}:
+        name = step.op.name
+        raise Unsaved(f"it has a step {name!r}, for which TensorFlow has no op, nor is it written as several here")
+    for value in map(attrs.pop, rest):
+        given.append(list(value) if isinstance(value, tuple) else value)
+    inferred = {text for argument in definition.inputs for text in argument[1:]}
+    for output, place in zip(definition.outputs, step.outputs, strict=False):
+        if output.dtype in definition.attributes and output.dtype not in inferred:
+            attrs[output.dtype] = place.dtype
+    return writer.add(node_type(step.op), given, attrs)
 
 
 def number(writer: Writer, value: Any, like: Ref) -> Ref:

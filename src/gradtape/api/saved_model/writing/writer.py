@@ -128,7 +128,7 @@ class Writer:
         for argument in definition.outputs:
             kinds = found[argument.several] if argument.several else None
             if kinds is None:
-                dtype = as_dtype(found.get(argument.dtype, definition.usual.get(argument.dtype, argument.dtype)))
+                dtype = as_dtype(found.get(argument.dtype, definition.defaults.get(argument.dtype, argument.dtype)))
                 kinds = [dtype] * (found[argument.number] if argument.number else 1)
             refs = [Ref(f"{name}:{argument.name}:{i}", as_dtype(kind)) for i, kind in enumerate(kinds)]
             outputs.append(refs if argument.several or argument.number else refs[0])

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
-from .graph import Graph, Value, unique
-
-types: dict[str, str] = {}  # TensorFlow's op types by op name, where they differ; filled by `api/op_names.py`
+from ...graph.ir.graph import Graph, Value, unique
+from ..catalogue.nodes import node_type
 
 
 class Symbol(NamedTuple):
     """One output of an operation."""
 
     name: str
-    op: Any
+    op: Operation
     value_index: int
     shape: TensorShape
     dtype: DType
@@ -26,7 +25,7 @@ class Symbol(NamedTuple):
 class Operation:
     """One operation of a graph: `type` is TensorFlow's name of the op, `name` the operation's own."""
 
-    graph: Any
+    graph: Graph
     name: str
     type: str
     inputs: tuple[Symbol, ...]
@@ -79,6 +78,11 @@ class FunctionGraph(Graph):
 
     building_function = True
 
+    @classmethod
+    def of(cls, graph: Graph, names: Sequence[str]) -> FunctionGraph:
+        """Return a traced graph with TensorFlow's methods, and these names of its inputs."""
+        return cls(graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names))
+
     def get_operations(self) -> list[Operation]:
         """Return the operations in order: inputs, reads, computations (after their constants), assignments, outputs."""
         return _Listing(self).steps()
@@ -100,13 +104,6 @@ class FunctionGraph(Graph):
         )
 
 
-def listed(graph: Graph, names: Sequence[str]) -> FunctionGraph:
-    """Return the graph as a `FunctionGraph` whose inputs have these names."""
-    return FunctionGraph(
-        graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names)
-    )
-
-
 class _Listing:
     """Builder of the operation list: the operations named so far, and the symbol of each value."""
 
@@ -122,7 +119,7 @@ class _Listing:
         for variable, value in graph.variables:
             self._add(f"{variable.name.partition(':')[0]}/Read/ReadVariableOp", "ReadVariableOp", (), {}, (value,))
         for node in graph.nodes:
-            kind = type_of(node.op)
+            kind = node_type(node.op)
             self._add(kind, kind, node.inputs, node.attrs, node.outputs)
         for variable, value in graph.updates:
             self._add(f"{variable.name.partition(':')[0]}/AssignVariableOp", "AssignVariableOp", (value,), {}, ())
@@ -140,8 +137,3 @@ class _Listing:
         operation.inputs = tuple(self._made[value] for value in inputs)
         self._found[operation.name] = operation
         self._made.update(zip(outputs, operation.outputs, strict=True))
-
-
-def type_of(op: Any) -> str:
-    """Return TensorFlow's type of an operation that runs this op."""
-    return types.get(op.name) or getattr(op, "title", op.name)
