@@ -5,18 +5,25 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def spelling():
-    spec = importlib.util.spec_from_file_location("spelling", ROOT / "tools/reference/spelling.py")
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"tools/reference/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_examples_of_the_tool_hold():
-    assert doctest.testmod(spelling()) == (0, 2)
+def spelling():
+    return tool("spelling")
+
+
+@pytest.mark.parametrize(("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5)])
+def test_the_examples_of_the_tool_hold(name, examples):
+    assert doctest.testmod(tool(name)) == (0, examples)
 
 
 def test_every_name_has_one_entry_and_one_page():
@@ -35,3 +42,29 @@ def test_only_examples_are_put_into_fences():
     found = spelling().fenced(text)
     assert re.findall(r"```pycon\n(.*?)\n```", found, re.S) == [">>> f(\n...     1)\n2", ">>> g()"]
     assert "\n\nMore > less.\n\n" in found
+
+
+def test_an_entry_says_what_supports_a_function():
+    support = tool("support")
+    facts = support.facts_of("math.sin", ["sin"])
+    assert facts == {
+        "Engines": "eager, `tf.function`, XLA", "Derivatives": "reverse and forward mode, any order",
+        "Batched": "one pass", "Per-example gradients": "one pass", "SavedModel": "written, read",
+        "Raw op": "`tf.raw_ops.Sin`", "TensorFlow 1": "`tf.compat.v1.sin`", "NumPy": "`tf.experimental.numpy.sin`",
+        "Keras": "`keras.ops.sin`", "Composite tensors": "`RaggedTensor`, `SparseTensor`",
+    }  # fmt: skip
+    assert support.facts_of("unique", [])["Engines"] == "eager, `tf.function`, XLA (`unique` on the host)"
+    assert support.facts_of("strings.lower", [])["Engines"] == "eager, `tf.function`"
+    assert support.facts_of("math.floor", ["floor"])["Derivatives"] == "none"
+    assert "not written" in support.facts_of("signal.dct", [])["SavedModel"]
+    assert "own parameters" in support.facts_of("math.reduce_sum", ["reduce_sum"])["TensorFlow 1"]
+    assert "Engines" not in support.facts_of("nest.flatten", [])
+
+
+def test_entries_refer_to_the_differences_that_name_them():
+    entries = spelling().spellings(spelling().public_names())
+    found = tool("differences").differences((ROOT / "docs/differences.md").read_text("utf-8"), entries)
+    assert {item.anchor for item in found["math.cumprod"]} == {"more-exact"}
+    assert {"sparse.split", "signal.irfft3d", "image.adjust_hue", "linalg.norm"} <= set(found)
+    assert "random.shuffle" not in found, "the page means the method of datasets"
+    assert len(found) > 60

@@ -7,7 +7,10 @@ are used (`gradtape/api/names.txt`), a place in griffe's tree: `gradtape.nn.relu
 
 from __future__ import annotations
 
+import html
 import importlib
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,9 @@ import griffe
 from mkdocs.structure.files import File
 
 sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this file by its path
+from differences import Difference, differences, mentioned
 from spelling import ROOT, fenced, page_of, public_names, spellings
+from support import facts_of
 
 OWN = ("inspect", "extend")  # modules that TensorFlow does not have, with what their `__all__` says
 TAPE = ("GradientTape", "autodiff.ForwardAccumulator", "custom_gradient", "UnconnectedGradients", "load_tape")
@@ -90,8 +95,11 @@ def on_files(files: Any, config: Any) -> Any:
     handler = config.plugins["mkdocstrings"].get_handler("python")
     package = handler.collect("gradtape", handler.get_options({}))
     pages = pages_of(package)
-    made = {f"reference/{page}.md": page_text(title, entries) for page, (title, entries) in pages.items()}
+    differs = differences((ROOT / "docs/differences.md").read_text("utf-8"), spellings(public_names()))
+    made = {f"reference/{page}.md": page_text(title, entries, differs) for page, (title, entries) in pages.items()}
     made["reference/index.md"] = index_text(package, pages)
+    made["reference/names.js"] = names_script(package, pages)
+    made["reference/search.js"] = (ROOT / "tools/reference/search.js").read_text("utf-8")
     sources = {file: ROOT / "src" / file for file in sorted(sources_of(package, pages))}
     sources |= {f"examples/{file.name}": file for file in sorted((ROOT / "examples").glob("*.py"))}  # of the gallery
     for file, path in sources.items():
@@ -127,12 +135,71 @@ def pages_of(package: griffe.Module) -> dict[str, tuple[str, Entries]]:
     return pages
 
 
-def page_text(title: str, entries: Entries) -> str:
-    lines = [f"# {title}", ""]
+SEARCH = """\
+<div class="name-search" markdown="0">
+<input type="search" placeholder="Find a function: softmax, reduce_sum, cross entropy" aria-label="Find a function">
+<ul></ul>
+</div>
+"""
+SCRIPTS = '<script src="names.js"></script>\n<script src="search.js"></script>\n'
+
+
+def page_text(title: str, entries: Entries, differs: dict[str, list[Difference]]) -> str:
+    """Returns a page: a search field and an entry for each name."""
+    lines = [f"# {title}", "", SEARCH]
     for name, also in entries.items():
         lines += [f"[](){{#gradtape.{other}}}" for other in also]
-        lines += [f"::: gradtape.{name}", "    options:", "      extra:", f"        also: {also}", ""]
-    return "\n".join(lines)
+        extra = json.dumps({"also": also, "facts": facts(name, also, differs)})
+        lines += [f"::: gradtape.{name}", "    options:", f"      extra: {extra}", ""]
+    return "\n".join([*lines, SCRIPTS])
+
+
+def facts(name: str, also: list[str], differs: dict[str, list[Difference]]) -> dict[str, str]:
+    """Returns what the entry of a name says besides its docstring, as HTML by label."""
+    found = {} if name.partition(".")[0] in OWN else facts_of(name, also)
+    said = differs.get(name, ())
+    if said:
+        short = [item for item in said if len(item.text) < 240][:3]
+        texts = [f'{item.text} (<a href="../differences.html#{item.anchor}">more</a>)' for item in short]
+        links = {f'<a href="../differences.html#{item.anchor}">{item.anchor.replace("-", " ")}</a>' for item in said}
+        found["Differs from TensorFlow"] = "<br>".join(texts) or f"see {', '.join(sorted(links))}"
+    return {label: as_html(text) for label, text in found.items()}
+
+
+def as_html(text: str) -> str:
+    """Returns Markdown of code spans and links, with HTML tags of this module, as HTML.
+
+    >>> as_html("`a<b` in [there](x.md)")
+    '<code>a&lt;b</code> in there'
+    """
+    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
+    return re.sub(r"`([^`]+)`", lambda span: f"<code>{html.escape(span[1])}</code>", text)
+
+
+def names_script(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> str:
+    """Returns a script with the names that the search field finds: name, page, first line, other names.
+
+    It is a script, not JSON, so that a browser loads it from a folder (`file://`) too.
+    """
+    rows = [
+        [name, page, summary(package[name]).replace("\\|", "|"), *also]
+        for page, (_, entries) in pages.items()
+        for name, also in entries.items()
+    ]
+    return f"const NAMES = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
+
+
+def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
+    """Links the functions that the page of differences names to their entries."""
+    if page.file.src_uri != "differences.md":
+        return markdown
+    entries = spellings(public_names())
+
+    def linked(span: re.Match[str]) -> str:
+        names = mentioned(span[0], entries)
+        return f"[{span[0]}][gradtape.{names[0]}]" if len(names) == 1 else span[0]
+
+    return re.sub(r"(?<!\[)`[\w.]+`", linked, markdown)
 
 
 def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> str:
@@ -142,6 +209,7 @@ def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) ->
         "Every public name of `gradtape`, which the examples import as `tf`, with the other spellings it has. Not here",
         "are `tf.raw_ops`, the same functions under the names of TensorFlow's ops, and `tf.compat.v1`.",
         "",
+        SEARCH,
     ]  # fmt: skip
     for page, (title, entries) in pages.items():
         lines += [f"## {title} {{#of-{page.replace('.', '-')}}}", "", "| name | |", "| --- | --- |"]
@@ -156,7 +224,7 @@ def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) ->
                     if package[name].all_members[member].docstring
                 ]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, SCRIPTS])
 
 
 def summary(thing: griffe.Object | griffe.Alias) -> str:

@@ -40,6 +40,11 @@ def translated(writer: Writer, step: Step, inputs: list[Ref]) -> list[Ref]:
     return list(found) if isinstance(found, list | tuple) and not isinstance(found, Ref) else [found]
 
 
+def is_written(op: Any) -> bool:
+    """Returns whether a step with this op can be written, if its attributes fit those of the node."""
+    return op.name in _TRANSLATORS or definition_of(node_type(op)) is not None
+
+
 def _written_as_one_node(writer: Writer, step: Step, inputs: list[Ref]) -> Any:
     """Writes the node of the op's type: attributes of the op are attributes or inputs of the node, by name."""
     definition = definition_of(node_type(step.op))
