@@ -20,13 +20,9 @@ class DeviceSpec:
     __slots__ = ("_device_index", "_device_type", "_job", "_replica", "_string", "_task")
 
     def __init__(
-        self,
-        job: str | None = None,
-        replica: int | None = None,
-        task: int | None = None,
-        device_type: str | None = None,
-        device_index: int | None = None,
-    ) -> None:
+        self, job: str | None = None, replica: int | None = None, task: int | None = None,
+        device_type: str | None = None, device_index: int | None = None,
+    ) -> None:  # fmt: skip
         self._job = None if job is None else str(job)
         self._replica = None if replica is None else int(replica)
         self._task = None if task is None else int(task)

@@ -9,8 +9,7 @@ from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run.convert import readable, register
 from ..state.storage import Storage, storage_of
-from ..state.variable import Variable, _converted, creation
-from ..state.variable_creators import variable_creator_scope
+from ..state.variable import Variable, _converted, creation, variable_creator_scope
 from .values import DistributedValues
 from .variables import SCATTERS, MirroredVariable, SyncOnReadVariable, check_aggregation, kind_of, plain
 

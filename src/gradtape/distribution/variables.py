@@ -24,8 +24,8 @@ from ..state.variable import (
     VariableAggregation,
     VariableSynchronization,
     _converted,
+    variable_creator_scope,
 )
-from ..state.variable_creators import variable_creator_scope
 from .context import above_replicas, place, replica_of
 from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context

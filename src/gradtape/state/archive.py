@@ -127,14 +127,14 @@ class ArchiveWriter:
         with self._zip.open(f"{name}.npy", "w", force_zip64=True) as member:
             np.lib.format.write_array(member, array, allow_pickle=False)
 
-    def finish(self, notes: Any) -> None:
+    def finish(self, notes: object) -> None:
         """Complete the archive with `notes`, any JSON value."""
         self._zip.writestr(_CONTENTS, json.dumps({"dtypes": self._dtypes, "notes": notes}))
 
     def __enter__(self) -> ArchiveWriter:
         return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with suppress(Exception) if kind is not None else ExitStack():  # report the original error only
             self._zip.close()
 

@@ -105,18 +105,15 @@ class Module(Owner):
 
         return in_scope  # type: ignore[return-value]
 
-    def _no_dependency(self, value: Any) -> Any:
+    def _no_dependency(self, value: object) -> Any:
         """Return the value. TensorFlow excludes it from checkpoints; here checkpoints contain variables only."""
         return value
 
     def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], Any] | None = None,
-        attribute_traversal_key: Callable[[str], Any] | None = None,
-        with_path: bool = False,
+        self, recursive: bool = True, predicate: Callable[[Any], Any] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None, with_path: bool = False,
         expand_composites: bool = False,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Any]:  # fmt: skip
         """Yield the attribute values that satisfy `predicate`: this module's first, then those of its submodules.
 
         For subclasses that collect more than variables and modules. Each value is yielded once; with `with_path`, once
@@ -151,7 +148,7 @@ class Module(Owner):
         return walk(self, (), frozenset())
 
 
-def _is_variable(value: Any) -> bool:
+def _is_variable(value: object) -> bool:
     return isinstance(value, Variable)
 
 

@@ -7,7 +7,7 @@ the host; an assigned value is sharded immediately.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..core import devices, errors
 from ..core.dtypes import DType
 from .storage import HostArray, Layout, Storage, XlaArray, updating
 from .variable import Variable
+
+if TYPE_CHECKING:
+    import jax
 
 
 class ShardedStorage(Storage):
@@ -65,7 +68,7 @@ def sharded(variable: Variable, layout: Layout) -> Variable:
     return variable
 
 
-def check_divisible(name: str, shape: tuple[int, ...], sharding: Any) -> None:
+def check_divisible(name: str, shape: tuple[int, ...], sharding: jax.sharding.NamedSharding) -> None:
     """Raise a ValueError with instructions unless the mesh divides every axis that is split."""
     sizes = sharding.mesh.shape
     if len(sharding.spec) > len(shape):
@@ -85,13 +88,13 @@ def check_divisible(name: str, shape: tuple[int, ...], sharding: Any) -> None:
             )
 
 
-def is_spread(array: Any, sharding: Any) -> bool:
+def is_spread(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> bool:
     """Whether an array already has this sharding."""
     there = getattr(array, "sharding", None)
     return there is not None and there.is_equivalent_to(sharding, array.ndim)
 
 
-def spread(array: Any, sharding: Any) -> Any:
+def spread(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> Any:
     """Shard an array; each device receives its shard only.
 
     On a mesh of several processes, all of them call this with the same value, and each supplies its own devices.
@@ -105,7 +108,7 @@ def spread(array: Any, sharding: Any) -> Any:
         return jax.make_array_from_callback(whole.shape, sharding, lambda part: whole[part])
 
 
-def gathered(array: Any) -> Any:
+def gathered(array: jax.Array) -> Any:
     """Gather a sharded array on the host. If it spans several processes, all of them must call this."""
     if array.is_fully_addressable or array.is_fully_replicated:
         return np.asarray(array)[()]

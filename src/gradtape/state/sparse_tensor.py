@@ -13,8 +13,10 @@ from ..core.composites import CompositeTensor
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
+from ..engine.registry.op import Op
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
+from ..engine.run.protocols import Attrs
 
 # The unary functions that TensorFlow applies to the values of a sparse tensor.
 _MAPPED = {
@@ -47,7 +49,7 @@ class SparseTensor(CompositeTensor):
 
     _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices: object, values: object, dense_shape: object) -> None:
         self._indices = to_tensor(indices, dtypes.int64)
         self._values = to_tensor(values)
         self._dense_shape = to_tensor(dense_shape, dtypes.int64)
@@ -65,7 +67,7 @@ class SparseTensor(CompositeTensor):
         self._shape = TensorShape([None if n < 0 else int(n) for n in self._dense_shape.array])
 
     @classmethod
-    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+    def from_value(cls, sparse_tensor_value: object) -> SparseTensor:
         """Create a SparseTensor from another one or from a SparseTensorValue."""
         if isinstance(sparse_tensor_value, SparseTensorValue):
             return cls(*sparse_tensor_value)
@@ -104,7 +106,7 @@ class SparseTensor(CompositeTensor):
         """Same as `shape`."""
         return self._shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: object) -> None:
         """Merge `shape` into the static shape; raise `ValueError` if they are incompatible."""
         self._shape = self._shape.merge_with(shape)
 
@@ -127,18 +129,18 @@ class SparseTensor(CompositeTensor):
         """Empty: consumers of eager values are not tracked."""
         return []
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: object) -> SparseTensor:
         """Return a SparseTensor with other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
-    def __mul__(self, y: Any) -> SparseTensor:
+    def __mul__(self, y: object) -> SparseTensor:
         """Multiply the values elementwise by a dense tensor, broadcast to this shape."""
         return self.with_values(self._values * self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype)))
 
-    def __rmul__(self, y: Any) -> Any:
+    def __rmul__(self, y: object) -> Any:
         return self * y if isinstance(y, Tensor) else NotImplemented
 
-    def __truediv__(self, y: Any) -> SparseTensor:
+    def __truediv__(self, y: object) -> SparseTensor:
         """Divide the values elementwise by a dense tensor, broadcast to this shape."""
         divisor = self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype))
         if type(divisor) is Tensor and not np.all(divisor.array):
@@ -161,13 +163,13 @@ class SparseTensor(CompositeTensor):
         flat = places(self, [len(self.dims) - len(its) + i for i in axes])
         return ops.gather(ops.reshape(dense, shape=(math.prod(its),)), flat, axis=0, batch=0)
 
-    def _mapped(self, op: Any, values: Any, attrs: dict[str, Any]) -> Any:
+    def _mapped(self, op: Op, values: Sequence[object], attrs: Attrs) -> Any:
         """Apply a unary op to the values; NotImplemented if TensorFlow does not support it on sparse tensors."""
         if len(values) > 1 or op.name not in _MAPPED:
             return NotImplemented
         return self.with_values(op.call(self._values, **attrs))
 
-    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+    def _shape_invariant_to_type_spec(self, shape: object) -> Any:
         return type(self._type_spec)(shape, self.dtype)
 
     def _parts(self) -> list[Any]:
@@ -180,7 +182,7 @@ class SparseTensor(CompositeTensor):
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
 
-def places(s: SparseTensor, axes: Any = None) -> Tensor:
+def places(s: SparseTensor, axes: Sequence[int] | None = None) -> Tensor:
     """The position of each value in the flattened dense tensor; with `axes`, in one that has these axes only."""
     dims = s.dims
     indices = s.indices
@@ -192,7 +194,7 @@ def places(s: SparseTensor, axes: Any = None) -> Tensor:
     return ops.ravel_index(indices, dims=dims)
 
 
-def columns(indices: Tensor, axes: Any) -> Tensor:
+def columns(indices: Tensor, axes: Sequence[int]) -> Tensor:
     """The coordinates along these axes."""
     return ops.gather(indices, to_tensor(np.array(axes, np.int64)), axis=1, batch=0)
 
@@ -204,6 +206,6 @@ def coordinates(flat: Tensor, dims: tuple[int, ...]) -> Tensor:
     return ops.mod(ops.floordiv(column, to_tensor(strides)), to_tensor(np.array(dims, np.int64)))
 
 
-def made_sparse(value: Any) -> Any:
+def made_sparse(value: object) -> Any:
     """Convert a SparseTensorValue to a SparseTensor; return other values as is."""
     return SparseTensor(*value) if isinstance(value, SparseTensorValue) else value

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.composites import CompositeTensor
 from ..core.dtypes import DType, as_dtype
 from ..core.shapes import TensorShape
 from ..core.slices import IndexedSlices
@@ -19,31 +20,17 @@ from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec
 from .variable import Variable
 
 __all__ = [
-    "IndexedSlicesSpec",
-    "SparseTensorSpec",
-    "TensorArraySpec",
-    "TensorSpec",
-    "TypeSpec",
-    "VariableSpec",
-    "spec_of",
-]
+    "IndexedSlicesSpec", "SparseTensorSpec", "TensorArraySpec", "TensorSpec", "TypeSpec", "VariableSpec", "spec_of",
+]  # fmt: skip
 
 
-class TensorSpec(BatchableTypeSpec):
-    """The shape and dtype of a tensor, and optionally its argument name.
+class ShapedSpec(BatchableTypeSpec):
+    """A spec with a shape and a dtype."""
 
-    >>> import gradtape as tf
-    >>> tf.TensorSpec([None, 3], tf.int32).is_compatible_with(tf.constant([[1, 2, 3]]))
-    True
-    """
+    __slots__ = ("_dtype", "_shape")
 
-    __slots__ = ("_dtype", "_name", "_shape")
-    _is_whole = True
-
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-        self._name = name
+    def __init__(self, shape: object = None, dtype: object = dtypes.float32) -> None:
+        self._shape, self._dtype = TensorShape(shape), as_dtype(dtype)
 
     @property
     def shape(self) -> TensorShape:
@@ -52,38 +39,53 @@ class TensorSpec(BatchableTypeSpec):
 
     @property
     def dtype(self) -> DType:
-        """The dtype."""
+        """The dtype of the values."""
         return self._dtype
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+
+class TensorSpec(ShapedSpec):
+    """The shape and dtype of a tensor, and optionally its argument name.
+
+    >>> import gradtape as tf
+    >>> tf.TensorSpec([None, 3], tf.int32).is_compatible_with(tf.constant([[1, 2, 3]]))
+    True
+    """
+
+    __slots__ = ("_name",)
+    value_type = Tensor
+    _is_whole = True
+
+    def __init__(self, shape: object, dtype: object = dtypes.float32, name: str | None = None) -> None:
+        super().__init__(shape, dtype)
+        self._name = name
 
     @property
     def name(self) -> str | None:
         """The name, or None."""
         return self._name
 
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return Tensor
-
     @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
         """Create a spec with the shape and dtype of another."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor: object, name: str | None = None) -> TensorSpec:
         """The spec of a tensor."""
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
         return cls(tensor.shape, tensor.dtype, name)
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: object) -> bool:
         """Whether a tensor, or some tensor of that spec, could be of this spec."""
         if not isinstance(spec_or_tensor, TensorSpec | Tensor):
             return False
         return self._dtype is spec_or_tensor.dtype and self._shape.is_compatible_with(spec_or_tensor.shape)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every tensor of this spec is also of spec `other`."""
         return (
             isinstance(other, TensorSpec)
@@ -103,7 +105,7 @@ class TensorSpec(BatchableTypeSpec):
         """The specs of the component tensors: itself."""
         return [self]
 
-    def to_tensors(self, value: Any) -> list[Tensor]:
+    def to_tensors(self, value: object) -> list[Tensor]:
         """Convert a value to its one component tensor."""
         tensor = to_tensor(value, self._dtype)
         if not self._shape.is_compatible_with(tensor.shape):
@@ -121,10 +123,10 @@ class TensorSpec(BatchableTypeSpec):
     def _component_specs(self) -> Any:
         return self
 
-    def _to_components(self, value: Any) -> Any:
+    def _to_components(self, value: object) -> Any:
         return to_tensor(value, self._dtype)
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: Tensor) -> Any:
         return components
 
     def _batch(self, batch_size: int | None) -> TensorSpec:
@@ -156,25 +158,15 @@ class IndexedSlicesSpec(TypeSpec):
     """
 
     __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+    value_type = IndexedSlices
 
     def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
-    ) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-        self._indices_dtype = as_dtype(indices_dtype)
+        self, shape: object = None, dtype: object = dtypes.float32, indices_dtype: object = dtypes.int64,
+        dense_shape_dtype: object = None, indices_shape: object = None,
+    ) -> None:  # fmt: skip
+        self._shape, self._dtype, self._indices_dtype = TensorShape(shape), as_dtype(dtype), as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
-
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return IndexedSlices
 
     @property
     def _component_specs(self) -> Any:
@@ -184,17 +176,17 @@ class IndexedSlicesSpec(TypeSpec):
             specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
         return tuple(specs)
 
-    def _to_components(self, value: Any) -> Any:
+    def _to_components(self, value: CompositeTensor) -> Any:
         return tuple(value._parts())
 
-    def _from_components(self, components: Any) -> IndexedSlices:
+    def _from_components(self, components: Sequence[Tensor]) -> IndexedSlices:
         return IndexedSlices(*components)
 
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 
 
-class SparseTensorSpec(BatchableTypeSpec):
+class SparseTensorSpec(ShapedSpec):
     """The shape and dtype of a `SparseTensor`.
 
     >>> import gradtape as tf
@@ -202,29 +194,11 @@ class SparseTensorSpec(BatchableTypeSpec):
     True
     """
 
-    __slots__ = ("_dtype", "_shape")
-
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape of the dense tensor."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the values."""
-        return self._dtype
-
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return SparseTensor
+    __slots__ = ()
+    value_type = SparseTensor
 
     @classmethod
-    def from_value(cls, value: Any) -> SparseTensorSpec:
+    def from_value(cls, value: object) -> SparseTensorSpec:
         """The spec of a sparse tensor."""
         if not isinstance(value, SparseTensor):
             raise TypeError(f"Expected SparseTensor or SparseTensorValue. Received: {value} of type {type(value)}.")
@@ -237,10 +211,10 @@ class SparseTensorSpec(BatchableTypeSpec):
             TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self._dtype), TensorSpec([rank], dtypes.int64)
         )  # fmt: skip
 
-    def _to_components(self, value: Any) -> Any:
+    def _to_components(self, value: CompositeTensor) -> Any:
         return tuple(value._parts())
 
-    def _from_components(self, components: Any) -> SparseTensor:
+    def _from_components(self, components: Sequence[Tensor]) -> SparseTensor:
         return SparseTensor(*components)
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
@@ -252,25 +226,22 @@ class SparseTensorSpec(BatchableTypeSpec):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         return SparseTensorSpec(self._shape if self._shape.rank is None else self._shape[1:], self._dtype)
 
-    def _row_count(self, value: Any) -> int:
+    def _row_count(self, value: SparseTensor) -> int:
         return int(value.dims[0])
 
-    def _rows(self, value: Any, rows: Any) -> list[Any]:
+    def _rows(self, value: SparseTensor, rows: Callable[[Any], Sequence[Any]]) -> list[Any]:
         at, values, shape = (part.array for part in value._parts())
         order = np.argsort(at[:, 0], kind="stable")
         bounds = np.searchsorted(at[order, 0], np.arange(shape[0] + 1))
         own = [order[bounds[i] : bounds[i + 1]] for i in range(shape[0])]
         return [SparseTensor(at[row, 1:], wrap(values[row], value.dtype), shape[1:]) for row in own]
 
-    def _stacked(self, values: Sequence[Any], stack: Any) -> SparseTensor:
+    def _stacked(self, values: Sequence[SparseTensor], stack: Callable[[Sequence[Any]], Any]) -> SparseTensor:
         numbers = [np.full((len(value.indices.array), 1), i) for i, value in enumerate(values)]
         at = np.concatenate([np.hstack([n, v.indices.array]) for n, v in zip(numbers, values, strict=True)])
         entries = np.concatenate([value.values.array for value in values])
         shape = np.max([value.dense_shape.array for value in values], axis=0)
         return SparseTensor(at, wrap(entries, values[0].dtype), [len(values), *shape])
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype
 
 
 class VariableSpec(LeafSpec):
@@ -282,26 +253,20 @@ class VariableSpec(LeafSpec):
     """
 
     __slots__ = ("_alias_id", "_dtype", "_shape", "_trainable")
+    value_type = Variable
 
     def __init__(
-        self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: int | None = None
+        self, shape: object, dtype: object = dtypes.float32, trainable: bool = True, alias_id: int | None = None
     ) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-        self._trainable = trainable
-        self._alias_id = alias_id
+        self._shape, self._dtype = TensorShape(shape), as_dtype(dtype)
+        self._trainable, self._alias_id = trainable, alias_id
 
     shape = property(lambda self: self._shape, doc="The shape.")
     dtype = property(lambda self: self._dtype, doc="The dtype.")
     trainable = property(lambda self: self._trainable, doc="Whether the variable is trainable.")
 
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return Variable
-
     @classmethod
-    def from_value(cls, value: Any) -> VariableSpec:
+    def from_value(cls, value: Variable) -> VariableSpec:
         """The spec of a variable."""
         return cls(value.shape, value.dtype, value.trainable)
 
@@ -324,38 +289,32 @@ class TensorArraySpec(LeafSpec):
     """
 
     __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
+    value_type = TensorArray
 
     def __init__(
-        self, element_shape: Any = None, dtype: Any = dtypes.float32, dynamic_size: bool = False,
+        self, element_shape: object = None, dtype: object = dtypes.float32, dynamic_size: bool = False,
         infer_shape: bool = True,
     ) -> None:  # fmt: skip
-        self._element_shape = TensorShape(element_shape)
-        self._dtype = as_dtype(dtype)
-        self._dynamic_size = dynamic_size
-        self._infer_shape = infer_shape
+        self._element_shape, self._dtype = TensorShape(element_shape), as_dtype(dtype)
+        self._dynamic_size, self._infer_shape = dynamic_size, infer_shape
 
     @property
     def dtype(self) -> DType:
         """The dtype of the elements."""
         return self._dtype
 
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return TensorArray
-
     @classmethod
-    def from_value(cls, value: Any) -> TensorArraySpec:
+    def from_value(cls, value: object) -> TensorArraySpec:
         """The spec of a `TensorArray`."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")
         return cls(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether the array, or some array of that spec, could be of this spec."""
         return isinstance(spec_or_value, TensorArray | TypeSpec) and super().is_compatible_with(spec_or_value)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every array of this spec is also of spec `other`; as in TensorFlow, the shape is ignored."""
         return (
             isinstance(other, TensorArraySpec)
@@ -379,7 +338,7 @@ def _spec_of_slices(value: IndexedSlices) -> IndexedSlicesSpec:
     )
 
 
-def _spec_of_anything(value: Any) -> TensorSpec:
+def _spec_of_anything(value: object) -> TensorSpec:
     try:
         return TensorSpec.from_tensor(to_tensor(value))
     except (TypeError, ValueError):

@@ -218,9 +218,7 @@ def take_xla(variable: Variable, array: XlaArray) -> None:
     variable._storage.take_xla(array)
 
 
-def take_all(
-    assign: Callable[[Variable, Array], None], variables: Sequence[Variable], arrays: Sequence[Array]
-) -> None:
+def take_all(assign: Callable[[Variable, Array], None], variables: Sequence[Variable], arrays: Sequence[Array]) -> None:
     """Call `assign`, which is `take` or `take_xla`, for each variable and its array. The caller holds `updating`.
 
     An interrupt in between is re-raised after all variables have their arrays.

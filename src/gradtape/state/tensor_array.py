@@ -52,19 +52,10 @@ class TensorArray(Composite):
     """
 
     def __init__(
-        self,
-        dtype: Any,
-        size: Any = None,
-        dynamic_size: bool | None = None,
-        clear_after_read: bool | None = None,
-        tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
-        infer_shape: bool = True,
-        element_shape: Any = None,
-        colocate_with_first_write_call: bool = True,
-        name: str | None = None,
-    ) -> None:
+        self, dtype: object, size: Any = None, dynamic_size: bool | None = None, clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None, handle: object = None, flow: object = None, infer_shape: bool = True,
+        element_shape: object = None, colocate_with_first_write_call: bool = True, name: str | None = None,
+    ) -> None:  # fmt: skip
         if handle is not None:
             raise ValueError("TensorArray handles are not supported when eager execution is enabled.")
         if size is None:
@@ -156,7 +147,7 @@ class TensorArray(Composite):
         """Zeros for elements that were never written."""
         return Tensor(zero_array(dims, self._dtype), self._dtype)
 
-    def _rows_up_to(self, index: Any, dims: tuple[int, ...]) -> Tensor:
+    def _rows_up_to(self, index: object, dims: tuple[int, ...]) -> Tensor:
         """Return the rows, extended with zeros as needed to write at `index`."""
         rows = self.rows(dims)
         missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
@@ -179,7 +170,7 @@ class TensorArray(Composite):
     def _with_parts(self, parts: Sequence[Any]) -> TensorArray:
         return self.stacked(parts[0]) if parts else self
 
-    def _is_by_row(self, index: Any) -> bool:
+    def _is_by_row(self, index: object) -> bool:
         """Whether an element must be accessed as a row of the stacked tensor."""
         if self._stacked is not None:
             return True
@@ -194,14 +185,14 @@ class TensorArray(Composite):
         """Release all elements."""
         self._entries.clear()
 
-    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+    def grad(self, source: object, flow: object = None, name: str | None = None) -> Any:
         """Not available: tapes differentiate through the elements."""
         raise NotImplementedError(
             "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
             "use/need this function to compute gradients of operations that use TensorArrays."
         )
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: object, value: object, name: str | None = None) -> TensorArray:
         """Set the element at `index`; return the array to use from then on.
 
         >>> import gradtape as tf
@@ -229,7 +220,7 @@ class TensorArray(Composite):
         new._entries[at] = entry
         return new
 
-    def _fitting(self, value: Any) -> Tensor:
+    def _fitting(self, value: object) -> Tensor:
         """Convert `value` to an element of this array."""
         entry = to_tensor(value, hint=self._dtype)
         if entry.dtype is not self._dtype:
@@ -246,7 +237,7 @@ class TensorArray(Composite):
             self._element_shape = self._element_shape.merge_with(entry.shape)
         return entry
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: object, name: str | None = None) -> Tensor:
         """Return the element at `index`."""
         if self._is_by_row(index) and self.entry_dims is not None:
             return ops.gather_rows(self.rows(), to_tensor(index))
@@ -288,7 +279,7 @@ class TensorArray(Composite):
         row = tuple(n or 0 for n in self._element_shape) if known else ()
         return self._zeros((0, *row))
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: object, name: str | None = None) -> Tensor:
         """Stack the elements at `indices` along a new first axis.
 
         >>> import gradtape as tf
@@ -308,7 +299,7 @@ class TensorArray(Composite):
             raise errors.InvalidArgumentError("concat needs at least one entry, and this TensorArray is empty")
         return ops.concat(*map(self._entry, range(len(self._entries))), axis=0)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Make the rows of `value` the elements.
 
         >>> import gradtape as tf
@@ -328,7 +319,7 @@ class TensorArray(Composite):
         new._entries = [new._fitting(rows[i]) for i in range(count)]
         return new.identity()
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: object, value: object, name: str | None = None) -> TensorArray:
         """Write the rows of `value` to the elements at `indices`.
 
         >>> import gradtape as tf
@@ -343,7 +334,7 @@ class TensorArray(Composite):
             new = new.write(at, rows[row])
         return new
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: object, lengths: object, name: str | None = None) -> TensorArray:
         """Split `value` along its first axis into consecutive parts of these lengths, as the elements.
 
         >>> import gradtape as tf

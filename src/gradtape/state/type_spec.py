@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class TypeSpec(Composite):
         raise NotImplementedError(f"{type(self).__name__}._serialize()")
 
     @classmethod
-    def _deserialize(cls, serialization: Any) -> Any:
+    def _deserialize(cls, serialization: Iterable[Any]) -> Any:
         return cls(*serialization)
 
     @property
@@ -51,12 +51,12 @@ class TypeSpec(Composite):
 
     # Derived from it
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every value of this type is also of type `other`."""
         if type(self) is not type(other):
             return False
 
-        def is_part(mine: Any, its: Any) -> bool:
+        def is_part(mine: Any, its: object) -> bool:
             return bool(mine.is_subtype_of(its) if hasattr(mine, "is_subtype_of") else mine == its)
 
         try:
@@ -64,7 +64,7 @@ class TypeSpec(Composite):
         except (TypeError, ValueError):
             return False
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether the value, or some value of that spec, could be of this type."""
         other = spec_of(spec_or_value)
         return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
@@ -79,7 +79,7 @@ class TypeSpec(Composite):
             return None
         return self._deserialize(both)
 
-    def most_specific_compatible_type(self, other: Any) -> Any:
+    def most_specific_compatible_type(self, other: TypeSpec) -> Any:
         """Like `most_specific_common_supertype` for one other type; `ValueError` if there is none."""
         common = self.most_specific_common_supertype([other])
         if common is None:
@@ -90,7 +90,7 @@ class TypeSpec(Composite):
         """The specs of the component tensors of a value."""
         return nest.flatten(self._component_specs, expand_composites=True)
 
-    def to_tensors(self, value: Any) -> list[Any]:
+    def to_tensors(self, value: object) -> list[Any]:
         """The component tensors of a value."""
         if not self.is_compatible_with(value):
             raise ValueError(f"a value of {self} was expected, got {value!r}")
@@ -100,13 +100,13 @@ class TypeSpec(Composite):
         """Build a value from the next tensors."""
         return self._from_compatible_tensor_list([next(tensors) for _ in self.flatten()])
 
-    def cast(self, value: Any, casting_context: Any = None) -> Any:
+    def cast(self, value: object, casting_context: object = None) -> Any:
         """Return the value, which must be of this type."""
         if not self.is_compatible_with(value):
             raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value
 
-    def _to_tensor_list(self, value: Any) -> list[Any]:
+    def _to_tensor_list(self, value: object) -> list[Any]:
         return nest.flatten(self._to_components(value), expand_composites=True)
 
     def _from_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
@@ -136,7 +136,7 @@ class TypeSpec(Composite):
     def _with_tensor_ranks_only(self) -> Any:
         """Return the spec with only the ranks of its shapes."""
 
-        def relaxed(value: Any) -> Any:
+        def relaxed(value: object) -> Any:
             if isinstance(value, TypeSpec):
                 return value._with_tensor_ranks_only()
             if isinstance(value, TensorShape) and value.rank is not None:
@@ -159,14 +159,14 @@ class TypeSpec(Composite):
 
     # Specs of libraries call these by their mangled names, to derive their comparison from TensorFlow's.
 
-    def __make_cmp_key(self, value: Any) -> Any:
+    def __make_cmp_key(self, value: object) -> Any:
         return _hashable(value)
 
     @staticmethod
-    def __is_compatible(a: Any, b: Any) -> bool:
+    def __is_compatible(a: object, b: object) -> bool:
         return _compatible(a, b)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and bool(_hashable(self._serialize()) == _hashable(other._serialize()))
 
     def __hash__(self) -> int:
@@ -220,7 +220,7 @@ def _compatible(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> Any:
     """Convert the serialization of a spec to a hashable key."""
     if isinstance(value, dict):
         return tuple([(key, _hashable(value[key])) for key in sorted(value)])
@@ -236,23 +236,23 @@ def _hashable(value: Any) -> Any:
 class TypeSpecBatchEncoder:
     """Encodes values of a spec as tensors that can be stacked and unstacked, and decodes them."""
 
-    def batch(self, spec: Any, batch_size: int | None) -> Any:
+    def batch(self, spec: BatchableTypeSpec, batch_size: int | None) -> Any:
         """The spec of a batch of values."""
         raise NotImplementedError(f"{type(self).__name__}.batch")
 
-    def unbatch(self, spec: Any) -> Any:
+    def unbatch(self, spec: BatchableTypeSpec) -> Any:
         """The spec of one element of a batch."""
         raise NotImplementedError(f"{type(self).__name__}.unbatch")
 
-    def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
+    def encode(self, spec: BatchableTypeSpec, value: object, minimum_rank: int = 0) -> Any:
         """Encode a value as a nest of tensors and batchable composites of at least this rank."""
         raise NotImplementedError(f"{type(self).__name__}.encode")
 
-    def decode(self, spec: Any, encoded_value: Any) -> Any:
+    def decode(self, spec: BatchableTypeSpec, encoded_value: Any) -> Any:
         """Decode a value, an element of a batch, or a batch."""
         raise NotImplementedError(f"{type(self).__name__}.decode")
 
-    def encoding_specs(self, spec: Any) -> Any:
+    def encoding_specs(self, spec: BatchableTypeSpec) -> Any:
         """The specs of an encoded value."""
         raise NotImplementedError(f"{type(self).__name__}.encoding_specs")
 
@@ -260,25 +260,25 @@ class TypeSpecBatchEncoder:
 class LegacyTypeSpecBatchEncoder(TypeSpecBatchEncoder):
     """Delegates to the spec's own `_batch`, `_unbatch`, `_to_tensor_list` and `_from_tensor_list`."""
 
-    def batch(self, spec: Any, batch_size: int | None) -> Any:
+    def batch(self, spec: BatchableTypeSpec, batch_size: int | None) -> Any:
         """The spec of a batch."""
         return spec._batch(batch_size)
 
-    def unbatch(self, spec: Any) -> Any:
+    def unbatch(self, spec: BatchableTypeSpec) -> Any:
         """The spec of one element."""
         return spec._unbatch()
 
-    def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
+    def encode(self, spec: BatchableTypeSpec, value: object, minimum_rank: int = 0) -> Any:
         """Encode a value as a list of tensors."""
         if minimum_rank > 1:
             raise ValueError(f"{type(spec).__name__}.encode does not support minimum_rank>1.")
         return spec._to_batched_tensor_list(value) if minimum_rank else spec._to_tensor_list(value)
 
-    def decode(self, spec: Any, encoded_value: Any) -> Any:
+    def decode(self, spec: BatchableTypeSpec, encoded_value: Any) -> Any:
         """Decode the value from its tensors."""
         return spec._from_tensor_list(encoded_value)
 
-    def encoding_specs(self, spec: Any) -> Any:
+    def encoding_specs(self, spec: BatchableTypeSpec) -> Any:
         """The specs of these tensors."""
         return spec._flat_tensor_specs
 
@@ -304,10 +304,10 @@ class BatchableTypeSpec(TypeSpec):
     def _flat_tensor_specs(self) -> list[Any]:
         return [tensor for spec in nest.flatten(self._component_specs) for tensor in encoded_specs(spec)]
 
-    def _to_tensor_list(self, value: Any) -> list[Any]:
+    def _to_tensor_list(self, value: object) -> list[Any]:
         return self._encoded_components(value, 0)
 
-    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+    def _to_batched_tensor_list(self, value: object) -> list[Any]:
         tensors = self._encoded_components(value, 1)
         if any(tensor.shape.rank == 0 for tensor in tensors):
             raise ValueError(
@@ -316,7 +316,7 @@ class BatchableTypeSpec(TypeSpec):
             )
         return tensors
 
-    def _encoded_components(self, value: Any, minimum_rank: int) -> list[Any]:
+    def _encoded_components(self, value: object, minimum_rank: int) -> list[Any]:
         specs, components = nest.flatten(self._component_specs), nest.flatten(self._to_components(value))
         return [x for spec, part in zip(specs, components, strict=True) for x in encoded(spec, part, minimum_rank)]
 
@@ -341,7 +341,7 @@ class BatchableTypeSpec(TypeSpec):
         return [decoded(row_spec, iter(row)) for row in zip(*columns, strict=True)]
 
 
-def encoded(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
+def encoded(spec: TypeSpec, value: object, minimum_rank: int = 0) -> list[Any]:
     """Encode a value as tensors that can be stacked."""
     if not nest.is_composite(spec):
         return [value]
@@ -353,7 +353,7 @@ def encoded(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
     return [x for its, part in zip(specs, parts, strict=True) for x in encoded(its, part, minimum_rank)]
 
 
-def decoded(spec: Any, tensors: Iterator[Any]) -> Any:
+def decoded(spec: TypeSpec, tensors: Iterator[Any]) -> Any:
     """Decode a value from the next tensors."""
     if not nest.is_composite(spec):
         return next(tensors)
@@ -363,7 +363,7 @@ def decoded(spec: Any, tensors: Iterator[Any]) -> Any:
     return encoder.decode(spec, nest.map_structure(lambda its: decoded(its, tensors), encoder.encoding_specs(spec)))
 
 
-def encoded_specs(spec: Any) -> list[Any]:
+def encoded_specs(spec: TypeSpec) -> list[Any]:
     """The specs of the encoded tensors."""
     if not nest.is_composite(spec):
         return [spec]
@@ -383,7 +383,7 @@ def register_type_spec_from_value_converter(
     _converters.append((type_object, converter_fn, allow_subclass))
 
 
-def spec_of(value: Any) -> Any:
+def spec_of(value: object) -> Any:
     """The spec of a tensor, of a composite, or of anything that converts to a tensor."""
     if isinstance(value, TypeSpec):
         return value

@@ -12,14 +12,16 @@ import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
 from ..core import devices
 from ..core.dtypes import DType, as_dtype
-from ..core.scopes import carried, scoped
+from ..core.operators import BINARY, REFLECTED, UNARY
+from ..core.scopes import carried, holding, scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, placed, text_of, wrap
 from ..engine.run import dispatch
@@ -27,7 +29,6 @@ from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .storage import Storage, host_storage, storage_of
-from .variable_operators import attach
 from .variable_updates import Updates
 
 if TYPE_CHECKING:
@@ -65,6 +66,32 @@ class _Creation(threading.local):
 
 
 creation = carried(_Creation())
+
+
+@contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """In the block, `tf.Variable(...)` returns `variable_creator(next_creator, **arguments)`.
+
+    >>> import gradtape as tf
+    >>> def frozen(next_creator, **arguments):
+    ...     return next_creator(**{**arguments, "trainable": False})
+    >>> with tf.variable_creator_scope(frozen):
+    ...     v = tf.Variable(1.0)
+    >>> v.trainable
+    False
+    """
+    with holding(creation, creators=(*creation.creators, variable_creator)):
+        yield
+
+
+def called_with_creator(creator: Callable[..., Any], function: Callable[..., Any], *args: Any) -> Any:
+    """Call `function(*args)` in a `variable_creator_scope`, with less overhead."""
+    before = creation.creators
+    creation.creators = (*before, creator)
+    try:
+        return function(*args)
+    finally:
+        creation.creators = before
 
 
 class VariableClass(abc.ABCMeta):
@@ -135,21 +162,13 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     constraint: Callable[[Any], Any] | None
 
     def __init__(
-        self,
-        initial_value: object = None,
-        trainable: bool | None = None,
-        validate_shape: bool = True,
-        caching_device: object = None,
-        name: str | None = None,
-        variable_def: object = None,
-        dtype: object = None,
-        import_scope: str | None = None,
-        constraint: Callable[[Any], Any] | None = None,
+        self, initial_value: object = None, trainable: bool | None = None, validate_shape: bool = True,
+        caching_device: object = None, name: str | None = None, variable_def: object = None, dtype: object = None,
+        import_scope: str | None = None, constraint: Callable[[Any], Any] | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE,
-        shape: Iterable[int | None] | int | None = None,
+        aggregation: VariableAggregation = VariableAggregation.NONE, shape: Iterable[int | None] | int | None = None,
         experimental_enable_variable_lifting: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if initial_value is None or variable_def is not None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified; `variable_def` is not supported, got "
@@ -394,6 +413,33 @@ def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """Convert the value of a variable for an op's argument, honoring `value` of a subclass."""
     return to_tensor(variable.value(), dtype)
+
+
+
+def attach(kind: type[object]) -> None:
+    """Define the operators of `Tensor` on a variable class, applied to its value."""
+    for row in BINARY:
+        setattr(kind, row.method, lambda self, other, f=row.function: f(self._as_tensor(), other))
+    for row in REFLECTED:
+        setattr(kind, row.reflected, lambda self, other, f=row.function: f(other, self._as_tensor()))
+    for row in UNARY:
+        setattr(kind, row.method, lambda self, f=row.function: f(self._as_tensor()))
+    for name, sign, instead in (
+        ("add", "+", "variable.assign_add(value)"), ("sub", "-", "variable.assign_sub(value)"),
+        ("mul", "*", "variable.assign(variable * value)"), ("truediv", "/", "variable.assign(variable / value)"),
+        ("pow", "**", "variable.assign(variable ** value)"),
+    ):  # fmt: skip
+        setattr(kind, f"__i{name}__", _not_in_place(sign, instead))
+
+
+def _not_in_place(sign: str, instead: str) -> Callable[[object, object], NoReturn]:
+    def method(self: object, other: object) -> NoReturn:
+        raise RuntimeError(
+            f"`variable {sign}= value` with `tf.Variable`s is not supported. Use `{instead}` to modify the variable, "
+            f"or `out = variable {sign} value` if you need to get a new output Tensor."
+        )
+
+    return method
 
 
 attach(Variable)

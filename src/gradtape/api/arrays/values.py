@@ -9,8 +9,7 @@ from ...core.tensor import Tensor
 from ...state.module import Module
 from ...state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec, spec_of
 from ...state.tensor_array import TensorArray
-from ...state.variable import Variable, VariableAggregation, VariableSynchronization
-from ...state.variable_creators import variable_creator_scope
+from ...state.variable import Variable, VariableAggregation, VariableSynchronization, variable_creator_scope
 
 NAMESPACES = ("",)
 

@@ -42,8 +42,7 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...graph.executors.xla import mesh
 from ...graph.function.function import Function
-from ...state.variable import Variable
-from ...state.variable_creators import called_with_creator, variable_creator_scope
+from ...state.variable import Variable, called_with_creator, variable_creator_scope
 from ..math.reductions import reduce_mean, reduce_sum
 from ..runtime.operations import FunctionGraph
 from .options import ValueContext

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
+from ...engine.run.protocols import Attrs
 from ...graph.ir.graph import Graph, Value, unique
 from ..catalogue.nodes import node_type
 
@@ -33,7 +34,7 @@ class Operation:
     control_inputs: list[Operation]
     device: str
 
-    def __init__(self, graph: Graph, name: str, kind: str, attrs: dict[str, Any], outputs: tuple[Value, ...]) -> None:
+    def __init__(self, graph: Graph, name: str, kind: str, attrs: Attrs, outputs: tuple[Value, ...]) -> None:
         self.graph, self.name, self.type, self._attrs = graph, name, kind, attrs
         self.inputs = ()
         self.control_inputs = []
@@ -127,9 +128,7 @@ class _Listing:
             self._add("Identity", "Identity", (value,), {}, (Value(value.shape, value.dtype),))
         return list(self._found.values())
 
-    def _add(
-        self, title: str, kind: str, inputs: tuple[Value, ...], attrs: dict[str, Any], outputs: tuple[Value, ...]
-    ) -> None:
+    def _add(self, title: str, kind: str, inputs: tuple[Value, ...], attrs: Attrs, outputs: tuple[Value, ...]) -> None:
         for value in inputs:
             if value not in self._made:
                 self._add("Const", "Const", (), {"value": value.constant}, (value,))

@@ -51,13 +51,8 @@ def hessian(
 
 
 def batch_hessian(
-    tape: Tape,
-    target: Differentiable,
-    source: Differentiable,
-    check_rows: bool | None,
-    sparse: bool,
-    max_bytes: int,
-) -> Tensor | csr_array | None:
+    tape: Tape, target: Differentiable, source: Differentiable, check_rows: bool | None, sparse: bool, max_bytes: int,
+) -> Tensor | csr_array | None:  # fmt: skip
     """Computes the Hessian of each example's loss with respect to its own row of `source`; None without a path.
 
     Sparse Hessians are stacked vertically in one matrix.
@@ -107,12 +102,9 @@ def hvp(
 
 
 def ggnvp(
-    tape: Tape,
-    target: Differentiable,
-    outputs: Differentiable,
-    sources: Sequence[Differentiable],
+    tape: Tape, target: Differentiable, outputs: Differentiable, sources: Sequence[Differentiable],
     vectors: Sequence[Tensor],
-) -> list[Tensor | None]:
+) -> list[Tensor | None]:  # fmt: skip
     """Computes the product of the generalized Gauss-Newton matrix, JᵀHJ, with vectors.
 
     J is the Jacobian of `outputs` with respect to the sources, H the Hessian of the target with respect to the outputs.
@@ -129,11 +121,9 @@ def ggnvp(
 
 
 def _report_second(
-    tape: Tape,
-    sources: Sequence[Differentiable],
-    gradients: Sequence[Tensor | None],
+    tape: Tape, sources: Sequence[Differentiable], gradients: Sequence[Tensor | None],
     found: Sequence[OptionalGradient],
-) -> None:
+) -> None:  # fmt: skip
     """Reports second derivatives to the observers where the first derivative exists. They may well be zero."""
     rest = [(s, g, second) for s, g, second in zip(sources, gradients, found, strict=True) if g is not None]
     if rest:

@@ -24,6 +24,7 @@ from ..registry.cotangents import finished
 from ..registry.op import Op, SingleInputRule
 from ..run import dispatch
 from ..run.namespace import ops
+from ..run.protocols import Differentiables, Tensors
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros
@@ -46,13 +47,13 @@ DENSE_MAX_UNKNOWNS = 600  # up to this many entries of the sources, sparse="auto
 _Sweep = Callable[[list[BatchedTensor]], Sequence[OptionalGradient]]
 
 
-def are_real(tensors: Sequence[Differentiable]) -> bool:
+def are_real(tensors: Differentiables) -> bool:
     """Whether all dtypes are real floating ones, as sparse Jacobians and the forward mode need."""
     return all(x.dtype.is_floating for x in tensors)
 
 
 def jacobians_by_columns(
-    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], mode: str, max_bytes: int
+    tape: Tape, target: Differentiable, sources: Differentiables, mode: str, max_bytes: int
 ) -> list[Tensor | None] | None:
     """Computes the Jacobian of each source by columns; returns None if rows are to be used."""
     rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
@@ -66,7 +67,7 @@ def jacobians_by_columns(
 
 
 def sparse_jacobians(
-    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], mode: str, max_bytes: int
+    tape: Tape, target: Differentiable, sources: Differentiables, mode: str, max_bytes: int
 ) -> list[csr_array | None]:
     """Computes the Jacobian of each source as a sparse matrix, None without a path."""
     found, linear = _patterns(tape, [target], sources)
@@ -77,9 +78,7 @@ def sparse_jacobians(
     ]
 
 
-def _patterns(
-    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]
-) -> tuple[list[csr_array | None], bool]:
+def _patterns(tape: Tape, targets: Differentiables, sources: Differentiables) -> tuple[list[csr_array | None], bool]:
     """The pattern of all targets' Jacobian for each source, None without a path; and whether all rules are linear.
 
     A rule that reads the value of a cotangent may compute anything from it, so the pattern is then full.
@@ -97,7 +96,7 @@ def _patterns(
 
 
 def sparse_hessian(
-    tape: Tape, gradients: Sequence[Tensor | None], sources: Sequence[Differentiable], max_bytes: int
+    tape: Tape, gradients: Sequence[Tensor | None], sources: Differentiables, max_bytes: int
 ) -> list[list[csr_array | None]]:
     """For each pair of sources, the Jacobian of the first one's gradient as a sparse matrix; None without a path.
 
@@ -146,7 +145,7 @@ def _has_users_rules(tape: Tape) -> bool:
     )
 
 
-def _rows_of_colors(tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]) -> _Sweep:
+def _rows_of_colors(tape: Tape, targets: Differentiables, sources: Differentiables) -> _Sweep:
     def sweep(seeds: list[BatchedTensor]) -> Sequence[OptionalGradient]:
         with tape.retained():
             return tape.vjp(targets, seeds, sources)
@@ -155,12 +154,7 @@ def _rows_of_colors(tape: Tape, targets: Sequence[Differentiable], sources: Sequ
 
 
 def _of_colors(
-    tape: Tape,
-    sweep: _Sweep,
-    colors: Colors,
-    given: Sequence[Differentiable],
-    taken: Sequence[Differentiable],
-    max_bytes: int,
+    tape: Tape, sweep: _Sweep, colors: Colors, given: Differentiables, taken: Differentiables, max_bytes: int
 ) -> Matrix:
     """Runs one sweep for each color, seeded with ones at its entries; returns an array with a row for each color.
 
@@ -197,7 +191,7 @@ def _longest(pattern: csr_array) -> int:
 class Transpose:
     """The gradients of a target, recorded as a linear function of its cotangent: their transpose yields columns."""
 
-    def __init__(self, tape: Tape, target: Differentiable, sources: Sequence[Differentiable]) -> None:
+    def __init__(self, tape: Tape, target: Differentiable, sources: Differentiables) -> None:
         self._target = target
         self._tape = Tape(persistent=True, watch_accessed_variables=False)
         with tape.retained(), self._tape:
@@ -223,7 +217,7 @@ class Transpose:
         by_target = ops.transpose(whole, perm=(*range(1, rank + 1), 0))
         return ops.reshape(by_target, shape=(*self._target.dims, *source.dims))
 
-    def along(self, tangents: Sequence[Tensor]) -> OptionalGradient:
+    def along(self, tangents: Tensors) -> OptionalGradient:
         """Computes the derivative of the target along one tangent of all sources together; None without a path."""
         known = [(g, t) for g, t in zip(self._gradients, tangents, strict=True) if g is not None]
         if not known:
@@ -242,9 +236,7 @@ class Transpose:
         return zeros(self._target.dims, self._target.dtype) if found is None else found
 
 
-def _swept_rows(
-    sweep: _Sweep, rows: Matrix, given: Sequence[Differentiable], taken: Sequence[Differentiable]
-) -> Matrix:
+def _swept_rows(sweep: _Sweep, rows: Matrix, given: Differentiables, taken: Differentiables) -> Matrix:
     """Sweeps each row, a flattened cotangent of all of `given`; returns rows of the flattened results for `taken`."""
     level = dispatch.next_level()
     cuts = np.cumsum([math.prod(x.dims) for x in given])[:-1]
@@ -259,9 +251,7 @@ def _swept_rows(
     return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
 
-def _is_swept_so(
-    matrix: csr_array, sweep: _Sweep, given: Sequence[Differentiable], taken: Sequence[Differentiable]
-) -> bool:
+def _is_swept_so(matrix: csr_array, sweep: _Sweep, given: Differentiables, taken: Differentiables) -> bool:
     """Whether the sweep of a random weighting of `given` equals the same weighting of the matrix's rows."""
     weights = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
     (mixture,) = _swept_rows(sweep, weights[None], given, taken)
@@ -275,7 +265,7 @@ def rows_of(g: Tensor | IndexedSlices, seeds: BatchedTensor) -> Tensor:
     return leave(finished(ops, g), seeds.level, seeds.size)
 
 
-def ranges(count: int, tensors: Sequence[Differentiable], max_bytes: int) -> Iterator[tuple[int, int]]:
+def ranges(count: int, tensors: Differentiables, max_bytes: int) -> Iterator[tuple[int, int]]:
     """Ranges of sweeps to run together within `max_bytes`, at least one at a time."""
     widest = max(math.prod(x.dims) * x.dtype.size for x in tensors)
     size = max(1, max_bytes // max(1, widest))
@@ -283,7 +273,7 @@ def ranges(count: int, tensors: Sequence[Differentiable], max_bytes: int) -> Ite
         yield start, min(count, start + size)
 
 
-def is_small(sparse: bool | str, sources: Sequence[Differentiable]) -> bool:
+def is_small(sparse: bool | str, sources: Differentiables) -> bool:
     """Whether `sparse="auto"` computes the matrix in the dense way, because it is small."""
     return sparse == "auto" and sum(math.prod(s.dims) for s in sources) <= DENSE_MAX_UNKNOWNS
 

@@ -29,12 +29,9 @@ CHUNK_BYTES = 1 << 30  # rows are computed together while each array of their co
 
 
 def jacobians(
-    tape: Tape,
-    target: Differentiable,
-    sources: Sequence[Differentiable],
-    mode: str = "reverse",
+    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], mode: str = "reverse",
     max_bytes: int = CHUNK_BYTES,
-) -> list[Tensor | None]:
+) -> list[Tensor | None]:  # fmt: skip
     """Computes the dense Jacobian of each source by rows or by columns; None without a path."""
     by_columns = jacobians_by_columns(tape, target, sources, mode, max_bytes)
     return jacobians_by_rows(tape, target, sources, max_bytes) if by_columns is None else by_columns

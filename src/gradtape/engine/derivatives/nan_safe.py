@@ -18,7 +18,7 @@ from ..registry.batching import TransparentProxy
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import OpLike
+from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, ones
@@ -29,13 +29,13 @@ class ZeroWinsTensor(TransparentProxy):
 
     __slots__ = ()
 
-    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on the wrapped values; `after` passes its first argument through, ordered after the second."""
         if op.name == "after" and not self._is_alike(inputs[0]):
             return dispatch.run(op, (inputs[0], self.value), attrs)
         return super().interpret(op, inputs, attrs)
 
-    def _run(self, op: OpLike, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+    def _run(self, op: OpLike, values: list[Tensor], flags: list[bool], attrs: Attrs) -> Any:
         if sum(flags) == 1:
             if op.name == "mul":
                 g, other = values if flags[0] else values[::-1]
@@ -77,10 +77,7 @@ def is_nan(target: Differentiable) -> bool:
 
 
 def nan_safe_gradients(
-    tape: Tape,
-    targets: Sequence[Differentiable],
-    cotangents: Sequence[Tensor | None],
-    sources: Sequence[Differentiable],
+    tape: Tape, targets: Differentiables, cotangents: Sequence[Tensor | None], sources: Differentiables
 ) -> list[OptionalGradient]:
     """Computes the gradient of each source by a sweep over wrapped cotangents (None stands for ones)."""
     level = dispatch.next_level()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from ..registry.families import conjugate
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import OpLike
+from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
 
@@ -56,7 +55,7 @@ class ExampleTensor(TransparentProxy):
         super().__init__(value, examples.level)
         self.examples = examples
 
-    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
         flags = list(map(self._is_alike, inputs))
         simple = not any(isinstance(x, Proxy) and not flag for x, flag in zip(inputs, flags, strict=True))
@@ -77,7 +76,7 @@ class ExampleTensor(TransparentProxy):
     def _like(self, value: Tensor) -> Tensor:
         return ExampleTensor(value, self.examples)
 
-    def _added_up(self, op: OpLike, values: Sequence[Tensor], attrs: dict[str, Any], sums: SummedRows) -> Any:
+    def _added_up(self, op: OpLike, values: Tensors, attrs: Attrs, sums: SummedRows) -> Any:
         own = [x if k in sums.shared else self._of_each(x) for k, x in enumerate(values)]
         if self.examples.sums_wait and not sums.kept:
             return DeferredReduction(op, own, attrs, self.examples)
@@ -108,7 +107,7 @@ class DeferredReduction(Proxy):
 
     __slots__ = ("_attrs", "_inputs", "_op", "examples")
 
-    def __init__(self, op: OpLike, inputs: list[Any], attrs: dict[str, Any], examples: Examples) -> None:
+    def __init__(self, op: OpLike, inputs: list[Any], attrs: Attrs, examples: Examples) -> None:
         self._op, self._inputs, self._attrs, self.examples = op, inputs, attrs, examples
         one = self._of(0, 1)
         super().__init__(one.value, examples.level)
@@ -127,7 +126,7 @@ class DeferredReduction(Proxy):
         """The results of all examples."""
         return self._of(0, self.examples.count)
 
-    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs the deferred reductions, because `op` needs their results."""
         made = [x.made() if type(x) is DeferredReduction else x for x in inputs]
         apart = [x.apart() if type(x) is ExampleTensor else x for x in made]
@@ -141,7 +140,7 @@ class DeferredReduction(Proxy):
 
 
 def gradients_apart(
-    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable], per: str, norms: bool
+    tape: Tape, targets: Differentiables, sources: Differentiables, per: str, norms: bool
 ) -> list[Tensor | None]:
     """For each source, the stacked gradients of all examples or losses, or their norms; None without a path."""
     if per == "loss":
@@ -152,7 +151,7 @@ def gradients_apart(
 
 
 def _gradients_of_examples(
-    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable], norms: bool
+    tape: Tape, targets: Differentiables, sources: Differentiables, norms: bool
 ) -> list[Tensor | None]:
     count = targets[0].dims[0]
     if not count:
@@ -164,9 +163,7 @@ def _gradients_of_examples(
     return [None if g is None else stacked(g, examples, norms) for g in tape.vjp(targets, seeds, sources)]
 
 
-def _gradients_of_losses(
-    tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]
-) -> list[Tensor | None]:
+def _gradients_of_losses(tape: Tape, targets: Differentiables, sources: Differentiables) -> list[Tensor | None]:
     count, level = len(targets), dispatch.next_level()
     seeds = []
     for k, t in enumerate(targets):
@@ -177,7 +174,7 @@ def _gradients_of_losses(
     return [None if g is None else leave(finished(ops, g), level, count) for g in found]
 
 
-def cosines(gradients: Sequence[Tensor], count: int, dtype: DType) -> Tensor:
+def cosines(gradients: Tensors, count: int, dtype: DType) -> Tensor:
     """Computes the cosine similarities between gradients of losses, stacked along the first axis for each source."""
     products = Tensor(np.zeros((count, count), dtype.numpy), dtype)
     for g in gradients:
@@ -204,7 +201,7 @@ def _square_norms(g: Tensor) -> Tensor:
     return ops.real(found) if g.dtype.is_complex else found
 
 
-def zeros_apart(targets: Sequence[Differentiable], source: Differentiable, per: str, norms: bool) -> Tensor:
+def zeros_apart(targets: Differentiables, source: Differentiable, per: str, norms: bool) -> Tensor:
     """The zeros that stand for the gradients of an unconnected source."""
     count = len(targets) if per == "loss" else targets[0].dims[0]
     dtype = source.dtype.real_dtype if norms else source.dtype

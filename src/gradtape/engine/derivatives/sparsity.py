@@ -30,9 +30,8 @@ from ..registry.cotangents import finished
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import OpLike
+from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.results import OptionalGradient
-from ..tape.validation import Differentiable
 from .coloring import Matrix, coloring, count
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class SparsityTracer(TransparentProxy):
     def __bool__(self) -> bool:
         return bool(self.array)
 
-    def interpret(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on the values and propagates the sets."""
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -99,7 +98,7 @@ class SparsityTracer(TransparentProxy):
             found = self._sent(_links(op, values, flags, attrs, results), sets, results)
         return tuple(found) if several else found[0]
 
-    def _sent(self, links: _Links, sets: Sequence[Any], results: Sequence[Tensor]) -> list[Tensor]:
+    def _sent(self, links: _Links, sets: Sequence[Any], results: Tensors) -> list[Tensor]:
         """The outputs: those that depend on a cotangent as tracers with their own sets, the others unchanged."""
         self.dependence.linear &= links.linear
         outputs: list[Tensor] = []
@@ -135,9 +134,7 @@ class _Links(NamedTuple):
     linear: bool
 
 
-def _links(
-    op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
-) -> _Links:
+def _links(op: OpLike, values: Tensors, flags: Sequence[bool], attrs: Attrs, results: Tensors) -> _Links:
     unknown = _Links([None for flag in flags if flag], linear=False)
     if not isinstance(op, Op) or op.random:  # user code is not run repeatedly
         return unknown
@@ -159,7 +156,7 @@ def _links(
     return found
 
 
-def _by_place(op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]) -> _Links | None:
+def _by_place(op: OpLike, values: Tensors, flags: Sequence[bool], results: Tensors) -> _Links | None:
     """The links of a nonlinear elementwise op: each output entry depends on the entries at its own index."""
     dims = np.broadcast_shapes(*(x.dims for x in values))
     if op.family != "elementwise" or any(y.dims != dims for y in results):
@@ -176,7 +173,7 @@ def _by_place(op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], resul
 class _Probe:
     """An op as a function of its cotangents, evaluated in double precision."""
 
-    def __init__(self, op: OpLike, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
+    def __init__(self, op: OpLike, values: Tensors, flags: Sequence[bool], attrs: Attrs) -> None:
         self._op = op
         self._inputs = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
         self._at = [i for i, flag in enumerate(flags) if flag]
@@ -347,7 +344,7 @@ def _places(shape: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), dims).ravel()
 
 
-def _places_in(inputs: Sequence[Tensor], i: int) -> Any:
+def _places_in(inputs: Tensors, i: int) -> Any:
     return _places(inputs[i].dims, np.broadcast_shapes(*(x.dims for x in inputs)))
 
 
@@ -474,7 +471,7 @@ def _full_rows(chosen: Matrix, columns: int) -> csr_array:
     return sparse.csr_array((ones, places), shape=(len(chosen), columns))
 
 
-def seeds(targets: Sequence[Differentiable]) -> list[SparsityTracer]:
+def seeds(targets: Differentiables) -> list[SparsityTracer]:
     """Tracers for the targets' cotangents: each entry depends on itself, with indices running through all targets."""
     from scipy import sparse
 
@@ -490,7 +487,7 @@ def seeds(targets: Sequence[Differentiable]) -> list[SparsityTracer]:
 
 
 def patterns(
-    found: Sequence[OptionalGradient], sources: Sequence[Differentiable], dependence: Dependence
+    found: Sequence[OptionalGradient], sources: Differentiables, dependence: Dependence
 ) -> Iterator[csr_array | None]:
     """The pattern of each source's Jacobian, a sparse boolean matrix, from the results of a sweep over `seeds`."""
     from scipy import sparse
@@ -512,9 +509,7 @@ def patterns(
         yield sets.T.astype(bool).tocsr()
 
 
-def full_patterns(
-    paths: Sequence[OptionalGradient], sources: Sequence[Differentiable], rows: int
-) -> Iterator[csr_array | None]:
+def full_patterns(paths: Sequence[OptionalGradient], sources: Differentiables, rows: int) -> Iterator[csr_array | None]:
     """The full pattern of each source's Jacobian; None without a path."""
     for path, source in zip(paths, sources, strict=True):
         yield None if path is None else _full_rows(np.ones(rows, bool), math.prod(source.dims))

@@ -22,7 +22,7 @@ from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import raw
-from ..run.protocols import Operand, OpNamespace
+from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
 from .batching import aligned
 from .cotangents import pending_sum
@@ -214,9 +214,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
             for i, p in enumerate(partials)
         ]
 
-        def jvp(
-            m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
-        ) -> Any:
+        def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
             s = op.keep(inputs, y, attrs)
             terms = [f(m, t, s) for f, t in zip(tangents, ts, strict=True) if f is not None and t is not None]
             if not terms:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...core.tensor import Tensor
+from ..run.protocols import Attrs, Tensors
 
 
 class KeptRows(NamedTuple):
@@ -30,31 +30,27 @@ class SummedRows(NamedTuple):
 
 
 KEEPS = KeptRows()
-Rows = Callable[[Sequence[Tensor], Sequence[bool], dict[str, Any], int], KeptRows | SummedRows | None]
+Rows = Callable[[Tensors, Sequence[bool], dict[str, Any], int], KeptRows | SummedRows | None]
 
 
-def aligned_rows(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], count: int) -> KeptRows | None:
+def aligned_rows(inputs: Tensors, flags: Sequence[bool], attrs: Attrs, count: int) -> KeptRows | None:
     """The rule of an elementwise op: an example's rows combine with the same rows of others, or with a shared one."""
     rank = max(len(x.dims) for x in inputs)
     mine = {x.dims[0] if len(x.dims) == rank else -1 for x, flag in zip(inputs, flags, strict=True) if flag}
     return KEEPS if len(mine) == 1 and all(len(x.dims) < rank or x.dims[0] in (1, *mine) for x in inputs) else None
 
 
-def all_rows(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], count: int) -> KeptRows | None:
+def all_rows(inputs: Tensors, flags: Sequence[bool], attrs: Attrs, count: int) -> KeptRows | None:
     """The rule of an op that treats every row of every input alike."""
     return KEEPS if all(x.dims and x.dims[0] % count == 0 for x in inputs) else None
 
 
-def rows_of_first(
-    inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], count: int
-) -> KeptRows | None:
+def rows_of_first(inputs: Tensors, flags: Sequence[bool], attrs: Attrs, count: int) -> KeptRows | None:
     """The rule of an op that is linear in its first input, whose first axis is the batch axis, as for images."""
     return KEEPS if flags[0] and not any(flags[1:]) else None
 
 
-def rows_beside_axis(
-    inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], count: int
-) -> KeptRows | None:
+def rows_beside_axis(inputs: Tensors, flags: Sequence[bool], attrs: Attrs, count: int) -> KeptRows | None:
     """The rule of an op along one or several axes: it keeps rows if none is the first."""
     axes = attrs["axis"] if isinstance(attrs["axis"], tuple) else (attrs["axis"],)
     rank = min(len(x.dims) for x in inputs)

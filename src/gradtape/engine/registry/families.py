@@ -25,7 +25,7 @@ from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import ops
-from ..run.protocols import Operand, OpNamespace
+from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
@@ -75,9 +75,7 @@ def linear(
         else:
             wire(op, _with_constants(transpose, constants))
 
-    def jvp(
-        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
-    ) -> Any:
+    def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if op.variadic:
             return op(*[m.zeros_like(x) if t is None else t for x, t in zip(inputs, ts, strict=True)], **attrs)
         return None if ts[0] is None else op(ts[0], *inputs[1:], **attrs)
@@ -85,9 +83,7 @@ def linear(
     op.jvp = jvp if transpose is not None else None
     if shift is not None:
 
-        def batch_by_shift(
-            m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]
-        ) -> Any:
+        def batch_by_shift(m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attrs: Attrs) -> Any:
             if any(flags[1:]) and not op.variadic:
                 return NotImplemented
             whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
@@ -156,9 +152,7 @@ def bilinear(
         one.defer("keep", partial(residuals.keeper_of_plain, (f,)))
         one.defer_vjp(partial(alone, f))
 
-    def jvp(
-        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
-    ) -> Any:
+    def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         (a, b), (ta, tb) = inputs, ts
         terms = [op(*pair, **attrs) for pair, t in (((ta, b), ta), ((a, tb), tb)) if t is not None]
         return sum(terms[1:], terms[0]) if terms else None
@@ -182,7 +176,7 @@ def conjugate(m: OpNamespace, x: Operand) -> Any:
     return m.conj(x) if (dtype.is_complex if type(dtype) is DType else dtype.kind == "c") else x
 
 
-def shift_axes(attrs: dict[str, Any], size: int) -> dict[str, Any]:
+def shift_axes(attrs: Attrs, size: int) -> dict[str, Any]:
     """Shifts the attribute `axis` for a value with an additional leading axis."""
     axis = attrs["axis"]
     moved = tuple(i + 1 if i >= 0 else i for i in axis) if isinstance(axis, tuple) else axis + 1 if axis >= 0 else axis
@@ -218,9 +212,7 @@ def reduction(
         kept, w = weights(m, x, y, axis)
         return m.reshape(g, shape=kept) * conjugate(m, w)
 
-    def jvp(
-        m: OpNamespace, inputs: Sequence[Tensor], y: Tensor, attrs: dict[str, Any], ts: Sequence[Tensor | None]
-    ) -> Any:
+    def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if ts[0] is None:
             return None
         _, w = weights(m, inputs[0], y, attrs["axis"])

@@ -97,14 +97,9 @@ class _RowSymbol(FormulaSymbol):
         return self.shape[0]
 
     def _new(
-        self,
-        example: np.ndarray[Any, Any],
-        function: str,
-        given: Sequence[Any],
-        shape: Sequence[int],
-        kind: str,
+        self, example: np.ndarray[Any, Any], function: str, given: Sequence[Any], shape: Sequence[int], kind: str,
         kept: bool = True,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         y = _RowSymbol(self._xp, example, tuple(shape), kind, kept)
         self._steps.append(FormulaStep(function, tuple(given), {}, y))
         return y

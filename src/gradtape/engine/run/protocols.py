@@ -13,6 +13,8 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from .source_lines import Line
 
+Tensors = Sequence[Tensor]
+Attrs = dict[str, Any]  # the attributes of an op
 Outputs = Tensor | tuple[Tensor, ...]  # what an op returns
 Tracers = tuple[object, Any, Any] | None  # a linked list: the recorder's key, its entry for the tensor, the rest
 
@@ -83,6 +85,9 @@ class Differentiable(Protocol):
     def dims(self) -> tuple[int, ...]: ...
     @property
     def dtype(self) -> DType: ...
+
+
+Differentiables = Sequence[Differentiable]
 
 
 class VariableLike(Differentiable, Protocol):

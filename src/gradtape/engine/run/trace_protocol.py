@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core.tensor import Tensor
+from ..run.protocols import Attrs, Tensors
 from .source_lines import Line
 
 if TYPE_CHECKING:
@@ -49,12 +50,10 @@ class TraceProtocol(Protocol):
     def random(self) -> TraceStreams:
         """The random streams of the graph."""
 
-    def run(
-        self, op: Op | Unregistered, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None
-    ) -> Any:
+    def run(self, op: Op | Unregistered, inputs: Tensors, attrs: Attrs, line: Line | None = None) -> Any:
         """Runs `op` and adds a node."""
 
-    def verify(self, test: Callable[..., None], inputs: Sequence[Tensor]) -> None:
+    def verify(self, test: Callable[..., None], inputs: Tensors) -> None:
         """Adds a check: `test(*arrays)`, called in every run, raises if it fails."""
 
     def at_line(self, line: Line | None = None) -> AbstractContextManager[None]:

@@ -33,16 +33,9 @@ class SparseCotangents(dict[int, Any]):
 
 
 def sweep(
-    log: Log,
-    grads: list[Any] | SparseCotangents,
-    wanted: set[int],
-    *,
-    m: Namespace | DeviceOps,
-    order: Iterable[int],
-    need: set[int] | None,
-    release: bool,
-    hooks: Mapping[int, list[Callable[[Any], Any]]],
-) -> None:
+    log: Log, grads: list[Any] | SparseCotangents, wanted: set[int], *, m: Namespace | DeviceOps, order: Iterable[int],
+    need: set[int] | None, release: bool, hooks: Mapping[int, list[Callable[[Any], Any]]],
+) -> None:  # fmt: skip
     """Propagates the targets' cotangents in `grads` (by position) to the `wanted` positions, in place.
 
     `order` yields positions from high to low; `need`, if given, holds the only positions worth computing. With
@@ -170,11 +163,9 @@ def _taken(grads: list[Any] | SparseCotangents, first: int, count: int, wanted: 
 
 
 def of_all_outputs(
-    m: Namespace | DeviceOps,
-    cotangents: Iterable[Any],
-    outputs: Iterable[tuple[tuple[int, ...], DType]],
+    m: Namespace | DeviceOps, cotangents: Iterable[Any], outputs: Iterable[tuple[tuple[int, ...], DType]],
     takes_none: bool,
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """The cotangents of all outputs of an op, as its rule takes them; unused outputs get zeros, or None."""
     found = []
     for g, (shape, dtype) in zip(cotangents, outputs, strict=True):

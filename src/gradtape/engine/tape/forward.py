@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.namespace import Namespace, ops
-from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
+from ..run.protocols import Attrs, OpLike, Outputs, Recorder, Tensors, Tracers, VariableLike
 from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
 from .validation import Differentiable, ones, zeros_like
@@ -62,7 +62,7 @@ class JvpAccumulator(dispatch.Block, Recorder):
             found = self._variables.get(id(x), (x, None))[1]
         return found
 
-    def record(self, op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[str, Any]) -> None:
+    def record(self, op: OpLike, inputs: Tensors, outputs: Outputs, attrs: Attrs) -> None:
         """Computes the tangents of an op's outputs."""
         tangents = [dispatch.entry(x.tracers, self.key) for x in inputs]
         if op.vjp is None or all(t is None for t in tangents):
@@ -94,13 +94,7 @@ def transposed_rule(op: OpLike) -> Callable[..., Any]:
     This is the double-backward trick: the vjp is recorded at a zero cotangent, then differentiated with respect to it.
     """
 
-    def jvp(
-        m: Namespace,
-        inputs: Sequence[Tensor],
-        outputs: Outputs,
-        attrs: dict[str, Any],
-        tangents: Sequence[Tensor | None],
-    ) -> Any:
+    def jvp(m: Namespace, inputs: Tensors, outputs: Outputs, attrs: Attrs, tangents: Sequence[Tensor | None]) -> Any:
         several = type(outputs) is tuple
         log = Log(watch_accessed_variables=False)
         blanks = [zeros_like(y) for y in (outputs if isinstance(outputs, tuple) else (outputs,))]

@@ -20,7 +20,7 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.protocols import OpNamespace, Outputs
+from ...engine.run.protocols import OpNamespace, Outputs, Tensors
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
@@ -161,18 +161,18 @@ class Cond(Unregistered):
         """Run the branch taken."""
         return compiled(branches[int(index)])(*arrays)
 
-    def outcome(self, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
+    def outcome(self, inputs: Tensors, attrs: Attrs) -> Any:
         """Return the shapes and dtypes of the branches; None if they differ or one could not be traced."""
         first, *others = ([(v.shape, v.dtype) for v in branch.outputs] for branch in attrs["branches"])
         unvisited = any(node.op is never for branch in attrs["branches"] for node in branch.nodes)
         return None if unvisited or any(other != first for other in others) else (first, True)
 
-    def unrolled(self, inputs: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
+    def unrolled(self, inputs: Tensors, attrs: Attrs) -> tuple[Tensor, ...]:
         """Replay the branch taken op by op, on tensors of any kind."""
         note_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
-    def batch(self, m: OpNamespace, size: int, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: Attrs) -> Any:
+    def batch(self, m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attrs: Attrs) -> Any:
         """Batch every branch if the index is shared; with a batched index, fall back to one member at a time."""
         if flags[0]:
             return NotImplemented
@@ -180,7 +180,7 @@ class Cond(Unregistered):
         branches = tuple(batched(b, size, examples, flags[1:]) for b in attrs["branches"])
         return dispatch.run(cond, inputs, {"branches": branches})
 
-    def keep(self, inputs: Sequence[Tensor], outputs: Outputs, attrs: Attrs) -> tuple[Any, ...]:
+    def keep(self, inputs: Tensors, outputs: Outputs, attrs: Attrs) -> tuple[Any, ...]:
         """Save everything: the residuals are only known when the derivative is built."""
         return tuple(inputs), outputs, attrs
 
@@ -232,7 +232,7 @@ def _derivative(
         return None
 
 
-def node_of(outputs: Sequence[Tensor]) -> Node | None:
+def node_of(outputs: Tensors) -> Node | None:
     """Return the current node that produced these outputs, if it belongs to the active trace."""
     trace = active_trace()
     y = outputs[0]
@@ -242,7 +242,7 @@ def node_of(outputs: Sequence[Tensor]) -> Node | None:
 
 
 def _extended(
-    index: Tensor, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, derivatives: list[Any]
+    index: Tensor, inputs: list[Tensor], outputs: Tensors, node: Node, derivatives: list[Any]
 ) -> list[Tensor]:
     """Add the residuals of all branches to the node's outputs, and return them."""
     slots = [value for d in derivatives if d is not None for value in d.kept]
@@ -258,9 +258,7 @@ def _extended(
     return extend(cond, [index, *inputs], outputs, node, attrs, len(slots))
 
 
-def extend(
-    op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: Attrs, count: int
-) -> list[Tensor]:
+def extend(op: Any, inputs: list[Tensor], outputs: Tensors, node: Node, attrs: Attrs, count: int) -> list[Tensor]:
     """Replace `node` by `op(*inputs, **attrs)`, which has `count` more outputs, and return these."""
     trace = active_trace()
     if trace is None:
@@ -286,7 +284,7 @@ def extend(
     return list(tensors[old:])
 
 
-def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Thunk | None) -> None:
+def _take_over(trace: Trace, old: Tensors, new: Tensors, before: Thunk | None) -> None:
     """Share one thunk between a node and its replacement, so that their effects are performed once."""
     first, second = value_of(old[0]), value_of(new[0])
     if type(first) is LazyTensor and type(second) is LazyTensor and trace.evaluator.last_effect is second.work:

@@ -15,6 +15,7 @@ from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
+from ...engine.run.protocols import Tensors
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
@@ -48,7 +49,7 @@ class TraceCache:
     """The specializations of a function for one signature, by tensor shapes and by the identity of its variables."""
 
     def __init__(
-        self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
+        self, name: str, names: Sequence[str], around: Callable[[], Tensors], call: Callable[..., Any],
         eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
@@ -75,11 +76,11 @@ class TraceCache:
         """All specializations, grouped by shapes and variables."""
         return self._variants.values()
 
-    def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Specialization]:
+    def variants_for(self, tensors: Tensors, variables: Sequence[Any]) -> list[Specialization]:
         """The specializations for these shapes and variables: one per outcome of the value guards."""
         return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(IdentityKey, variables))), [])
 
-    def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
+    def __call__(self, tensors: Tensors, variables: Sequence[Any] = ()) -> Any:
         """Call the function on the tensors and variables of its arguments."""
         variants = self.variants_for(tensors, variables)
         result = self.run(variants, tensors, variables, False)
@@ -87,16 +88,15 @@ class TraceCache:
             self.report_call(variants, tensors, result)
         return result
 
-    def report_call(self, variants: Sequence[Specialization], tensors: Sequence[Tensor], result: Any) -> None:
+    def report_call(self, variants: Sequence[Specialization], tensors: Tensors, result: Any) -> None:
         """Notify the active modes of a call that has run as a graph outside of a trace."""
         if dispatch.thread.trace is None and variants and not self._runs_eagerly:
             variables = [variable for variable, _ in variants[0].graph.variables]
             modes.graph_called(self.name, tensors, variables, result)
 
     def run(
-        self, variants: list[Specialization], tensors: Sequence[Tensor], variables: Sequence[Variable],
-        may_make_variables: bool,
-    ) -> Any:  # fmt: skip
+        self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Variable], may_make_variables: bool
+    ) -> Any:
         """Run the specialization whose guards hold, or trace a new one."""
         if modes.active and modes.query_block() is not None and dispatch.thread.trace is None:
             seen = [variant for variant in variants if not variant.is_unseen]
@@ -114,7 +114,7 @@ class TraceCache:
         return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
 
     def _run_another(
-        self, variants: list[Specialization], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
+        self, variants: list[Specialization], first: int, tensors: Tensors, variables: Sequence[Any],
         may_make_variables: bool, done: list[Any], has_run: bool = False,
     ) -> Any:  # fmt: skip
         """Try the specializations from index `first` on; effects performed before a guard failed are replayed.
@@ -140,7 +140,7 @@ class TraceCache:
         with replaying(done):
             return self._trace_and_run(variants, tensors, variables, may_make_variables, has_run)
 
-    def _run(self, variant: Specialization, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _run(self, variant: Specialization, tensors: Tensors) -> list[Tensor]:
         recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
         if recorder is not None and variant.externals:
             variant, further = variant.opened()
@@ -156,7 +156,7 @@ class TraceCache:
             return variant.run_recorded(tensors, recorder)
         return variant.replayed(tensors)
 
-    def _run_elsewhere(self, variant: Specialization, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
+    def _run_elsewhere(self, variant: Specialization, tensors: Tensors, recorder: Any) -> list[Tensor]:
         """Run a specialization for which some tensors, or its variables, are on a device or are not plain tensors."""
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
         if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
@@ -165,7 +165,7 @@ class TraceCache:
         return variant.replayed(tensors)
 
     def _trace_and_run(
-        self, variants: list[Specialization], tensors: Sequence[Tensor], variables: Sequence[Any],
+        self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Any],
         may_make_variables: bool, has_run: bool,
     ) -> Any:  # fmt: skip
         check_scope(tensors)
@@ -229,24 +229,22 @@ class TraceCache:
             variants.clear()
         self._variants = {}
 
-    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
+    def _from_now_on_eagerly(self, tensors: Tensors, variables: Sequence[Any], reason: str) -> Any:
         self._drop_graphs()
         logger.warning("function %s runs eagerly: %s", self.name, reason)
         return self._eager(tensors, variables)
 
-    def traced_for_good(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
-    ) -> Specialization:
+    def traced_for_good(self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool) -> Specialization:
         """Trace the function for these tensors without performing effects or updates."""
         variant, _, made = self.traced(tensors, variables, may_make_variables)
         return self.traced(tensors, variables, False)[0] if made else variant
 
-    def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Specialization:
+    def traced_here(self, tensors: Tensors, variables: Sequence[Any]) -> Specialization:
         """Trace the function as part of the enclosing trace, for inspection only."""
         return self._traced(tensors, variables, False, nested=True)[0]
 
     def traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Specialization, Any, list[Any]]:
         """Trace the function on the values of these tensors; return the specialization, a thunk, and created variables.
 
@@ -282,7 +280,7 @@ class TraceCache:
             trace.tracks_external = trace.tracks_all_external = True
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
+        self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Specialization, Any, list[Any]]:
         trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
         self._prepare(trace, may_make_variables)

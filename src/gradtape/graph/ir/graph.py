@@ -23,12 +23,12 @@ from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
+from ...engine.run.protocols import Attrs as Attrs
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line
 from ...engine.run.trace_protocol import TraceStreams
 
 GraphOp = Op | Unregistered  # the op of a node
-Attrs = dict[str, Any]  # the attributes of a node
 Saved = tuple[Any, ...]  # what an op keeps for its rule
 Parents = Sequence[int]  # the positions of an op's inputs on a tape, negative if they are not on it
 

@@ -327,9 +327,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         made = {self._block[v] for v in self._nodes[i].outputs}
         return self._next_use(block) < self._never or any(True for _ in self._dependents(block, made))
 
-    def _dependents(
-        self, block: _PlannedBlock, excluded: Collection[_PlannedBlock] = ()
-    ) -> Iterator[_PlannedBlock]:
+    def _dependents(self, block: _PlannedBlock, excluded: Collection[_PlannedBlock] = ()) -> Iterator[_PlannedBlock]:
         """Iterate over the nearest blocks computed from a block that nodes will use; ends at a distant one."""
         seen = {block}
         todo = [block]

@@ -16,6 +16,7 @@ from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.protocols import Attrs, Tensors
 from ...engine.tape.log import Log
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.results import OptionalGradient
@@ -82,9 +83,7 @@ def _listed(value: Any) -> list[Any]:
     return [] if value is None else nest.flatten(value) if isinstance(value, list | tuple) else [value]
 
 
-def _reconstructed(
-    ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]
-) -> tuple[Tape, list[Any], list[Any]]:
+def _reconstructed(ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]) -> tuple[Tape, list[Any], list[Any]]:
     """Return a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
     trace = active_trace()
     if trace is None:
@@ -134,9 +133,7 @@ class _Past:
     the tensors that this trace captures of theirs, so that the derivatives become nodes of this trace.
     """
 
-    def __init__(
-        self, trace: Trace, recorders: Sequence[Any], log: Log | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
-    ) -> None:
+    def __init__(self, trace: Trace, recorders: Sequence[Any], log: Log | None, xs: Tensors, stops: Tensors) -> None:
         self._trace = trace
         self._recorders = tuple(recorders)
         self._log = log
@@ -176,7 +173,7 @@ class _Past:
                     self._run(node)
         return self._tensors[self._known_as(wanted)]
 
-    def _places(self, xs: Sequence[Tensor]) -> set[Value]:
+    def _places(self, xs: Tensors) -> set[Value]:
         return {self._origins.get(x.place, x.place) for x in xs if type(x) is TracedTensor}
 
     def _between(self) -> dict[Value, Node]:
@@ -243,7 +240,7 @@ class _Past:
         for place, y in zip(node.outputs, outputs, strict=True):
             self._keep(place, y)
 
-    def _values(self, node: Node, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+    def _values(self, node: Node, inputs: Tensors) -> Tensors:
         evaluator = self._trace.evaluator
         if node.outputs[0] in evaluator.lazy_values:
             return [evaluator.lazy_values[place] for place in node.outputs]
@@ -252,7 +249,7 @@ class _Past:
             result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
         return result if node.several else (result,)
 
-    def _record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+    def _record(self, op: Any, inputs: Tensors, outputs: Any, attrs: Attrs) -> None:
         if self._recorders and any(x.tracer is not None for x in inputs):
             dispatch.RecorderGroup(self._recorders).record(op, inputs, outputs, attrs)
 

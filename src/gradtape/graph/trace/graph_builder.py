@@ -1,14 +1,17 @@
-"""Builds a graph: its inputs, nodes and constants in program order, with source lines and names."""
+"""Builds a graph: its inputs, nodes and constants in program order, with source lines and names; and its guards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.run.protocols import OpLike
 from ...engine.run.source_lines import Line, caller
+from ..ir.effects import guard, shape_guard
 from ..ir.graph import Attrs, Node, Value, maker, unique
+from .conversion_status import thread as conversion
 
 
 class GraphBuilder:
@@ -61,3 +64,25 @@ class GraphBuilder:
             name = self._parameters.get(place, "captured") if made is None else made.op.name
             self._names[place] = unique(name, set(self._names.values()))
         return self._names[place]
+
+
+class Guards:
+    """Adds guards to the graph of a builder, one for each value."""
+
+    def __init__(self, builder: GraphBuilder) -> None:
+        self._builder = builder
+        self.guarded: set[Value] = set()
+
+    def specialize(self, place: Value, value: Tensor) -> Any:
+        """Return the array of `value`, which the graph now depends on: a run with a different one is traced again."""
+        conversion.looks += 1
+        array = value.array
+        if place not in self.guarded:
+            self.guarded.add(place)
+            self._builder.add_node(guard, (place,), {"value": array})
+        return array
+
+    def fix_shapes(self, places: Sequence[Value], line: Line | None = None) -> None:
+        """Specialize the graph on the shapes of these values."""
+        for place in places:
+            self._builder.add_node(shape_guard, (place,), {"shape": place.shape}, line=line)

@@ -27,8 +27,7 @@ from ...state.variable import Variable
 from ..ir.effects import assertion, draw
 from ..ir.graph import Attrs, Graph, GraphOp, Value
 from .conversion_status import request_conversion
-from .graph_builder import GraphBuilder
-from .guards import Guards
+from .graph_builder import GraphBuilder, Guards
 from .lazy_tensors import Evaluator, must_run, plain
 from .random_streams import RandomStreams
 from .traced import InlineIntoCaller, PoisonTensor, TracedTensor, Untraceable, out_of_scope, value_of

@@ -98,9 +98,7 @@ class VariableView:
             if modes.active:  # an explanation may need the line
                 self._written_at[id(variable)] = trace.builder.line or caller()
 
-    def write_from_inside(
-        self, variable: Variable, value: Tensor, inner: Sequence[VariableView], trace: Trace
-    ) -> None:
+    def write_from_inside(self, variable: Variable, value: Tensor, inner: Sequence[VariableView], trace: Trace) -> None:
         """Set the value that a branch or loop, with the views `inner`, has assigned."""
         lines = [view._written_at[id(variable)] for view in inner if id(variable) in view._written_at]
         with trace.at_line(lines[0] if lines else None):

@@ -1,6 +1,6 @@
 """Ragged tensors: rows of different lengths, stored as one tensor of values and row partitions."""
 
-from . import conversion, elementwise, indexing, text
+from . import conversion, elementwise, indexing
 from . import operators as _operators  # noqa: F401  gives ragged tensors their operators
 from .spec import RaggedTensorSpec
 from .tensor import elsewhere
@@ -12,5 +12,5 @@ elsewhere.to_sparse = conversion.to_sparse
 elsewhere.merge_dims = conversion.merge_dims
 elsewhere.item = indexing.item
 elsewhere.applied = elementwise.applied
-elsewhere.written = text.written
+elsewhere.written = conversion.written
 elsewhere.spec = RaggedTensorSpec

@@ -77,9 +77,7 @@ class MadeOfRows(CompositeTensor):
         return cls._in_rows(make, values, value_rowids, nrows, validate=validate)
 
     @classmethod
-    def from_row_splits(
-        cls, values: object, row_splits: object, name: str | None = None, validate: bool = True
-    ) -> Any:
+    def from_row_splits(cls, values: object, row_splits: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows `values[row_splits[i]:row_splits[i + 1]]`."""
         return cls._in_rows(RowPartition.from_row_splits, values, row_splits, validate=validate)
 
@@ -91,17 +89,13 @@ class MadeOfRows(CompositeTensor):
         return cls._in_rows(RowPartition.from_row_lengths, values, row_lengths, validate=validate)
 
     @classmethod
-    def from_row_starts(
-        cls, values: object, row_starts: object, name: str | None = None, validate: bool = True
-    ) -> Any:
+    def from_row_starts(cls, values: object, row_starts: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows that begin at `row_starts[i]`."""
         values = converted(values)
         return cls._in_rows(RowPartition.from_row_starts, values, row_starts, rows_of(values), validate=validate)
 
     @classmethod
-    def from_row_limits(
-        cls, values: object, row_limits: object, name: str | None = None, validate: bool = True
-    ) -> Any:
+    def from_row_limits(cls, values: object, row_limits: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows that end before `row_limits[i]`."""
         return cls._in_rows(RowPartition.from_row_limits, values, row_limits, validate=validate)
 

@@ -273,6 +273,7 @@ class RowPartitionSpec(TypeSpec):
     """The number of rows, uniform row length and dtype of a `RowPartition`, as far as known."""
 
     __slots__ = ("_dtype", "_nrows", "_nvals", "_uniform")
+    value_type = RowPartition
 
     def __init__(
         self, nrows: int | None = None, nvals: int | None = None, uniform_row_length: int | None = None,
@@ -280,11 +281,6 @@ class RowPartitionSpec(TypeSpec):
     ) -> None:  # fmt: skip
         self._nrows, self._nvals, self._uniform = nrows, nvals, uniform_row_length
         self._dtype = dtypes.int64 if dtype is None else as_dtype(dtype)
-
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        return RowPartition
 
     def _serialize(self) -> tuple[Any, ...]:
         return TensorShape([self._nrows]), TensorShape([self._nvals]), TensorShape([self._uniform]), self._dtype

@@ -12,15 +12,14 @@ from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
-from ..specs import TensorSpec
-from ..type_spec import BatchableTypeSpec
+from ..specs import ShapedSpec, TensorSpec
 from .constructors import rows_of
 from .indexing import end_to_end
 from .partition import cut_at
 from .tensor import RaggedTensor
 
 
-class RaggedTensorSpec(BatchableTypeSpec):
+class RaggedTensorSpec(ShapedSpec):
     """The shape and dtype of a `RaggedTensor`, its ragged rank, and the dtype of its row splits.
 
     With `ragged_rank=0` the values are dense tensors: the rows of a ragged tensor, as datasets yield them.
@@ -30,13 +29,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
     True
     """
 
-    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
+    __slots__ = ("_flat_values_spec", "_ragged_rank", "_row_splits_dtype")
 
     def __init__(
         self, shape: object = None, dtype: object = dtypes.float32, ragged_rank: int | None = None,
         row_splits_dtype: object = dtypes.int64, flat_values_spec: Any = None,
     ) -> None:  # fmt: skip
-        self._shape = TensorShape(shape)
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         if flat_values_spec is not None:
             if dtype is None:
@@ -45,7 +43,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
                 raise ValueError("dtype must be the same as flat_values_spec.dtype")
         elif dtype is None:
             raise ValueError("At least one of dtype or flat_values_spec must be provided")
-        self._dtype = as_dtype(dtype)
+        super().__init__(shape, dtype)
         self._flat_values_spec = flat_values_spec
         rank = self._shape.rank
         if ragged_rank is None:
@@ -57,16 +55,6 @@ class RaggedTensorSpec(BatchableTypeSpec):
             raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
         if rank is not None and ragged_rank >= rank:
             raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the values."""
-        return self._dtype
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape; None for ragged dimensions."""
-        return self._shape
 
     @property
     def ragged_rank(self) -> int:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from ....core.budgets import readable_bytes
 from ...ir.graph import Graph, Node
 from ...passes.recomputation import Weights, recomputed
-from ..budgets import report_plan
 from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
+logger = logging.getLogger("gradtape")
 _PATIENCE = (0.5, 1.0)
 _LITTLE_SLOWDOWN = 0.1  # relative: up to it, looser plans are not tried
 _MAX_SLOWDOWN = 6.0  # relative
@@ -57,9 +59,7 @@ def plan_memory(
     return found.graph
 
 
-def _planned(
-    best: Plan, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float
-) -> Plan:
+def _planned(best: Plan, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float) -> Plan:
     """Return the fastest plan within the last target or, if none fits, the one with the lowest peak; at worst `best`.
 
     A plan for one of the earlier, tighter targets is returned if it is fast enough.
@@ -87,3 +87,20 @@ def _planned(
         if best.peak <= allowed and best.seconds <= _LITTLE_SLOWDOWN * total:
             break
     return best
+
+
+def report_plan(graph: Graph, again: int, peak: int, plain: int, limit: float, allowed: float) -> None:
+    """Log how many nodes of a graph run again, and the peak bytes of a run with the plan and without (`plain`).
+
+    Warn if the peak exceeds `allowed`, which is the limit plus the largest op.
+    """
+    if peak > allowed:
+        logger.warning(
+            "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, "
+            "and %s without a budget. Smaller batches need less; results, and what variables become, count",
+            graph.name, readable_bytes(limit), readable_bytes(peak), readable_bytes(plain),
+        )  # fmt: skip
+    logger.info(
+        "function %s is planned to %s of memory instead of %s: %d of %d ops run again",
+        graph.name, readable_bytes(peak), readable_bytes(plain), again, len(graph.nodes),
+    )  # fmt: skip

@@ -79,9 +79,7 @@ class XlaProgram:
     single device.
     """
 
-    def __init__(
-        self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None
-    ) -> None:  # fmt: skip
+    def __init__(self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None) -> None:
         self.graph = graph
         self._budget = budget
         self._variables = [variable for variable, _ in graph.variables]

@@ -13,7 +13,6 @@ from typing import Protocol, TypeVar
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
 from ...passes.recomputation import Recomputed, Weights, recomputed
-from ..budgets import report_plan
 from ..numpy import memory_planning
 from ..numpy.footprint import Layouts, largest, seconds, size
 from .stage_partitioning import in_stages
@@ -68,7 +67,7 @@ def plan_memory(
             break
         last = goal
         goal = max(goal - (built.peak - allowed), goal / 2)
-    report_plan(whole, again, peak, plain.peak, limit, allowed)
+    memory_planning.report_plan(whole, again, peak, plain.peak, limit, allowed)
     return best
 
 
