@@ -12,7 +12,7 @@ _ADDED = 0xA282EAD8
 _LONG = 2048  # bytes from which the rows of a matrix of the data are processed at once
 
 
-def _shifted(registers: Any, count: int) -> Any:
+def _shifted(registers: np.ndarray[Any, Any], count: int) -> Any:
     """Advances CRC registers over `count` zero bits."""
     for _ in range(count):
         registers = (registers >> 1) ^ np.where(registers & 1, np.uint32(_POLYNOMIAL), np.uint32(0))

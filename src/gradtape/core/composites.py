@@ -52,7 +52,7 @@ class CompositeTensor(Composite):
         """The `TypeSpec` of this value."""
         raise NotImplementedError(f"{type(self).__name__} must have a property `_type_spec`, its TypeSpec")
 
-    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+    def _shape_invariant_to_type_spec(self, shape: object) -> Any:
         """Returns the spec of a loop variable that was given this shape invariant."""
         raise NotImplementedError(
             f"{type(self).__name__} has no shape that could be an invariant: give a TypeSpec for the loop variable"
@@ -76,7 +76,7 @@ class CompositeTensorGradient:
         """Returns a nest of the tensors in `value` that have gradients."""
         raise NotImplementedError(f"{type(self).__name__}.get_gradient_components()")
 
-    def replace_gradient_components(self, value: object, component_grads: Any) -> Any:
+    def replace_gradient_components(self, value: object, component_grads: object) -> Any:
         """Returns a composite like `value` whose tensors are replaced by gradients, in the same nest."""
         raise NotImplementedError(f"{type(self).__name__}.replace_gradient_components()")
 
@@ -95,7 +95,7 @@ class WithValuesCompositeTensorGradient(CompositeTensorGradient):
         """Returns the values."""
         return value.values
 
-    def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
+    def replace_gradient_components(self, value: Any, component_grads: object) -> Any:
         """Returns the composite with the gradients as its values."""
         return value.with_values(component_grads)
 

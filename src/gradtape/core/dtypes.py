@@ -53,7 +53,7 @@ class DType:
     numpy: np.dtype[Any]
     size: int
 
-    def __new__(cls, type_enum: int, handle_data: Any = None) -> DType:
+    def __new__(cls, type_enum: int, handle_data: object = None) -> DType:
         try:
             return _BY_ENUM[int(type_enum)]
         except KeyError:

@@ -30,7 +30,7 @@ class OpError(Exception):
     message: str
     experimental_payloads: dict[str, Any]
 
-    def __init__(self, node_def: Any = None, op: Any = None, message: str = "", *args: Any) -> None:
+    def __init__(self, node_def: Any = None, op: object = None, message: str = "", *args: Any) -> None:
         """Accepts `OpError(message)` or TensorFlow's `OpError(node_def, op, message, error_code)`."""
         if isinstance(node_def, str) and not message:
             node_def, message = None, node_def
@@ -185,7 +185,7 @@ _BY_NUMBER = {getattr(errno, name, None): kind for kind, names in _OF_SYSTEM.ite
 
 
 @contextmanager
-def of_system(path: Any) -> Iterator[None]:
+def of_system(path: str | bytes | os.PathLike[Any]) -> Iterator[None]:
     """Translates an OSError about the file `path`, raised inside the block, to TensorFlow's error class."""
     try:
         yield

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, ValuesView
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from .tensor import Tensor
 
@@ -44,7 +44,7 @@ def is_nested(seq: object) -> bool:
 
 
 @cache
-def _has_parts(kind: Any) -> bool:
+def _has_parts(kind: type) -> bool:
     """Whether values of this type are nested; cached per type, because `issubclass` on abstract classes is slow."""
     if issubclass(kind, str | bytes | Tensor):
         return False
@@ -83,7 +83,7 @@ def _opens(structure: object, expand_composites: bool) -> bool:
     return is_nested(structure) or (expand_composites and is_composite(structure))
 
 
-def _is_flat(structure: object) -> bool:
+def _is_flat(structure: object) -> TypeGuard[list[Any]]:
     """Whether `structure` is a flat list of leaves, by far the most frequent case."""
     if type(structure) is not list:
         return False
@@ -94,7 +94,7 @@ def _is_flat(structure: object) -> bool:
     return True
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     """Returns the leaves of `structure`, in order; a single leaf gives a list of one.
 
     >>> import gradtape as tf
@@ -114,7 +114,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return found
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: object, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
     """Packs the leaves `flat_sequence` into the structure of `structure`.
 
     >>> import gradtape as tf

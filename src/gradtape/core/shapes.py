@@ -174,8 +174,8 @@ class TensorShape:
     def __iter__(self) -> Iterator[int | None]:
         return iter(self._dims)
 
-    def __getitem__(self, key: Any) -> Any:
-        item = self._dims[key]
+    def __getitem__(self, key: int | slice) -> Any:
+        item: Any = self._dims[key]
         return TensorShape._of(item) if isinstance(key, slice) else item
 
     def __bool__(self) -> bool:

@@ -23,9 +23,7 @@ class IndexedSlices(CompositeTensor):
     _is_native = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
-        self.values = values
-        self.indices = indices
-        self.dense_shape = dense_shape
+        self.values, self.indices, self.dense_shape = values, indices, dense_shape
 
     @property
     def dtype(self) -> DType:
@@ -63,10 +61,9 @@ class IndexedSlices(CompositeTensor):
         """Eager values do not track their consumers."""
         return []
 
-    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
-        shape = TensorShape(shape)
-        spec = self._type_spec
-        return type(spec)(shape, *spec._serialize()[1:4], shape[:1])
+    def _shape_invariant_to_type_spec(self, shape: object) -> Any:
+        known, spec = TensorShape(shape), self._type_spec
+        return type(spec)(known, *spec._serialize()[1:4], known[:1])
 
     def _parts(self) -> list[Any]:
         return [self.values, self.indices, *([] if self.dense_shape is None else [self.dense_shape])]

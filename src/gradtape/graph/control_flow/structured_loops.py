@@ -60,12 +60,12 @@ def rounds() -> Callable[[], AbstractContextManager[None]]:
     return lambda: random.within_part(path)
 
 
-def is_stageable(structure: Any) -> bool:
+def is_stageable(structure: object) -> bool:
     """Whether all leaves are tensors or can be converted to tensors."""
     return all(map(_is_stageable, nest.flatten(structure)))
 
 
-def _is_stageable(x: Any) -> bool:
+def _is_stageable(x: object) -> bool:
     if isinstance(x, TensorArray):
         return x.may_be_stacked
     return (
@@ -149,7 +149,7 @@ class _Variables:
 
         return make
 
-    def flattened(self, before: list[Any], after: Any) -> tuple[list[Tensor], list[Tensor]]:
+    def flattened(self, before: list[Any], after: object) -> tuple[list[Tensor], list[Tensor]]:
         """Return the new values of the tensors and of the late ones after an iteration."""
         found: list[Tensor] = []
         late: dict[int, Tensor] = {}
@@ -199,7 +199,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
     return found
 
 
-def _allowed_parts(x: CompositeTensor, given: Any) -> list[Any]:
+def _allowed_parts(x: CompositeTensor, given: TensorShape | TypeSpec | None) -> list[Any]:
     """Return the allowed shape of each tensor of a composite, from the spec that the composite keeps."""
     if given is None:
         spec = x._type_spec

@@ -99,10 +99,10 @@ class ConcreteFunction:
                 )
         return self._concrete(plain, variables)
 
-    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+    def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
         """Do nothing: a graph that calls the function contains it."""
 
-    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+    def add_gradient_functions_to_graph(self, g: object = None) -> None:
         """Do nothing: derivatives are built on demand."""
 
     def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
@@ -267,11 +267,11 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(False)} at {id(self):#X}>"
 
 
-def _spec(x: Any) -> TensorSpec:
+def _spec(x: object) -> TensorSpec:
     return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
 
 
-def _specs(value: Any) -> list[Any]:
+def _specs(value: object) -> list[Any]:
     return [_spec(x) for x in nest.flatten(value, expand_composites=True) if is_given_tensor(x)]
 
 
@@ -309,7 +309,7 @@ def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
             yield tensors
 
 
-def _example(x: Any, size: int) -> Tensor:
+def _example(x: object, size: int) -> Tensor:
     """Return a tensor of ones to trace with, `size` along unknown axes; a concrete tensor is returned as is."""
     if not isinstance(x, TensorSpec):
         return to_tensor(x)

@@ -7,7 +7,7 @@ TensorFlow offers this to libraries: where one of these functions is called in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...core import devices, nest
@@ -37,7 +37,7 @@ class _ImplementationCall:
 class Implementation(Function):
     """A function that is one of several implementations of an API."""
 
-    def __init__(self, python_function: Any, attributes: Mapping[str, Any], *options: Any) -> None:
+    def __init__(self, python_function: Callable[..., Any], attributes: Mapping[str, Any], *options: Any) -> None:
         super().__init__(python_function, *options)
         self._api, self._device = attributes[API], attributes.get(DEVICE)
 
@@ -74,15 +74,15 @@ class Alternative:
     def __init__(self, implementation: Implementation) -> None:
         self._implementation = implementation
 
-    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+    def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
         """Register the implementation: it replaces the others of its API if its device is in use."""
         self._implementation.take_place()
 
-    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+    def add_gradient_functions_to_graph(self, g: object = None) -> None:
         """Do nothing: derivatives are built on demand."""
 
 
-def _replace(result: Any, other: Any) -> None:
+def _replace(result: object, other: object) -> None:
     """Make the tensors of a result, not used yet, refer to those of another."""
     for old, new in zip(nest.flatten(result, True), nest.flatten(other, True), strict=True):
         if isinstance(old, TracedTensor) and isinstance(new, TracedTensor):

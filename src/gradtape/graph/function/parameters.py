@@ -96,14 +96,14 @@ class Parameters:
         tensors = [as_specified(spec, value) for spec, value in zip(self.specs, args, strict=False)]
         return (*tensors, *args[count:]), kwargs
 
-    def _misfit(self, args: Any, kwargs: Any) -> TypeError:
+    def _misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
             return self.failure(error, args, kwargs)
         return self.failure(TypeError("missing a required argument"), args, kwargs)
 
-    def failure(self, error: Exception, args: Any, kwargs: Any, text: str | None = None) -> TypeError:
+    def failure(self, error: Exception, args: object, kwargs: object, text: str | None = None) -> TypeError:
         """The error for a call that does not match the signature."""
         return TypeError(
             f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} for "
@@ -129,7 +129,7 @@ def _without_first(signature: inspect.Signature, count: int) -> inspect.Signatur
     return signature.replace(parameters=parameters[fixed:])
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     if isinstance(a, Tensor | Variable) or isinstance(b, Tensor | Variable):
         return False
     try:

@@ -47,7 +47,7 @@ class TraceType(ABC):
         """The most specific type that includes this one and the others, or None."""
 
     @abstractmethod
-    def placeholder_value(self, placeholder_context: Any) -> Any:
+    def placeholder_value(self, placeholder_context: object) -> Any:
         """The value to trace the function with."""
 
     @abstractmethod
@@ -56,11 +56,11 @@ class TraceType(ABC):
     @abstractmethod
     def __eq__(self, other: object) -> bool: ...
 
-    def to_tensors(self, value: Any) -> list[Any]:
+    def to_tensors(self, value: object) -> list[Any]:
         """The tensors of an object of this type."""
         return []
 
-    def from_tensors(self, tensors: Any) -> Any:
+    def from_tensors(self, tensors: object) -> Any:
         """Rebuild an object of this type from its tensors."""
         return self.placeholder_value(None)
 
@@ -68,7 +68,7 @@ class TraceType(ABC):
         """The types of the tensors in it."""
         return []
 
-    def cast(self, value: Any, cast_context: Any) -> Any:
+    def cast(self, value: object, cast_context: object) -> Any:
         """Cast a value to this type."""
         return value
 
@@ -80,7 +80,7 @@ TraceType.register(TypeSpec)
 class SupportsTracingProtocol(Protocol):
     """An object that declares its `TraceType`."""
 
-    def __tf_tracing_type__(self, context: Any) -> TraceType:
+    def __tf_tracing_type__(self, context: object) -> TraceType:
         """The type of this object."""
 
 
@@ -92,11 +92,11 @@ class TypeKey:
     def __init__(self, type: Any) -> None:  # a TraceType or a TypeSpec
         self.type = type
 
-    def serves(self, other: Any) -> bool:
+    def serves(self, other: object) -> bool:
         """Whether a graph traced for this type accepts the other."""
         return isinstance(other, TypeKey) and bool(other.type.is_subtype_of(self.type))
 
-    def relaxed(self, other: Any) -> TypeKey | None:
+    def relaxed(self, other: object) -> TypeKey | None:
         """The key of the most specific common supertype, or None."""
         common = self.type.most_specific_common_supertype([other.type]) if isinstance(other, TypeKey) else None
         return None if common is None else TypeKey(common)

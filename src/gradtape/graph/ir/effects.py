@@ -100,7 +100,7 @@ def performed_as(those: dict[str, Any]) -> Any:
     return holding(_performance, **those)
 
 
-def given(result: Any) -> Any:
+def given(result: object) -> Any:
     """Return a context manager in which the next effect returns `result`, without being recorded."""
     return holding(_performance, frames=(iter((result,)),))
 
@@ -205,7 +205,7 @@ def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:
     return ()
 
 
-def _refuse(*arrays: Any, operand_shapes: Any = ()) -> tuple[()]:
+def _refuse(*arrays: Any, operand_shapes: object = ()) -> tuple[()]:
     raise Changed
 
 

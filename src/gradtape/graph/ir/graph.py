@@ -303,7 +303,7 @@ def _lines(graph: Graph, indent: str = "") -> Iterator[str]:
     yield f"{inside}return {', '.join(map(name, graph.outputs))}"
 
 
-def _as_tuple(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: object) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
@@ -312,7 +312,7 @@ def _constant_text(value: Value) -> str:
     return str(array) if array.size == 1 and not array.ndim else f"<constant {value!r}>"
 
 
-def _attribute_text(value: Any) -> str:
+def _attribute_text(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"<{value.dtype}{list(value.shape)}>" if value.size > 8 else str(value.tolist())
     return getattr(value, "__name__", None) or repr(value)

@@ -114,7 +114,7 @@ def _stripped(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _permuted(node: Node, nodes: Any, x: Value) -> Answer:
+def _permuted(node: Node, nodes: tuple[Node, ...], x: Value) -> Answer:
     inner = nodes[1].attrs["perm"]
     return _with(node, "transpose", x, perm=tuple(inner[i] for i in node.attrs["perm"]))
 
@@ -193,7 +193,7 @@ def _is_gradient(product: Node, graph: Rewriting) -> bool:
     return bool(turned) and plain and graph.is_used_once(product.outputs[0])
 
 
-def _one_product(node: Node, nodes: Any, graph: Rewriting) -> list[Node]:
+def _one_product(node: Node, nodes: tuple[Node, ...], graph: Rewriting) -> list[Node]:
     made = []
     for side in (0, 1):
         rows: list[Value] = []

@@ -27,17 +27,17 @@ _CONTAINERS = (list, tuple, dict)
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 
 
-def tensors_around(f: Any) -> list[Tensor]:
+def tensors_around(f: object) -> list[Tensor]:
     """Return the differentiable tensors reachable from `f` through closures, globals, attributes and functions."""
     return [x for x in _around(f, _NO_TENSORS) if not isinstance(x, Variable) and x.dtype.differentiable]
 
 
-def variables_around(f: Any) -> list[Variable]:
+def variables_around(f: object) -> list[Variable]:
     """Return the variables reachable from `f` in the same way."""
     return [x for x in _around(f, _PLAIN) if isinstance(x, Variable)]
 
 
-def _around(f: Any, plain: tuple[type, ...]) -> list[Any]:
+def _around(f: object, plain: tuple[type, ...]) -> list[Any]:
     """Return the tensors and variables reachable from `f`, without searching values of the `plain` types."""
     found: list[Any] = []
     seen: set[int] = set()

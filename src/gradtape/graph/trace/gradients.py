@@ -16,7 +16,7 @@ from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
-from ...engine.run.protocols import Attrs, Tensors
+from ...engine.run.protocols import Tensors
 from ...engine.tape.log import Log
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.results import OptionalGradient
@@ -62,7 +62,7 @@ def gradients(
     return [zeros_like(x) if g is None and zeros else g for x, g in zip(sources, found, strict=True)]
 
 
-def hessians(ys: Any, xs: Any) -> list[Any]:
+def hessians(ys: object, xs: object) -> list[Any]:
     """Return the second derivatives of the sum of `ys` with respect to each of `xs`."""
     found = []
     for x in _listed(xs):
@@ -79,7 +79,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     return found
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     return [] if value is None else nest.flatten(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -113,7 +113,7 @@ def _of(trace: Trace, x: Any) -> Tensor:
     return tensor
 
 
-def _source(trace: Trace, x: Any) -> Tensor:
+def _source(trace: Trace, x: object) -> Tensor:
     tensor = _of(trace, x)
     if type(tensor) in REAL and tensor.dtype.differentiable:
         if not trace.tracks_all_external:
@@ -235,8 +235,10 @@ class _Past:
         else:
             values = self._values(node, inputs)
             outputs = tuple([TracedTensor(y, at, self._trace) for y, at in zip(values, node.outputs, strict=True)])
-        with self._trace.at_line(node.line):  # for explanations
-            self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
+        if self._recorders and any(x.tracer is not None for x in inputs):
+            with self._trace.at_line(node.line):  # for explanations
+                group = dispatch.RecorderGroup(self._recorders)
+                group.record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
         for place, y in zip(node.outputs, outputs, strict=True):
             self._keep(place, y)
 
@@ -248,10 +250,6 @@ class _Past:
         with dispatch.traced_by(None), replaying(done):
             result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
         return result if node.several else (result,)
-
-    def _record(self, op: Any, inputs: Tensors, outputs: Any, attrs: Attrs) -> None:
-        if self._recorders and any(x.tracer is not None for x in inputs):
-            dispatch.RecorderGroup(self._recorders).record(op, inputs, outputs, attrs)
 
 
 def _from_outermost(trace: Trace) -> list[Trace]:

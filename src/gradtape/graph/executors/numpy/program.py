@@ -16,7 +16,7 @@ import numpy as np
 from ....backends.numpy import blocks
 from ....backends.tuning import LARGE
 from ....core import dtypes, modes
-from ...ir.graph import Graph, Node, Value
+from ...ir.graph import Graph, GraphOp, Node, Value
 from .buffers import overwritten
 from .lowering import Primitive, cast, view
 
@@ -87,7 +87,7 @@ class ProgramWriter:
         attrs = [f"{_parameter(node.op, k)}={self._attribute(v)}" for k, v in node.attrs.items()]
         return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
 
-    def _global(self, value: Any, name: str, key: Any = None) -> str:
+    def _global(self, value: object, name: str, key: object = None) -> str:
         """Return the name of a global that holds `value`."""
         key = id(value) if key is None else key
         found = self._called.get(key)
@@ -99,7 +99,7 @@ class ProgramWriter:
             self.globals[found] = value
         return found
 
-    def _attribute(self, value: Any) -> str:
+    def _attribute(self, value: object) -> str:
         return repr(value) if _is_plain(value) else self._global(value, "attribute")
 
 
@@ -108,7 +108,7 @@ def is_name(text: str) -> bool:
     return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
 
 
-def _parameter(op: Any, name: str) -> str:
+def _parameter(op: GraphOp, name: str) -> str:
     """Return the name of an attribute, checked against the op's own because it goes into the source verbatim."""
     if name not in op.attributes or not is_name(name):
         own = ", ".join(op.attributes) or "none"
@@ -116,7 +116,7 @@ def _parameter(op: Any, name: str) -> str:
     return name
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Whether `repr(value)` is short and evaluates to it; exact types only, so that no foreign `__repr__` runs."""
     if type(value) is tuple:
         return len(value) <= 8 and all(map(_is_plain, value))
@@ -137,7 +137,7 @@ def _kernel(node: Node) -> Callable[..., Any]:
     return kernel
 
 
-def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
+def _on_all_cores(kernel: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., Any]:
     kernel_into = blocks.into(kernel)
 
     def run(*arrays: Any) -> Any:
@@ -150,7 +150,7 @@ def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
 def _of_strings(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a string kernel: NumPy unboxes a single element of an object array, which must be an array again."""
 
-    def as_array(y: Any) -> Any:
+    def as_array(y: object) -> Any:
         return y if isinstance(y, np.ndarray | np.generic) else np.array(y, dtype=object)
 
     def run(*arrays: Any, **attrs: Any) -> Any:

@@ -23,7 +23,7 @@ from ....core.errors import InvalidArgumentError
 from ....engine.registry.op import bind
 from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
-from ...ir.graph import Graph, Node, Value, all_nodes, subgraphs
+from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes, subgraphs
 from . import algebra, images, random, structure  # noqa: F401
 from .table import LOWERINGS
 
@@ -72,7 +72,7 @@ class Lowering:
         outputs, holds = self.run(graph, arrays)
         return outputs, jnp.bool_(True) if holds is None else holds
 
-    def _node(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
+    def _node(self, node: Node, array: Callable[[Value], Any]) -> tuple[Sequence[Any], Any]:
         if isinstance(node.op, Effect):
             return self._called_back(node, array)
         for value in node.outputs:
@@ -87,7 +87,7 @@ class Lowering:
             return self._called_back(node, array)
         return (result if node.several else (result,)), None
 
-    def _called_back(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
+    def _called_back(self, node: Node, array: Callable[[Value], Any]) -> tuple[Sequence[Any], Any]:
         """Compute a node by NumPy in a host callback; also return a check that value-dependent shapes match.
 
         A mismatched shape aborts the run. The boolean makes XLA keep the call: it eliminates a callback whose results
@@ -128,7 +128,7 @@ _HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
 
 
 @functools.cache
-def kernel_of(op: Any) -> Callable[..., Any]:
+def kernel_of(op: GraphOp) -> Callable[..., Any]:
     """Return the op as a function of JAX arrays.
 
     Products and single XLA functions compute in half precision. Ops of several steps, and sums, compute in float32 and
@@ -162,19 +162,19 @@ def _widened(x: Any) -> Any:
 # and results would be truncated to 32 bits. Therefore 64-bit values are passed as pairs of 32-bit words.
 
 
-def _is_wide(dtype: Any) -> bool:
-    return bool(np.dtype(dtype).itemsize >= 8 and np.dtype(dtype) != np.complex64)
+def _is_wide(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize >= 8 and dtype != np.complex64
 
 
 def _packed_form(value: Value) -> Any:
     """The declared shape and dtype of a callback's output."""
-    dtype = np.dtype(value.dtype.numpy)
+    dtype = value.dtype.numpy
     if not _is_wide(dtype):
         return jax.ShapeDtypeStruct(value.shape, dtype)
     return jax.ShapeDtypeStruct((*value.shape, dtype.itemsize // 4), np.uint32)
 
 
-def _packed(x: Any) -> Any:
+def _packed(x: jax.Array) -> Any:
     """Pack an array of the program for a callback."""
     if not _is_wide(x.dtype):
         return x
@@ -184,7 +184,7 @@ def _packed(x: Any) -> Any:
     return jax.lax.bitcast_convert_type(x, np.uint32)
 
 
-def _unpacked(x: Any, dtype: Any) -> Any:
+def _unpacked(x: Any, dtype: np.dtype[Any]) -> Any:
     """Unpack the result of a callback to an array of the program."""
     if not _is_wide(dtype):
         return x
@@ -194,12 +194,12 @@ def _unpacked(x: Any, dtype: Any) -> Any:
     return jax.lax.bitcast_convert_type(x, dtype)
 
 
-def _packed_on_host(x: Any, dtype: Any) -> Any:
+def _packed_on_host(x: Any, dtype: np.dtype[Any]) -> Any:
     x = np.asarray(x, dtype)
     return np.ascontiguousarray(x[..., None]).view(np.uint32) if _is_wide(dtype) else x
 
 
-def _unpacked_on_host(x: Any, dtype: Any) -> Any:
+def _unpacked_on_host(x: Any, dtype: np.dtype[Any]) -> Any:
     return np.ascontiguousarray(x).view(dtype)[..., 0] if _is_wide(dtype) else x
 
 
