@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 import gradtape as tf
+from gradtape.api.tape_derivatives import DerivativeMethods
 from gradtape.engine.run import dispatch
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
@@ -71,7 +72,7 @@ def test_asking_inside_the_block_ends_the_recording():
 
 
 def test_a_persistent_tape_records_its_own_gradient_inside_the_block_and_warns_once(caplog):
-    tf.GradientTape._warned_inside = False
+    DerivativeMethods._warned_inside = False
     x = tf.constant(3.0)
     with caplog.at_level(logging.WARNING, "gradtape"), tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -251,7 +252,7 @@ def test_stop_recording_pauses_only_its_own_tape():
 
 
 def test_a_persistent_tape_asked_while_paused_does_not_warn(caplog):
-    tf.GradientTape._warned_inside = False
+    DerivativeMethods._warned_inside = False
     x = tf.constant(3.0)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
