@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from saved_model_cases import CASES, results
+from saved_modules import module_of
 
 import gradtape as tf
-from gradtape.api.saved_model.loading import read
 
 RECORDED = Path(__file__).parent / "data/saved_models.zip"  # written by tools/record_saved_models.py
 S = tf.TensorSpec
@@ -318,29 +318,23 @@ def test_tables_and_functions_on_strings(tmp_path):
 
 
 def test_functions_under_other_names(tmp_path):
-    module = one(lambda x: 2.0 * x, S([None]))
+    module = module_of(lambda x: 2.0 * x, S([None]))
     tf.saved_model.save(module, tmp_path / "m", options=tf.saved_model.SaveOptions(function_aliases={"g": module.f}))
     options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
     loaded = tf.saved_model.load(tmp_path / "m", options=options)
     assert loaded.function_aliases["g"](tf.constant([1.0, 2.0])).numpy().tolist() == [2, 4]
 
 
-def one(function, *specs):
-    module = tf.Module()
-    module.f = tf.function(function, input_signature=list(specs))
-    return module
-
-
 @pytest.mark.parametrize(
     ("module", "error", "message"),
     [
-        (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
-        (lambda: one(lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"), S([2], tf.string)), UNSAVED,
+        (lambda: module_of(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
+        (lambda: module_of(lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"), S([2], tf.string)), UNSAVED,
          "a function on strings"),
-        (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
-        (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
-        (lambda: one(lambda x: tf.range(0.0, x, 0.5), S([])), UNSAVED, "depends on the value of a tensor"),
-        (lambda: one(lambda x: x * untracked, S([2])), AssertionError, "references an 'untracked' resource"),
+        (lambda: module_of(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
+        (lambda: module_of(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
+        (lambda: module_of(lambda x: tf.range(0.0, x, 0.5), S([])), UNSAVED, "depends on the value of a tensor"),
+        (lambda: module_of(lambda x: x * untracked, S([2])), AssertionError, "references an 'untracked' resource"),
         (lambda: 3, ValueError, "Expected an object of type `Trackable`"),
     ],
 )  # fmt: skip
@@ -351,7 +345,7 @@ def test_what_cannot_be_saved_says_why_and_leaves_nothing(tmp_path, module, erro
 
 
 def test_a_failed_save_leaves_the_old_model(tmp_path):
-    module = one(lambda x: 2.0 * x, S([2]))
+    module = module_of(lambda x: 2.0 * x, S([2]))
     tf.saved_model.save(module, tmp_path / "m")
     module.g = tf.function(lambda x: tf.numpy_function(np.sin, [x], tf.float32), input_signature=[S([2])])
     with pytest.raises(tf.errors.UnimplementedError):
@@ -361,8 +355,8 @@ def test_a_failed_save_leaves_the_old_model(tmp_path):
 
 
 def test_a_model_takes_the_place_of_an_older_one(tmp_path):
-    tf.saved_model.save(one(lambda x: 2.0 * x, S([2])), tmp_path / "m")
-    tf.saved_model.save(one(lambda x: 3.0 * x, S([2])), tmp_path / "m")
+    tf.saved_model.save(module_of(lambda x: 2.0 * x, S([2])), tmp_path / "m")
+    tf.saved_model.save(module_of(lambda x: 3.0 * x, S([2])), tmp_path / "m")
     assert tf.saved_model.load(tmp_path / "m").f(tf.constant([1.0, 2.0])).numpy().tolist() == [3, 6]
     assert sorted(os.listdir(tmp_path / "m")) == ["assets", "saved_model.pb", "variables"]
 
@@ -417,374 +411,18 @@ def test_saving_inside_a_function_is_refused(tmp_path):
         tf.function(lambda: tf.saved_model.save(tf.Module(), tmp_path / "m"))()
 
 
-def test_a_number_that_is_a_size_stays_open(tmp_path):
-    module = one(lambda n: tf.tile([[1.0]], [tf.cast(n, tf.int32), 1]), S([]))
-    module.g = tf.function(lambda n, x: tf.reshape(x, [n, -1]), input_signature=[S([], tf.int32), S([12])])
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    assert [loaded.f(tf.constant(float(n))).shape for n in (0, 1, 3)] == [(0, 1), (1, 1), (3, 1)]
-    assert [loaded.g(tf.constant(n), tf.zeros([12])).shape for n in (2, 6)] == [(2, 6), (6, 2)]
-
-
-def test_a_rank_that_is_open_stays_open(tmp_path):
-    class Scaled(tf.Module):
-        def __init__(self):
-            super().__init__()
-            self.v = tf.Variable(2.0)
-
-        @tf.function
-        def __call__(self, x):
-            return {"y": self.v * x + 1.0}
-
-        @tf.function(input_signature=[S(None, tf.float32), S(None, tf.float32)])
-        def product(self, x, y):
-            return x * y
-
-    module = Scaled()
-    call = module.__call__.get_concrete_function(S(None, tf.float32))
-    tf.saved_model.save(module, tmp_path / "model", signatures=call)
-    loaded = tf.saved_model.load(tmp_path / "model")
-    for x in (tf.constant(3.0), tf.range(2.0), tf.ones([2, 3]), tf.ones([1, 2, 3, 4])):
-        for y in (loaded(x)["y"], loaded.signatures["serving_default"](x)["y"]):
-            assert y.numpy().tolist() == (2.0 * x + 1.0).numpy().tolist()
-        assert loaded.product(x, x).numpy().tolist() == (x * x).numpy().tolist()
-    assert loaded.signatures["serving_default"].structured_outputs == {"y": S(None, tf.float32, "y")}
-
-
-@pytest.mark.parametrize(
-    ("function", "lowest_rank"),
-    [
-        (tf.reduce_sum, 0), (lambda x: x - tf.reduce_mean(x), 0), (lambda x: tf.clip_by_norm(x, 0.5), 0),
-        (lambda x: tf.reduce_max(x, keepdims=True), 0), (tf.size, 0), (tf.rank, 0), (tf.reduce_logsumexp, 0),
-        (lambda x: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x), 0), (tf.nn.softmax, 1),
-        (lambda x: tf.reduce_sum(x, axis=-1), 1), (lambda x: tf.reduce_sum(x, axis=0), 1), (tf.transpose, 0),
-    ],
-)  # fmt: skip
-def test_all_axes_of_an_open_rank(tmp_path, function, lowest_rank):
-    tf.saved_model.save(one(function, S(None, tf.float32)), tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    for x in (tf.constant(-3.0), tf.constant([1.0, -2.0]), tf.ones([2, 3, 1, 2]))[lowest_rank:]:
-        np.testing.assert_allclose(loaded.f(x), function(x), rtol=1e-6)
-
-
-def test_what_depends_on_an_open_rank_is_refused(tmp_path):
-    module = tf.Module()
-    module.turned = tf.function(lambda x: tf.tile(x, tf.fill([tf.rank(x)], 2)), input_signature=[S(None, tf.float32)])
-    with pytest.raises(tf.errors.UnimplementedError, match="cannot be saved in a SavedModel"):
-        tf.saved_model.save(module, tmp_path / "model")
-
-
-def test_shapes_that_depend_on_values(tmp_path):
-    module = one(lambda x: tf.boolean_mask(x, x > 0) - 1.0, S([None]))
-    module.g = tf.function(lambda x: tf.reshape(tf.where(x > 0), [-1]), input_signature=[S([4])])
-    module.h = tf.function(lambda x: tf.zeros_like(tf.boolean_mask(x, x > 0))[:, None] + tf.ones([1, 2]), [S([None])])
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    assert loaded.f(tf.constant([3.0, -1.0, 2.0])).numpy().tolist() == [2, 1]
-    assert loaded.f(tf.constant([-1.0] * 5)).shape == (0,)
-    assert loaded.g(tf.constant([1.0, 0.0, 0.0, 2.0])).numpy().tolist() == [0, 3]
-    assert loaded.h(tf.constant([1.0, 0.0, 3.0])).shape == (2, 2)
-
-
-def test_a_matrix_that_must_have_an_inverse(tmp_path):
-    module = one(lambda x: tf.linalg.inv(x), S([None, None]))
-    tf.saved_model.save(module, tmp_path / "m")
-    found = tf.saved_model.load(tmp_path / "m").f(tf.constant([[2.0, 0.0], [0.0, 4.0]]))
-    np.testing.assert_allclose(found, [[0.5, 0], [0, 0.25]])
-
-
-@pytest.mark.parametrize(
-    "function, shapes, given",
-    [
-        (lambda x: x - np.arange(9, dtype=np.float32), [[None, None]], [[[2, 9]], [[5, 1]], [[1, 9]]]),
-        (lambda x: (x - np.ones(9, np.float32)) @ np.ones([9, 4], np.float32), [[None, None]], [[[2, 9]], [[3, 1]]]),
-        (lambda x: x * tf.cast(tf.shape(x)[1], tf.float32) - np.ones(9, np.float32), [[None, None]],
-         [[[2, 9]], [[2, 1]]]),
-        (lambda x, y: x - np.ones(9, np.float32) + y, [[None, None], [None]],
-         [[[2, 9], [9]], [[2, 1], [9]], [[2, 9], [1]]]),
-    ],
-)  # fmt: skip
-def test_open_sizes_that_a_constant_determines(tmp_path, function, shapes, given):
-    module = one(function, *[S(shape, tf.float32) for shape in shapes])
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    rng = np.random.default_rng(0)
-    for sizes in given:
-        xs = [tf.constant(rng.normal(size=size).astype(np.float32)) for size in sizes]
-        np.testing.assert_array_equal(loaded.f(*xs), module.f(*xs))
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
-        loaded.f(*[tf.ones([7 for _ in shape]) for shape in shapes])
-
-
-@tf.custom_gradient
-def exponential(x):
-    y = tf.exp(x)
-    return tf.identity(y), lambda dy: dy * 7.0 * y
-
-
-@tf.custom_gradient
-def pair(x, n):
-    def rule(a, b):
-        return a * 2.0 + b * tf.cast(n, tf.float32), None
-
-    return (x * x, x + 1.0), rule
-
-
-@tf.custom_gradient
-def looked_up(rows):
-    where = tf.constant([0, 2, 2])
-    return tf.gather(rows, where), lambda dy: tf.IndexedSlices(3.0 * dy, where, tf.shape(rows))
-
-
-def scaled_by(v):
-    @tf.custom_gradient
-    def call(x):
-        return x * v, lambda dy, variables: (5.0 * dy * v, [tf.reduce_sum(dy * x) * 11.0])
-
-    return call
-
-
-class WithGradients(tf.Module):
-    def __init__(self):
-        super().__init__()
-        self.v = tf.Variable(2.0)
-
-    @tf.function(input_signature=[S([None])])
-    def simple(self, x):
-        return exponential(x) * 2.0
-
-    @tf.function(input_signature=[S([None])])
-    def of_two(self, x):
-        a, b = pair(x, tf.constant(3))
-        return a * b * self.v
-
-    @tf.function(input_signature=[S([None])])
-    def inside_a_branch(self, x):
-        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: exponential(x), lambda: -x)
-
-    @tf.function(input_signature=[S([None])])
-    def inside_a_loop(self, x):
-        return tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.sin(exponential(x))), [0, x])[1]
-
-    @tf.function(input_signature=[S([4])])
-    def slices(self, x):
-        return looked_up(x)
-
-    @tf.function(input_signature=[S([None])])
-    def of_a_variable(self, x):
-        return scaled_by(self.v)(x)
-
-    @tf.function(input_signature=[S([None])])
-    def recomputed(self, x):
-        return tf.recompute_grad(lambda x: tf.sin(x) * x)(x)
-
-    @tf.function(input_signature=[S([None])])
-    def passed_through(self, x):
-        return tf.grad_pass_through(tf.round)(x * 2.0)
-
-
-GRADIENTS = [
-    "simple", "of_two", "inside_a_branch", "inside_a_loop", "slices", "of_a_variable", "recomputed", "passed_through",
-]  # fmt: skip
-
-
-def derivatives(module, name):
-    x = tf.constant([0.5, 1.5, -1.0, 2.0])
-    with tf.GradientTape() as outer, tf.GradientTape(persistent=True) as tape:
-        outer.watch(x)
-        tape.watch(x)
-        y = getattr(module, name)(x)
-        by_x = tf.convert_to_tensor(tape.gradient(y, x))
-    return [y, by_x, tape.gradient(y, module.v), outer.gradient(by_x, x)]
-
-
-@pytest.mark.parametrize("name", GRADIENTS)
-def test_custom_gradients_are_saved(tmp_path, name):
-    module = WithGradients()
-    wanted = derivatives(module, name)
-    for folder in ("once", "twice"):
-        tf.saved_model.save(module, tmp_path / folder)
-        module = tf.saved_model.load(tmp_path / folder)
-        for a, b in zip(wanted, derivatives(module, name), strict=True):
-            assert (a is None) == (b is None)
-            if a is not None:
-                np.testing.assert_allclose(a, b, rtol=1e-6)
-
-
-def test_custom_gradients_that_are_not_saved(tmp_path):
-    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    tf.saved_model.save(WithGradients(), tmp_path / "m", options=options)
-    loaded = tf.saved_model.load(tmp_path / "m")
-    x = tf.constant([0.5])
-    np.testing.assert_allclose(loaded.simple(x), 2 * np.exp([0.5]), rtol=1e-6)
-    with pytest.raises(LookupError, match="experimental_custom_gradients"), tf.GradientTape() as tape:
-        tape.watch(x)
-        tape.gradient(loaded.simple(x), x)
-
-
 def test_signatures_take_their_names_in_any_order(tmp_path):
-    module = one(lambda x, a: x - tf.cast(a, tf.float32), S([None], tf.float32, "x"), S([], tf.int32, "a"))
+    module = module_of(lambda x, a: x - tf.cast(a, tf.float32), S([None], tf.float32, "x"), S([], tf.int32, "a"))
     tf.saved_model.save(module, tmp_path / "m")
     serve = tf.saved_model.load(tmp_path / "m").signatures["serving_default"]
     assert serve(x=tf.constant([5.0]), a=tf.constant(2))["output_0"].numpy().tolist() == [3]
 
 
-def test_an_open_size_that_a_product_or_a_branch_determines(tmp_path):
-    def folded(x):
-        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.reshape(tf.reshape(x, [-1]), [tf.shape(x)[0], 3]), lambda: -x)
-
-    module = one(folded, S([None, None]))
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    for sign in (1.0, -1.0):
-        np.testing.assert_array_equal(loaded.f(sign * tf.ones([4, 3])), tf.ones([4, 3]))
-
-
-def turned_once(x, y):
-    return tf.while_loop(lambda i, z: i < 2, lambda i, z: (i + 1, tf.concat([z[:, 1:3], y[:, :1]], 1)), [0, x])[1]
-
-
-def branches_apart(x, y):
-    z = tf.cond(tf.reduce_sum(x) > 0.0, lambda: (y + tf.reduce_mean(x, 1, keepdims=True)) * tf.ones([1, 3]), lambda: x)
-    return y + tf.reduce_mean(z, 0, keepdims=True)
-
-
-def never_run(x, y):
-    def goes_on(i, z):
-        return tf.logical_and(i < 2, tf.reduce_sum(z) < -100.0)
-
-    return tf.while_loop(goes_on, lambda i, z: (i + 1, z * tf.ones([1, 3]) + y), [0, x])[1]
-
-
-@pytest.mark.parametrize("function", [turned_once, branches_apart, never_run])
-def test_open_sizes_that_a_loop_or_branches_determine(tmp_path, function):
-    """Some sizes follow from shapes that a loop must keep, others from branches, or a body that never ran."""
-    module = one(function, S([None, None]), S([None, None]))
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    rng = np.random.default_rng(0)
-    for rows in (2, 5):
-        x, y = (tf.constant(rng.normal(size=[rows, 3]).astype("f")) for _ in range(2))
-        for sign in (1.0, -1.0):
-            np.testing.assert_allclose(loaded.f(sign * x, y), module.f(sign * x, y), rtol=1e-6)
-
-
-WEIGHTS = np.arange(12, dtype=np.float32).reshape(3, 4)
-RELATED_SIZES = {
-    "stack": (lambda x, y: tf.stack([x @ WEIGHTS, y]), [2, 2], [[[5, 3], [5, 4]]]),
-    "stack of columns": (lambda x, y: tf.stack([x[:, 0], y[:, 1]]), [2, 2], [[[4, 3], [4, 2]]]),
-    "concat": (lambda x, y: tf.concat([x @ WEIGHTS, y], 1), [2, 2], [[[5, 3], [5, 2]]]),
-    "concat with a constant": (lambda x: tf.concat([x, WEIGHTS], 0), [2], [[[2, 4]]]),
-    "reshape": (lambda x, y: tf.reshape(tf.reshape(x, [-1]), tf.shape(y)), [2, 2],
-                [[[4, 3], [4, 3]], [[2, 6], [3, 4]]]),
-    "reshape of a product": (lambda x, y: tf.reshape(tf.reshape(x @ WEIGHTS, [-1]), tf.shape(y)), [2, 2],
-                             [[[5, 3], [5, 4]]]),
-    "reshape in pairs": (lambda x: tf.reshape(x, [-1, 2]), [2], [[[4, 3]], [[3, 2]]]),
-    "reshape in halves": (lambda x: tf.reshape(x, [tf.shape(x)[0] // 2, 2, tf.shape(x)[1]]), [2], [[[4, 3]]]),
-    "matmul": (lambda x, y: tf.matmul(x, y, transpose_a=True) @ WEIGHTS, [2, 2], [[[4, 5], [4, 3]]]),
-    "square": (lambda x: x @ x, [2], [[[5, 5]]]),
-    "where": (lambda x, y: tf.where(x > 0, x @ tf.ones([3, 3]), y), [2, 2], [[[4, 3], [4, 3]]]),
-    "einsum": (lambda x, y: tf.einsum("bi,ij,bj->b", x, WEIGHTS, y), [2, 2], [[[5, 3], [5, 4]]]),
-    "attention": (lambda q, k, v: tf.einsum("bqk,bkd->bqd", tf.nn.softmax(tf.einsum("bqd,bkd->bqk", q, k)), v),
-                  [3, 3, 3], [[[2, 4, 3], [2, 5, 3], [2, 5, 7]]]),
-    "tensordot": (lambda x, y: tf.tensordot(x, y, [[0, 1], [1, 0]]), [2, 2], [[[4, 3], [3, 4]]]),
-    "cross entropy": (lambda x, y: tf.nn.softmax_cross_entropy_with_logits(y, x), [2, 2], [[[2, 5], [2, 5]]]),
-    "scatter": (lambda x, y: tf.tensor_scatter_nd_add(x, [[0], [0]], y), [2, 2], [[[3, 5], [2, 5]]]),
-    "cross": (tf.linalg.cross, [2, 2], [[[4, 3], [4, 3]]]),
-    "split": (lambda x: tf.split(x, 3, axis=1)[1], [2], [[[3, 6]]]),
-    "diagonal": (tf.linalg.set_diag, [2, 1], [[[4, 4], [4]], [[4, 6], [4]]]),
-    "trace": (lambda x: tf.linalg.trace(x @ WEIGHTS), [2], [[[4, 3]]]),
-    "blocks": (lambda x: tf.nn.space_to_depth(x, 2), [4], [[[1, 4, 6, 3]]]),
-    "repeated": (lambda x, y: tf.concat([tf.repeat(x, 2, 1), y], -1), [3, 3], [[[1, 4, 2], [1, 8, 3]]]),
-    "sparse": (lambda x: tf.sparse.sparse_dense_matmul(tf.SparseTensor([[0, 1], [2, 0]], [1.0, 2.0], [3, 4]), x), [2],
-               [[[4, 2]]]),
-    "stitch": (lambda x, y: tf.dynamic_stitch([[0, 2], [1, 3]], [x, y]), [2, 2], [[[2, 3], [2, 3]]]),
-    "five": (lambda a, b, c, d, e: (a @ b + c) @ d + e, [2] * 5, [[[2, 8], [8, 3], [2, 3], [3, 5], [2, 5]]]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", RELATED_SIZES)
-def test_open_sizes_that_an_op_relates(tmp_path, name):
-    """The invented sizes clash in each; the loaded function takes every size that the live one does."""
-    function, ranks, given = RELATED_SIZES[name]
-    module = one(function, *[S([None] * rank, tf.float32) for rank in ranks])
-    tf.saved_model.save(module, tmp_path / "m")
-    loaded = tf.saved_model.load(tmp_path / "m")
-    rng = np.random.default_rng(0)
-    for shapes in given:
-        xs = [tf.constant(rng.normal(size=shape).astype(np.float32)) for shape in shapes]
-        np.testing.assert_allclose(loaded.f(*xs), module.f(*xs), rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("function", [tf.strings.split, lambda x: tf.strings.split(x, ",", 1)])
 def test_strings_that_are_cut(tmp_path, function):
-    tf.saved_model.save(one(function, S([None], tf.string)), tmp_path / "m")
+    tf.saved_model.save(module_of(function, S([None], tf.string)), tmp_path / "m")
     texts = tf.constant(["a b,c", "", "d,,e"])
     assert tf.saved_model.load(tmp_path / "m").f(texts).to_list() == function(texts).to_list()
-
-
-def functions_of(folder):
-    """Returns the functions in the file, by name."""
-    library = read(str(folder)).meta_graphs[0].graph_def.library
-    return {function.signature.name: function for function in library.function}
-
-
-def nodes_of(folder, *ops):
-    return [(name, node) for name, f in functions_of(folder).items() for node in f.node_def if node.op in ops]
-
-
-def test_a_branch_is_given_every_tensor_once(tmp_path):
-    """TensorFlow's gradient of the node looks up its inputs by tensor, and fails on a duplicate."""
-    half = tf.constant(0.5)
-    module = one(lambda x: tf.cond(x[0] > 0.0, lambda: x * half + half, lambda: half * x), S([None]))
-    tf.saved_model.save(module, tmp_path / "m")
-    ((_, node),) = nodes_of(tmp_path / "m", "Case", "StatelessCase", "If", "StatelessIf")
-    assert len(set(node.input)) == len(node.input)
-
-
-def test_a_custom_gradient_captures_arguments_of_its_function_alone(tmp_path):
-    """TensorFlow finds captured tensors for the gradient of a call, but not for that of a branch or a loop's body."""
-    tf.saved_model.save(WithGradients(), tmp_path / "m")
-    graph, functions = read(str(tmp_path / "m")).meta_graphs[0], functions_of(tmp_path / "m")
-    captured = [node.captured_tensor for node in graph.object_graph_def.nodes if "captured_tensor" in node]
-    assert captured
-    for tensor in captured:
-        arguments = [argument.name for argument in functions[tensor.concrete_function].signature.input_arg]
-        assert tensor.name.partition(":")[0] in arguments
-    callers = {node.attr["f"].func.name for _, node in nodes_of(tmp_path / "m", "PartitionedCall")}
-    assert {name for name, _ in nodes_of(tmp_path / "m", "IdentityN")} <= callers
-
-
-@pytest.mark.parametrize("shape", [[], [None]])
-def test_a_loop_that_would_not_end_for_made_up_values_is_saved(tmp_path, shape):
-    def f(x):
-        y = tf.constant(1.0)
-        while y < 100.0:
-            y *= tf.reduce_sum(x)  # for input 1 the loop never ends
-        return y
-
-    module = tf.Module()
-    module.f = tf.function(f, input_signature=[tf.TensorSpec(shape, tf.float32)])
-    tf.saved_model.save(module, tmp_path)
-    three = tf.fill([1] * len(shape), 3.0)
-    assert float(tf.saved_model.load(tmp_path).f(three)) == float(module.f.get_concrete_function()(three)) == 243.0
-
-
-def test_a_loop_begins_with_its_counter_and_its_limit(tmp_path):
-    """TensorFlow's gradient of a loop expects the limit as its second input: if there is none, it is -1."""
-    module = one(lambda x: tf.while_loop(lambda y: y < 100.0, lambda y: (y + x * x + 1.0,), [x])[0], S([]))
-    tf.saved_model.save(module, tmp_path / "m")
-    ((name, loop),) = nodes_of(tmp_path / "m", "While", "StatelessWhile")
-    nodes = {node.name: node for node in functions_of(tmp_path / "m")[name].node_def}
-    first, second = (nodes[reference.partition(":")[0]].attr["value"].tensor for reference in loop.input[:2])
-    assert (int(tf.io.parse_tensor(first, tf.int32)), int(tf.io.parse_tensor(second, tf.int32))) == (0, -1)
-
-
-def test_the_shape_of_a_ragged_result_stays_open(tmp_path):
-    module = one(lambda r: r * 2.0, tf.RaggedTensorSpec([None, None], tf.float32))
-    tf.saved_model.save(module, tmp_path / "m")
-    (concrete,) = tf.saved_model.load(tmp_path / "m").f.concrete_functions
-    assert concrete.structured_outputs.shape.as_list() == [None, None]
 
 
 @pytest.mark.parametrize("name", CASES)
