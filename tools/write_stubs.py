@@ -15,6 +15,7 @@ import importlib
 import inspect
 import re
 import sys
+import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -22,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import gradtape
+from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
-from gradtape.api.compat.v1_made import rows
+from gradtape.api.compat.v1_made import HELPERS, rows
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve, spaces
 from gradtape.api.raw.definitions import Definition, definition_of
@@ -35,7 +37,12 @@ _KERAS = ("initializers", "losses", "metrics", "optimizers")
 _IMPORTS = {  # what declarations refer to
     "collections.abc": ("Sequence",),
     "typing": ("Any",),
+    "gradtape.api.linalg.decompositions": ("Qr",),
+    "gradtape.core.slices": ("IndexedSlices",),
     "gradtape.core.tensor": ("Tensor",),
+    "gradtape.state.ragged.tensor": ("RaggedTensor",),
+    "gradtape.state.sparse_tensor": ("SparseTensor",),
+    "gradtape.state.variable": ("Variable as _Variable",),
     "gradtape.core.type_hints": (
         "AxisLike", "DTypeLike", "PathLike", "ShapeLike", "SizesLike", "StringLike", "TensorLike", "ValueLike",
     ),
@@ -120,20 +127,82 @@ def signature(name: str, function: Callable[..., Any], kinds: dict[str, str], us
 
 
 def version_1(path: str, function: Callable[..., Any]) -> str:
-    """Returns the stub of a function of `tf.compat.v1`: the types are those of TensorFlow 2's function."""
-    name = path.rpartition(".")[2]
-    row = rows().get(path.removeprefix(V1))
-    called = re.match(r"(?:tf\.)?([\w.]+)", row.text) if row else None
-    modern = resolve(called[1]) if called and place_of(called[1]) else None
-    kinds = dict(getattr(modern, "__annotations__", {}))
-    result = kinds.pop("return", "Any")
-    known = {key: kind for key, kind in kinds.items() if _KNOWN.fullmatch(kind)}
-    return signature(name, function, {"name": "str | None", **known}, "Any", result if result in _RESULTS else "Any")
+    """Returns the stub of a function of `tf.compat.v1`: the types are those of the functions that its row calls."""
+    where = place_of(path)
+    row = rows().get(where.partition(":")[2], rows().get(path.removeprefix(V1))) if where else None
+    kinds, result = {"name": "str | None"}, "Any"
+    if row is not None:
+        expression = ast.parse(source_of(row.parameters, row.text, HELPERS), mode="eval").body
+        result = result_of(expression)
+        for call in ast.walk(expression):
+            if isinstance(call, ast.Call):
+                kinds |= argument_types(call)
+    return signature(path.rpartition(".")[2], function, kinds, "Any", result)
+
+
+def called(call: ast.Call) -> Callable[..., Any] | None:
+    """Returns the function that a call in a row calls: one of TensorFlow 2, or a helper."""
+    path = ast.unparse(call.func)
+    where = place_of(path.removeprefix("tf."))
+    found = HELPERS.get(path)
+    if found is None and where is not None:
+        module, _, attribute = where.partition(":")
+        found = getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+    if isinstance(found, Row):
+        return resolve(found.names[0])
+    return found if inspect.isfunction(found) else None
+
+
+def argument_types(call: ast.Call) -> dict[str, str]:
+    """Maps the parameters of a row that a call passes on, maybe as one of two names, to the types of the arguments."""
+    function = called(call)
+    if function is None:
+        return {}
+    parameters = inspect.signature(function).parameters
+    given = [*zip(parameters, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+    found = {}
+    for parameter, value in given:
+        kind = parameters[parameter].annotation if parameter in parameters else ""
+        if isinstance(kind, str) and _KNOWN.fullmatch(kind):
+            either = isinstance(value, ast.Call) and ast.unparse(value.func) == "either"
+            for name in value.args[:2] if either else [value]:
+                if isinstance(name, ast.Name):
+                    found[name.id] = f"{kind} | None" if either and "None" not in kind else kind
+    return found
+
+
+def result_of(node: ast.expr) -> str:
+    """Returns the type of an expression of a row."""
+    match node:
+        case ast.Constant(value=value):
+            return type(value).__name__
+        case ast.BinOp() | ast.UnaryOp() | ast.Compare():
+            return "Tensor"
+        case ast.IfExp(body=value) | ast.Subscript(value=value, slice=ast.Slice()):
+            return result_of(value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="ref"))):  # a method of a variable
+            return "_Variable"
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="raw_ops"), attr=name)):
+            definition = definition_of(name)
+            return "Any" if definition is None else outputs_of(definition)
+        case ast.Call():
+            function = called(node)
+            if function is None:
+                return "Any"
+            versions = typing.get_overloads(function) or [function]
+            results = [version.__annotations__.get("return", "Any") for version in versions]
+            if results[0] in _COMPOSITES:  # the overload for composites; the last one is for tensors
+                results = results[-1:]
+            result = " | ".join(results).replace("Variable", "_Variable")
+            return result if _RESULT.fullmatch(result) else "Any"
+    return "Any"
 
 
 _ALIASES = "|".join(_IMPORTS["gradtape.core.type_hints"])
 _KNOWN = re.compile(rf"(?:(?:None|str|int|bool|float|Sequence\[(?:{_ALIASES})\]|{_ALIASES})(?: \| |$))+")
-_RESULTS = ("None", "bool", "int", "str", "Tensor", "list[Tensor]", "tuple[Tensor, Tensor]")
+_COMPOSITES = ("Composite", "IndexedSlices", "SparseTensor")
+_WORDS = "None|bool|int|str|list|tuple|Tensor|IndexedSlices|Qr|RaggedTensor|SparseTensor|_Variable"
+_RESULT = re.compile(rf"(?:\b(?:{_WORDS})\b|[][,|. ])+")
 
 
 def catalogued(name: str, row: Row) -> str:
@@ -180,7 +249,8 @@ def stub(space: str, children: list[str]) -> str:
             lines.append(f"import {module}\n")
     exported = {line.partition(" as ")[2] for names in imports.values() for line in names}  # imported below
     for module, names in _IMPORTS.items():
-        used = [name for name in names if name not in exported and re.search(rf"(: |-> |, |\| |\[){name}\b", text)]
+        used = [name for name in names if re.search(rf"(: |-> |, |\| |\[){name.split()[-1]}\b", text)]
+        used = [name for name in used if name not in exported]
         if used:
             lines.append(f"from {module} import {', '.join(used)}\n")
     for child in children:

@@ -18,6 +18,8 @@ from .shapes import TensorShape
 from .tensor import Tensor
 
 _Item = TypeVar("_Item", covariant=True)
+Result = TypeVar("Result")  # of a function that is an argument
+Composite = TypeVar("Composite", bound=CompositeTensor)
 
 
 class NestedSequence(Protocol[_Item]):

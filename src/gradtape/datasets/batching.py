@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Batching(Sources):
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Stacks `batch_size` consecutive elements; the last batch may be smaller, or is dropped.
 
         >>> import gradtape as tf
@@ -64,7 +64,7 @@ class Batching(Sources):
         drop_remainder: bool = False,
         row_splits_dtype: Any = dtypes.int64,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Combines elements of different sizes into ragged tensors; components with a static shape become dense.
 
         >>> import gradtape as tf
@@ -96,7 +96,7 @@ class Batching(Sources):
         padding_values: Any = None,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Pads elements to the largest of the batch, or to `padded_shapes` where it defines a size, and stacks them.
 
         >>> import gradtape as tf
@@ -135,7 +135,7 @@ class Batching(Sources):
         made._rows = made._batch_size = size
         return made
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Self:
         """Combines elements of different sizes into sparse tensors whose rows have the shape `row_shape`.
 
         >>> import gradtape as tf
@@ -162,7 +162,7 @@ class Batching(Sources):
             specs=specs,
         )
 
-    def unbatch(self, name: str | None = None) -> Any:
+    def unbatch(self, name: str | None = None) -> Self:
         """Splits elements into their rows.
 
         >>> import gradtape as tf
@@ -189,7 +189,7 @@ class Batching(Sources):
             total = total * each if each else UNKNOWN_CARDINALITY
         return self._derived("_UnbatchDataset", grouping.unbatched, size=total, specs=specs)
 
-    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
         """Changes the batch size, to one size or to several sizes in turn.
 
         >>> import gradtape as tf
@@ -221,7 +221,7 @@ class Batching(Sources):
 
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
-    ) -> Any:
+    ) -> Self:
         """Groups elements into datasets of `size` elements; for nested elements, one dataset per component.
 
         >>> import gradtape as tf
@@ -257,7 +257,7 @@ class Batching(Sources):
         window_size: Any = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Groups elements by key; `reduce_func(key, dataset)` transforms each group of up to `window_size` elements.
 
         >>> import gradtape as tf
@@ -315,7 +315,7 @@ class Batching(Sources):
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Batches elements of similar length, with padding.
 
         >>> import gradtape as tf

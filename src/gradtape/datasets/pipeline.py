@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..core import dtypes, errors
 from ..core.tensor import Tensor
+from ..core.type_hints import Result
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
@@ -265,7 +266,7 @@ class Pipeline:
             raise errors.InvalidArgumentError("Dataset had more than one element.")
         return found[0]
 
-    def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
+    def apply(self, transformation_func: Callable[[Self], Result]) -> Result:
         """Returns `transformation_func(dataset)`, which must be a dataset.
 
         >>> import gradtape as tf

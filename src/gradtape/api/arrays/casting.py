@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...core.type_hints import DTypeLike, TensorLike, ValueLike
+from ...core.type_hints import Composite, DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import bits
@@ -28,6 +28,10 @@ __all__ = [
 logger = logging.getLogger("gradtape")
 
 
+@overload
+def cast(x: Composite, dtype: DTypeLike, name: str | None = None) -> Composite: ...  # type: ignore[overload-overlap]
+@overload
+def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ...
 def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
     """Converts `x` to another dtype; fractions are truncated, and of a complex value the real part is kept.
 

@@ -90,7 +90,7 @@ def is_tensor(x: object) -> bool:
     return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras'
 
 
-def get_static_value(tensor: ValueLike, partial: bool = False) -> Any:
+def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | None:
     """Returns the value of a tensor as a NumPy array, or None if it is not known during tracing.
 
     >>> import gradtape as tf

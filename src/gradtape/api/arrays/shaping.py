@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...core.dtypes import as_dtype
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
-from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike, ValueLike
+from ...core.type_hints import AxisLike, Composite, DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_shape, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
@@ -97,6 +97,10 @@ def ensure_shape(x: ValueLike, shape: ShapeLike, name: str | None = None) -> Ten
     return ops.identity(tensor)
 
 
+@overload
+def identity(input: Composite, name: str | None = None) -> Composite: ...  # type: ignore[overload-overlap]
+@overload
+def identity(input: ValueLike, name: str | None = None) -> Tensor: ...
 def identity(input: ValueLike, name: str | None = None) -> Any:
     """Returns a new tensor with the same value.
 

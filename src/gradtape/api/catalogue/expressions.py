@@ -38,16 +38,17 @@ def read(table: str) -> dict[str, Expression]:
 
 def compiled(parameters: str, text: str, helpers: dict[str, Any]) -> Callable[..., Any]:
     """Returns the function with these parameters, of which `name` is ignored, that evaluates an expression."""
-    scope = {**helpers, **_DTYPES}
-    accepted = inspect.signature(eval(f"lambda {parameters}: None", scope))
-    names = [name for name in accepted.parameters if name != "name"]
-    return eval(f"lambda {parameters}: {_source(text, names, helpers)}", scope)  # type: ignore[no-any-return]
+    return eval(  # type: ignore[no-any-return]
+        f"lambda {parameters}: {source_of(parameters, text, helpers)}", {**helpers, **_DTYPES}
+    )
 
 
-def _source(text: str, names: list[str], helpers: dict[str, Any]) -> str:
+def source_of(parameters: str, text: str, helpers: dict[str, Any]) -> str:
     """Returns an expression as Python code."""
     if text in ("None", "True"):
         return text
+    accepted = inspect.signature(eval(f"lambda {parameters}: None", {**helpers, **_DTYPES}))
+    names = [name for name in accepted.parameters if name != "name"]
     if "(" not in text:
         return f"{'' if text in helpers else 'tf.'}{text}({', '.join(names)})"
     first = re.match(r"(\w+)(\.)?(?=[\w.]*\()", text)

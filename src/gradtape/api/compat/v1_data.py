@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 from ...core import nest
 from ...core.tensor import Tensor
+from ...datasets.dataset import Dataset
+from ...datasets.iterators import Iterator
 from ...state.sparse_tensor import SparseTensor
 from ...state.specs import SparseTensorSpec, TensorSpec
 
@@ -16,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def make_one_shot_iterator(dataset: Any) -> Any:
+def make_one_shot_iterator(dataset: Dataset) -> Iterator:
     """Returns an iterator over one pass: `iter(dataset)`.
 
     >>> import gradtape as tf

@@ -10,6 +10,7 @@ from ...core import dtypes
 from ...core.dimension import Dimension
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..namespace import resolve
@@ -69,7 +70,7 @@ def get_default_session() -> None:
     """
 
 
-def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Tensor:
     """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
@@ -80,7 +81,7 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | No
     raise RuntimeError("tf.placeholder() is not compatible with eager execution. Make it an argument of a function")
 
 
-def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> SparseTensor:
     """Raises TensorFlow's error for eager programs.
 
     >>> import gradtape as tf
@@ -144,7 +145,9 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
     return contextlib.nullcontext(container_name)
 
 
-def convert_to_tensor_or_indexed_slices(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """Converts a value to a tensor, unless it is an `IndexedSlices`.
 
     >>> import gradtape as tf
@@ -154,7 +157,9 @@ def convert_to_tensor_or_indexed_slices(value: Any, dtype: DTypeLike | None = No
     return value if isinstance(value, IndexedSlices) else resolve("convert_to_tensor")(value, dtype)
 
 
-def convert_to_tensor_or_sparse_tensor(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(
+    value: Any, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | SparseTensor:
     """Converts a value to a tensor, unless it is a sparse tensor.
 
     >>> import gradtape as tf
@@ -188,7 +193,7 @@ def setdiff1d(x: ValueLike, y: ValueLike, index_dtype: DTypeLike = dtypes.int32,
 def Print(
     input_: ValueLike, data: Sequence[ValueLike], message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Prints values to standard error and returns `input_`.
 
     >>> import gradtape as tf

@@ -10,9 +10,11 @@ import numpy as np
 
 from ...core.dtypes import int64
 from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ...state.sparse_tensor import SparseTensor
+from ...state.variable import Variable
 from ..catalogue.expressions import Expression, compiled, read
 from ..catalogue.v1_table import TABLE
 from ..image.legacy import resized
@@ -33,7 +35,7 @@ def function_named(name: str) -> Callable[..., Any]:
     if name not in rows():
         raise AttributeError(f"tf.compat.v1.{name} is not in gradtape")
     parameters, text = rows()[name]
-    function = compiled(parameters, text, _HELPERS)
+    function = compiled(parameters, text, HELPERS)
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = "gradtape.compat.v1"
     function.__doc__ = f"`tf.compat.v1.{name}`: see the function of that name of TensorFlow 2, `{text}`."
@@ -60,7 +62,7 @@ def square(block: Any) -> Any:
     return [block, block] if isinstance(block, int) else block
 
 
-def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Any:
+def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Tensor:
     """Creates a constant, which repeats its last number to fill its shape, as in TensorFlow 1."""
     made = resolve("constant")(value, dtype)
     if shape is None:
@@ -73,7 +75,7 @@ def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Any:
     return resolve("constant")(value, dtype, shape)
 
 
-def scattered(variable: Any, method: str, indices: Any, updates: Any) -> Any:
+def scattered(variable: Any, method: str, indices: Any, updates: Any) -> Variable:
     """Calls a variable's method of that name, which takes slices."""
     return getattr(variable, method)(IndexedSlices(updates, indices))
 
@@ -115,7 +117,7 @@ def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
     return resolve("concat")(tables, 0), resolve("gather")(starts, at % count) + at // count
 
 
-def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bool) -> Any:
+def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bool) -> Tensor:
     """Creates a tensor with values at given indices (a number, numbers, or rows), and a default value elsewhere."""
     at, given = to_tensor(indices), to_tensor(values)
     rows = resolve("cast")(resolve("reshape")(at, [-1, 1] if len(at.dims) < 2 else at.dims), int64)
@@ -131,7 +133,7 @@ def seeds(op_seed: int | None) -> tuple[int | None, int | None]:
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
 
 
-def resized_images(images: Any, size: Any, method: Any, align_corners: bool, preserve_aspect_ratio: bool) -> Any:
+def resized_images(images: Any, size: Any, method: Any, align_corners: bool, preserve_aspect_ratio: bool) -> Tensor:
     """Resizes images by a method given as a number or a name."""
     name = _METHODS[method] if isinstance(method, int) else method
     if preserve_aspect_ratio:
@@ -139,7 +141,7 @@ def resized_images(images: Any, size: Any, method: Any, align_corners: bool, pre
     return resized(name, images, list(size), align_corners, False)
 
 
-_HELPERS = {
+HELPERS = {
     **made.HELPERS,
     **{
         helper.__name__: helper

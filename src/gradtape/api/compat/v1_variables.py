@@ -14,7 +14,7 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.scopes import carried
-from ...core.tensor import is_tensor_like
+from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import DTypeLike, ShapeLike
 from ...state.variable import Variable as Variable2
 from ...state.variable import VariableAggregation, VariableSynchronization
@@ -259,7 +259,7 @@ def _first_value(name: str, shape: Any, kind: Any, dtype: Any, initializer: Any)
 
 def get_local_variable(
     name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer: Any = None, **kwargs: Any
-) -> Any:
+) -> Variable2:
     """`get_variable` for a non-trainable variable.
 
     >>> import gradtape as tf
@@ -397,7 +397,7 @@ initialize_variables = _nothing_to_do("initialize_variables", "var_list, name='i
 tables_initializer = _nothing_to_do("tables_initializer", "name='init_all_tables'")
 
 
-def is_variable_initialized(variable: Any) -> Any:
+def is_variable_initialized(variable: Any) -> Tensor:
     """Returns True: an eager variable always has a value.
 
     >>> import gradtape as tf

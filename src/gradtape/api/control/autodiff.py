@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
 from ..forward_accumulator import ForwardAccumulator
 from ..runtime.system import executing_eagerly
 from ..tape import GradientTape
@@ -24,7 +26,7 @@ def gradients(
     aggregation_method: Any = None,
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> Any:
+) -> list[Tensor | IndexedSlices | None]:
     """In a `tf.function`: returns the gradients of the sum of `ys` with respect to each of `xs`, as a list.
 
     Eager execution records nothing without a tape, so it raises a `RuntimeError` there.
@@ -57,7 +59,7 @@ def _check_method(aggregation_method: Any) -> None:
 
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str | None = "hessians"
-) -> Any:
+) -> list[Tensor]:
     """In a `tf.function`: returns the second derivatives of the sum of `ys` with respect to each of `xs`, as a list.
 
     Raises a `RuntimeError` in eager execution: use nested tapes and `jacobian`.

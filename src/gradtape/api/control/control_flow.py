@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsInt
 
 from ...core import dtypes, nest
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Reference, Tensor
-from ...core.type_hints import TensorLike
+from ...core.type_hints import Result, TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -30,10 +30,10 @@ __all__ = ["case", "cond", "switch_case", "while_loop"]
 
 def cond(
     pred: TensorLike,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
+    true_fn: Callable[[], Result] | None = None,
+    false_fn: Callable[[], Result] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Result:
     """Calls `true_fn` if `pred` is true, `false_fn` otherwise.
 
     >>> import gradtape as tf
@@ -71,12 +71,12 @@ def _different_branches(first: Any, other: Any, details: str) -> Exception:
 
 
 def case(
-    pred_fn_pairs: Any,
-    default: Callable[[], Any] | None = None,
+    pred_fn_pairs: Sequence[tuple[TensorLike, Callable[[], Result]]] | Mapping[Any, Callable[[], Result]],
+    default: Callable[[], Result] | None = None,
     exclusive: bool = False,
     strict: bool = False,
     name: str | None = "case",
-) -> Any:
+) -> Result:
     """Calls the function of the first pair `(predicate, function)` whose predicate is true.
 
     >>> import gradtape as tf
@@ -143,9 +143,10 @@ def _pairs(given: Any, exclusive: bool) -> list[Any]:
 
 
 def switch_case(
-    branch_index: TensorLike, branch_fns: Any, default: Callable[[], Any] | None = None,
-    name: str | None = "switch_case",
-) -> Any:  # fmt: skip
+    branch_index: TensorLike,
+    branch_fns: Sequence[Callable[[], Result] | tuple[int, Callable[[], Result]]] | Mapping[int, Callable[[], Result]],
+    default: Callable[[], Result] | None = None, name: str | None = "switch_case",
+) -> Result:  # fmt: skip
     """Calls branch number `branch_index`; out of range, `default` or else the last branch.
 
     >>> import gradtape as tf

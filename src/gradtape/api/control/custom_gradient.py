@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
-from ...core.type_hints import ValueLike
+from ...core.type_hints import Composite, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
@@ -111,6 +111,10 @@ def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return pair
 
 
+@overload
+def stop_gradient(input: Composite, name: str | None = None) -> Composite: ...  # type: ignore[overload-overlap]
+@overload
+def stop_gradient(input: ValueLike, name: str | None = None) -> Tensor: ...
 def stop_gradient(input: ValueLike, name: str | None = None) -> Any:
     """Returns the value of `input` as a constant: no gradient flows backward, and no tangent forward.
 

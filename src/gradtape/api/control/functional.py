@@ -12,6 +12,7 @@ from ...core import nest
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
+from ...core.type_hints import Result
 from ...engine.registry.batching import NeedsValue, common_size, vectorize
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
@@ -30,8 +31,8 @@ logger = logging.getLogger("gradtape")
 
 
 def map_fn(
-    fn: Callable[[Any], Any],
-    elems: Any,
+    fn: Callable[[Any], Result],
+    elems: object,
     dtype: Any = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
@@ -39,7 +40,7 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
     fn_output_signature: Any = None,
-) -> Any:
+) -> Result:
     """Applies `fn` to each element along the first axis of `elems` in sequence, and stacks the results.
 
     Args:
@@ -212,14 +213,14 @@ def _empty(spec: Any) -> Tensor:
 
 
 def foldl(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    fn: Callable[[Any, Any], Result],
+    elems: object,
+    initializer: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Result:
     """Computes `fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; the default start is `elems[0]`.
 
     >>> import gradtape as tf
@@ -230,14 +231,14 @@ def foldl(
 
 
 def foldr(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    fn: Callable[[Any, Any], Result],
+    elems: object,
+    initializer: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Result:
     """`foldl` from the last element to the first.
 
     >>> import gradtape as tf
@@ -311,16 +312,16 @@ def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
 
 
 def scan(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    fn: Callable[[Any, Any], Result],
+    elems: object,
+    initializer: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     reverse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Result:
     """Returns the accumulated values of a fold, stacked; with `reverse`, from the last element to the first.
 
     >>> import gradtape as tf
@@ -352,8 +353,8 @@ def scan(
 
 
 def vectorized_map(
-    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
+    fn: Callable[[Any], Result], elems: object, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Result:
     """Applies `fn` to all elements along the first axis of `elems` at once, and stacks the results.
 
     `fn` runs once, on tensors that represent all elements. If it needs the value of one (in a Python `if`, or for

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ...checkpoints import state
 from ...checkpoints.bundle import BundleReader
 from ...checkpoints.checkpoint import Checkpoint
@@ -164,7 +166,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     return CheckpointReader(opened(given))
 
 
-def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> np.ndarray[Any, Any]:
     """Returns one value of a checkpoint as a NumPy array.
 
     >>> import gradtape as tf, tempfile

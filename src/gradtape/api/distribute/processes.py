@@ -241,7 +241,7 @@ def allreduce(
     prescale_factor: float = 1.0,
     postscale_factor: float = 1.0,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Returns the mean of a tensor over all ranks, or the reduction `op`; its gradient is reduced in the same way.
 
     >>> import gradtape as tf
@@ -278,7 +278,7 @@ def grouped_allreduce(
     return reduced(list(tensors), chosen, compression, name or "grouped_allreduce")
 
 
-def allgather(tensor: TensorLike, name: str | None = None) -> Any:
+def allgather(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Concatenates the tensors of all ranks along the first axis, whose size may differ between ranks.
 
     >>> import gradtape as tf
@@ -309,7 +309,7 @@ def allgather(tensor: TensorLike, name: str | None = None) -> Any:
     return gather(x)
 
 
-def broadcast(tensor: TensorLike, root_rank: int = 0, name: str | None = None) -> Any:
+def broadcast(tensor: TensorLike, root_rank: int = 0, name: str | None = None) -> Tensor:
     """Returns the tensor of rank `root_rank` on all ranks; it receives the gradients of all of them.
 
     >>> import gradtape as tf

@@ -29,7 +29,7 @@ class DecodeWav(NamedTuple):
 
 def decode_wav(
     contents: StringLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
-) -> Any:
+) -> DecodeWav:
     """Decodes a WAV file to samples and their rate.
 
     Args:

@@ -217,7 +217,7 @@ def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     return [path for one in patterns for path in sorted(globbing.glob(os.fsdecode(one)))]
 
 
-def join(path: PathLike, *paths: Any) -> Any:
+def join(path: str, *paths: str) -> str:
     """Joins the parts of a path.
 
     >>> import gradtape as tf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -167,6 +167,16 @@ def tridiagonal_matmul(
     return banded_product(ops, bands, b, -1)
 
 
+@overload
+def eigh_tridiagonal(
+    alpha: TensorLike, beta: TensorLike, eigvals_only: Literal[True] = True, select: str = "a",
+    select_range: TensorLike | None = None, tol: TensorLike | None = None, name: str | None = None,
+) -> Tensor: ...  # fmt: skip
+@overload
+def eigh_tridiagonal(
+    alpha: TensorLike, beta: TensorLike, eigvals_only: Literal[False], select: str = "a",
+    select_range: TensorLike | None = None, tol: TensorLike | None = None, name: str | None = None,
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 def eigh_tridiagonal(
     alpha: TensorLike,
     beta: TensorLike,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
@@ -88,6 +88,14 @@ def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     return ops.eigvals(square_matrices(tensor, "eigvals"))
 
 
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: Literal[True] = True, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, *, compute_uv: Literal[False], name: str | None = None
+) -> Tensor: ...
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """Returns the singular values in decreasing order, and the vectors: (s, u, v) with x = u diag(s) vᴴ.
 

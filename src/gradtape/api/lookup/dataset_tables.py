@@ -65,7 +65,7 @@ def table_from_dataset(
     hasher_spec: Any = FastHashSpec,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-) -> Any:
+) -> StaticHashTable | StaticVocabularyTable:
     """Creates a table from the pairs of a dataset; other keys get `default_value`, or a bucket by their hash.
 
     Args:
@@ -112,7 +112,7 @@ def index_table_from_dataset(
     hasher_spec: Any = FastHashSpec,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-) -> Any:
+) -> StaticHashTable | StaticVocabularyTable:
     """Creates a table from the elements of a dataset to their indices.
 
     >>> import gradtape as tf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from ...core import dtypes
 from ...core.dtypes import as_dtype
@@ -10,6 +10,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor, to_tensors, with_default
 from ...engine.run.namespace import ops
 from ...ops.elementwise import arithmetic
@@ -75,7 +76,13 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     return arithmetic.nextafter.call(x1, x2)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+@overload
+def scalar_mul(  # type: ignore[overload-overlap]
+    scalar: TensorLike, x: IndexedSlices, name: str | None = None
+) -> IndexedSlices: ...
+@overload
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor: ...
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor | IndexedSlices:
     """Multiplies `x`, which may be IndexedSlices, by a scalar tensor.
 
     >>> import gradtape as tf
@@ -83,10 +90,10 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     array([2., 4.], dtype=float32)
     """
     values = x.values if isinstance(x, IndexedSlices) else to_tensor(x)
-    scalar = to_tensor(scalar, dtype=values.dtype)
-    if scalar.dims:
-        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
-    product = arithmetic.mul.call(scalar, values)
+    factor = to_tensor(scalar, dtype=values.dtype)
+    if factor.dims:
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
+    product = arithmetic.mul.call(factor, values)
     return IndexedSlices(product, x.indices, x.dense_shape) if isinstance(x, IndexedSlices) else product
 
 

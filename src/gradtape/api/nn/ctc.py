@@ -58,7 +58,7 @@ def _infinite_loss(x: Tensor, ends: Tensor) -> Tensor:
 
 
 def ctc_loss(
-    labels: TensorLike, logits: TensorLike, label_length: TensorLike, logit_length: TensorLike,
+    labels: TensorLike, logits: TensorLike, label_length: TensorLike | None, logit_length: TensorLike,
     logits_time_major: bool = True, unique: tuple[Tensor, Tensor] | None = None, blank_index: int | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip

@@ -118,7 +118,7 @@ def sufficient_statistics(
 
 
 def normalize_moments(
-    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike, name: str | None = None
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Computes the mean and the variance from the results of `sufficient_statistics`.
 

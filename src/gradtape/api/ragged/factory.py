@@ -41,7 +41,7 @@ def constant(
     inner_shape: Any = None,
     name: str | None = None,
     row_splits_dtype: DTypeLike = dtypes.int64,
-) -> Any:
+) -> RaggedTensor:
     """Creates a ragged tensor from nested lists.
 
     >>> import gradtape as tf
@@ -55,7 +55,7 @@ def constant(
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
         if inner_shape:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
-        return conversion.constant(pylist, dtype, ())
+        return conversion.constant(pylist, dtype, ())  # type: ignore[return-value]
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
     scalars, deepest = _depths(pylist)
@@ -64,7 +64,7 @@ def constant(
     if ragged_rank == 0 or (
         ragged_rank is None and (deepest < 2 or (inner is not None and deepest - len(inner) < 2))
     ):
-        return conversion.constant(pylist, dtype, inner)
+        return conversion.constant(pylist, dtype, inner)  # type: ignore[return-value]
     if inner is None:
         inner = () if ragged_rank is None else _inner_shape(pylist, ragged_rank)
     if ragged_rank is None:
@@ -233,7 +233,7 @@ def segment_ids_to_row_splits(
     return splits if out_type is None else ops.cast(splits, dtype=as_dtype(out_type))
 
 
-def stack(values: ValueLike, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: ValueLike, axis: int = 0, name: str | None = None) -> RaggedTensor:
     """Stacks values of one rank to a ragged tensor, along a new axis.
 
     >>> import gradtape as tf

@@ -8,19 +8,21 @@ import logging
 import pprint
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, overload
 
 import numpy as np
 
 from ...core import errors, nest
 from ...core.dtypes import DType, as_dtype, string
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...core.type_hints import DTypeLike, ValueLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
+from ...state.type_spec import TypeSpec
 from .composite_calls import call_with_composites, has_composites
 
 NAMESPACES = ("",)
@@ -77,7 +79,7 @@ def init_scope() -> Iterator[None]:
         yield
 
 
-def control_dependencies(control_inputs: Any) -> Any:
+def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
     """Context manager: calls functions among the inputs; ops always run in program order.
 
     >>> import gradtape as tf
@@ -206,6 +208,19 @@ def _check_call(title: str, inp: Any, Tout: Any) -> None:
         raise TypeError(f"Missing argument `inp`: tf.{title} wants the list of the function's arguments")
 
 
+@overload
+def py_function(  # type: ignore[overload-overlap]
+    func: Callable[..., Any], inp: Sequence[ValueLike], Tout: DTypeLike | TypeSpec, name: str | None = None
+) -> Tensor: ...
+@overload
+def py_function(
+    func: Callable[..., Any], inp: Sequence[ValueLike], Tout: Sequence[DTypeLike | TypeSpec],
+    name: str | None = None,
+) -> list[Tensor]: ...  # fmt: skip
+@overload
+def py_function(
+    func: None = None, inp: None = None, *, Tout: object, name: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """Calls `func(*inp)` with tensors; the result is differentiable.
 
@@ -264,6 +279,20 @@ def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, diffe
     return results if several or len(results) != 1 else results[0]
 
 
+@overload
+def numpy_function(  # type: ignore[overload-overlap]
+    func: Callable[..., Any], inp: Sequence[ValueLike], Tout: DTypeLike | TypeSpec,
+    stateful: bool = True, name: str | None = None,
+) -> Tensor: ...  # fmt: skip
+@overload
+def numpy_function(
+    func: Callable[..., Any], inp: Sequence[ValueLike], Tout: Sequence[DTypeLike | TypeSpec],
+    stateful: bool = True, name: str | None = None,
+) -> list[Tensor]: ...  # fmt: skip
+@overload
+def numpy_function(
+    func: None = None, inp: None = None, *, Tout: object, stateful: bool = True, name: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 def numpy_function(
     func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:

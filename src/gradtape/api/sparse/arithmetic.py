@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -22,7 +22,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
+@overload
+def add(  # type: ignore[overload-overlap]
+    a: SparseTensor, b: SparseTensor, threshold: TensorLike = 0
+) -> SparseTensor: ...
+@overload
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Tensor: ...
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Tensor | SparseTensor:
     """Computes `a + b`: sparse with the indices of both if both are sparse, otherwise dense.
 
     Args:
@@ -158,10 +164,20 @@ def _adjoint(x: Tensor) -> Tensor:
     return ops.conj(turned) if x.dtype.is_complex else turned
 
 
+@overload
+def reduce_sum(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    output_is_sparse: Literal[False] = False, name: str | None = None,
+) -> Tensor: ...  # fmt: skip
+@overload
+def reduce_sum(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    *, output_is_sparse: Literal[True], name: str | None = None,
+) -> SparseTensor: ...  # fmt: skip
 def reduce_sum(
     sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor | SparseTensor:  # fmt: skip
     """Sums along axes, all by default; the result is dense, or sparse with the nonempty sums.
 
     >>> import gradtape as tf
@@ -173,10 +189,20 @@ def reduce_sum(
                     output_is_sparse, "SparseReduceSum")  # fmt: skip
 
 
+@overload
+def reduce_max(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    output_is_sparse: Literal[False] = False, name: str | None = None,
+) -> Tensor: ...  # fmt: skip
+@overload
+def reduce_max(
+    sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None,
+    *, output_is_sparse: Literal[True], name: str | None = None,
+) -> SparseTensor: ...  # fmt: skip
 def reduce_max(
     sp_input: SparseTensor, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor | SparseTensor:  # fmt: skip
     """Returns the maximum of the stored elements along axes, all by default; 0 where there are none.
 
     >>> import gradtape as tf

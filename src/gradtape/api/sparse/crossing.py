@@ -46,7 +46,7 @@ def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:
 
 def cross_hashed(
     inputs: Sequence[ValueLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
-) -> Any:
+) -> SparseTensor:
     """Returns all combinations of the features in a row of the inputs, as hashes.
 
     Args:

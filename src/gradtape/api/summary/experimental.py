@@ -15,7 +15,7 @@ NAMESPACES = ("summary.experimental",)
 __all__ = ["get_step", "set_step", "summary_scope"]
 
 
-def get_step() -> Any:
+def get_step() -> TensorLike | None:
     """Returns the step of this thread's summaries, or None if it is not set.
 
     >>> import gradtape as tf
@@ -27,7 +27,7 @@ def get_step() -> Any:
     return current.step
 
 
-def set_step(step: TensorLike) -> None:
+def set_step(step: TensorLike | None) -> None:
     """Sets the step of this thread's summaries: a number, or a variable that is read when a summary is written.
 
     >>> import gradtape as tf

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
@@ -20,7 +21,7 @@ NAMESPACES = ("strings",)
 __all__ = ["to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
 
 
-def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Returns the hash bucket of each string, below `num_buckets`.
 
     >>> import gradtape as tf
@@ -30,7 +31,7 @@ def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None)
     return _buckets(input, num_buckets, murmur, "StringToHashBucket")
 
 
-def to_hash_bucket_fast(input: StringLike, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket_fast(input: StringLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Returns the hash bucket of each string, below `num_buckets`, by FarmHash.
 
     >>> import gradtape as tf
@@ -40,7 +41,7 @@ def to_hash_bucket_fast(input: StringLike, num_buckets: int, name: str | None = 
     return _buckets(input, num_buckets, farm, "StringToHashBucketFast")
 
 
-def to_hash_bucket_strong(input: StringLike, num_buckets: int, key: Sequence[int], name: str | None = None) -> Any:
+def to_hash_bucket_strong(input: StringLike, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
     """Returns the hash bucket of each string, below `num_buckets`, by SipHash with `key`, two integers.
 
     Without the key, an attacker cannot construct strings that collide.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.convert import to_array
 from ...engine.run.namespace import ops
@@ -88,6 +89,18 @@ def bytes_split(input: StringLike, name: str | None = None) -> Any:
     return cut(input, lambda text: [[text[i : i + 1] for i in range(len(text))]], object)[0]
 
 
+@overload
+def ngrams(  # type: ignore[overload-overlap]
+    data: RaggedTensor, ngram_width: int | Sequence[int], separator: str = " ",
+    pad_values: str | bytes | tuple[str | bytes, str | bytes] | None = None, padding_width: int | None = None,
+    preserve_short_sequences: bool = False, name: str | None = None,
+) -> RaggedTensor: ...  # fmt: skip
+@overload
+def ngrams(
+    data: StringLike, ngram_width: int | Sequence[int], separator: str = " ",
+    pad_values: str | bytes | tuple[str | bytes, str | bytes] | None = None, padding_width: int | None = None,
+    preserve_short_sequences: bool = False, name: str | None = None,
+) -> Tensor: ...  # fmt: skip
 def ngrams(
     data: StringLike,
     ngram_width: int | Sequence[int],

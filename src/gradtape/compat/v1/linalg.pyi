@@ -1,5 +1,4 @@
 # Written by tools/write_stubs.py.
-from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, TensorLike
 from gradtape.api.arrays.creation import (
@@ -117,4 +116,4 @@ from gradtape.api.math.reductions import (
     normalize as normalize,
     trace as trace,
 )
-def norm(tensor: TensorLike, ord: str | float = ..., axis: AxisLike | None = ..., keepdims: bool | None = ..., name: str | None = ..., keep_dims: Any = ...) -> Tensor: ...
+def norm(tensor: TensorLike, ord: str | float = ..., axis: AxisLike | None = ..., keepdims: bool | None = ..., name: str | None = ..., keep_dims: bool | None = ...) -> Tensor: ...

@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py.
-from typing import Any
+from gradtape.core.tensor import Tensor
+from gradtape.core.type_hints import TensorLike, ValueLike
 from gradtape.api.arrays.indexing import (
     scatter_nd as scatter_nd,
 )
@@ -11,4 +12,4 @@ from gradtape.api.arrays.slicing import (
     roll as roll,
     space_to_batch_nd as space_to_batch_nd,
 )
-def gather_nd(params: Any, indices: Any, name: str | None = ..., batch_dims: Any = ..., bad_indices_policy: Any = ...) -> Any: ...
+def gather_nd(params: ValueLike, indices: TensorLike, name: str | None = ..., batch_dims: int = ..., bad_indices_policy: str = ...) -> Tensor: ...

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ...core.scopes import carried, holding
 
@@ -25,6 +25,8 @@ LIBRARIES = frozenset(
 ) | frozenset(sys.stdlib_module_names)
 
 INSTALL = 'pip install "gradtape[autograph]"'
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def available() -> bool:
@@ -113,6 +115,10 @@ def autograph_artifact(f: Any, extras: Any = None) -> Any:
     return f
 
 
+@overload
+def do_not_convert(func: Callable[_P, _R]) -> Callable[_P, _R]: ...
+@overload
+def do_not_convert(func: None = None) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Return `func` wrapped so that neither it nor the functions it calls are converted.
 
