@@ -216,6 +216,9 @@ def declaration(path: str, value: Any) -> str:
     space, _, name = path.rpartition(".")
     if isinstance(value, type) or not callable(value):
         return f"{name}: {'type[Any]' if isinstance(value, type) else type(value).__name__}"
+    kinds = dict(getattr(value, "__annotations__", {}))
+    if "return" in kinds:  # created from a table, with types
+        return signature(name, value, kinds, "Any", kinds.pop("return"))
     return raw_op(name, value) if space == "raw_ops" else version_1(path, value)
 
 

@@ -1,168 +1,284 @@
-"""`tf.experimental.numpy`: elementwise functions of one or two arrays."""
+"""NumPy's elementwise functions: a table for `tf.experimental.numpy` and Keras' `keras.ops`, and the rest."""
 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import dtypes
+from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .promotion import broadcast, cast, floating, own, promoted, tensor
+from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, renamed, tensor
+
+if TYPE_CHECKING:
+    from ...core.type_hints import TensorLike
 
 NAMESPACES = ("experimental.numpy",)
-__all__ = [
-    "abs", "absolute", "add", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
-    "around", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "conj", "conjugate", "cos",
-    "cosh", "deg2rad", "divide", "divmod", "equal", "exp", "exp2", "expm1", "fabs", "fix", "float_power", "floor",
-    "floor_divide", "gcd", "greater", "greater_equal", "heaviside", "hypot", "imag", "iscomplex", "isfinite", "isinf",
-    "isnan", "isneginf", "isposinf", "isreal", "lcm", "less", "less_equal", "log", "log1p", "log2", "log10",
-    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod",
-    "multiply", "negative", "nextafter", "not_equal", "positive", "power", "rad2deg", "real", "reciprocal",
-    "remainder", "round", "sign", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "subtract", "tan", "tanh",
-    "true_divide",
-]  # fmt: skip
+
+Compute = Callable[..., Tensor]
 
 
-def _documented(name: str, function: Any, arguments: str, dtype: str) -> Any:
-    """Returns `function` under NumPy's name, with an example."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""NumPy's `{name}`, on tensors and whatever becomes one.
+class Elementwise(NamedTuple):
+    """A function that converts its operands and computes with an op, or an expression on tensors."""
+
+    name: str
+    compute: str | Compute
+    operands: str  # the conversion, a field of `PromotionPolicy`
+    zeros: str = ""  # where a sparse result has entries: `values` and `linear` (f(0) = 0), `union` (f(0, 0) = 0), ...
+    result: str = "float64"  # the dtype of the example in the docstring
+
+    def bind(self, policy: PromotionPolicy, *parameters: str) -> FunctionType:
+        """Creates the function under a policy, with other names of its parameters if given."""
+        compute = getattr(ops, self.compute) if isinstance(self.compute, str) else self.compute
+        template = _binary if self.is_binary else _unary
+        return renamed(template(compute, getattr(policy, self.operands)), self.name, parameters)
+
+    @property
+    def is_binary(self) -> bool:
+        return self.operands == "truths" or self.operands.startswith("promote")
+
+    def publish(self) -> FunctionType:
+        """Creates the function of `tf.experimental.numpy`, with types and an example."""
+        function = self.bind(NUMPY)
+        result, names = self.result, ("x1", "x2") if self.is_binary else ("x",)
+        function.__annotations__ = {**dict.fromkeys(names, "TensorLike"), "return": "Tensor"}
+        function.__module__ = __name__
+        operand = "[True]" if self.operands.startswith("truth") else "[1]" if result == "int64" else "[1.0]"
+        values = f"{operand}, {operand}" if self.is_binary else operand
+        function.__doc__ = f"""NumPy's `{self.name}`, on tensors and whatever becomes one.
 
     >>> import gradtape as tf
-    >>> tf.experimental.numpy.{name}({arguments}).dtype
-    tf.{dtype}
+    >>> tf.experimental.numpy.{self.name}({values}).dtype
+    tf.{result}
     """
+        return function
+
+
+def _unary(compute: Compute, convert: Callable[[TensorLike], Tensor]) -> Any:
+    def function(x: TensorLike) -> Tensor:
+        return compute(convert(x))
+
     return function
 
 
-def _unary(name: str, compute: str | Callable[[Tensor], Any], kind: str = "floating") -> Any:
-    """Creates a function of one array: of floats, of any numbers (`same`), or of bools."""
+def _binary(compute: Compute, promote: Callable[..., Sequence[Tensor]]) -> Any:
+    def function(x1: TensorLike, x2: TensorLike) -> Tensor:
+        a, b = promote(x1, x2)
+        return compute(a, b)
 
-    def function(x: Any) -> Tensor:
-        value = tensor(x)
-        if kind == "floating":
-            value = floating(value)
-        elif kind == "bool":
-            value = cast(value, dtypes.bool)
-        return own(compute)(value) if isinstance(compute, str) else compute(value)
-
-    result = {"bool": "bool", "test": "bool", "bits": "int64"}.get(kind, "float64")
-    return _documented(name, function, {"bool": "[True]", "bits": "[1]"}.get(kind, "[1.0]"), result)
+    return function
 
 
-def _binary(name: str, compute: str | Callable[[Tensor, Tensor], Any], kind: str = "same", result: str = "") -> Any:
-    """Creates a function of two arrays in the dtype that NumPy promotes them to."""
+def on_bools(name: str, wider: DType | None = None) -> Compute:
+    """Returns an op that computes with bools as 0 and 1: of bool, or of the dtype `wider` where it is given."""
 
-    def function(x1: Any, x2: Any) -> Tensor:
-        a, b = promoted(x1, x2)
-        if kind == "floating":
-            a, b = floating(a), floating(b)
-        elif kind == "bool":
-            a, b = cast(a, dtypes.bool), cast(b, dtypes.bool)
-        return own(compute)(a, b) if isinstance(compute, str) else compute(a, b)
+    def compute(*xs: Tensor, **attributes: Any) -> Tensor:
+        if not xs[0].dtype.is_bool:
+            return getattr(ops, name)(*xs, **attributes)
+        found = getattr(ops, name)(*(cast(x, wider or dtypes.uint8) for x in xs), **attributes)
+        return found if wider else cast(found, dtypes.bool)
 
-    values = {"bool": "[True], [False]", "bits": "[6], [3]"}.get(kind, "[1.0], 2")
-    return _documented(name, function, values, result or {"bool": "bool", "bits": "int64"}.get(kind, "float64"))
+    return compute
 
 
-def _one_above(a: Tensor, b: Tensor) -> Tensor:
-    return resolve("where")(own("greater")(a, 0), cast(tensor(1), b.dtype), b)
+def _test(op: str | Compute, otherwise: bool) -> Compute:
+    """Returns a predicate on floats; its result for other dtypes is constant."""
+    test: Compute = (lambda x: getattr(ops, op)(x)) if isinstance(op, str) else op
+
+    def compute(x: Tensor) -> Tensor:
+        if x.dtype.is_complex:
+            return (ops.logical_and if otherwise else ops.logical_or)(test(ops.real(x)), test(ops.imag(x)))
+        return test(x) if x.dtype.is_floating else _filled(x, otherwise)
+
+    return compute
 
 
-def _rounded(name: str) -> Callable[[Tensor], Any]:
-    return lambda x: own(name)(x) if x.dtype.is_floating else x
+def _filled(x: Tensor, value: bool) -> Tensor:
+    return ops.broadcast_to(tensor(value), shape=x.dims)
 
 
-arccos, arccosh, arcsin = _unary("arccos", "acos"), _unary("arccosh", "acosh"), _unary("arcsin", "asin")
-arcsinh, arctan, arctanh = _unary("arcsinh", "asinh"), _unary("arctan", "atan"), _unary("arctanh", "atanh")
-cos, cosh, sin, sinh = _unary("cos", "cos"), _unary("cosh", "cosh"), _unary("sin", "sin"), _unary("sinh", "sinh")
-tan, tanh, exp, expm1 = _unary("tan", "tan"), _unary("tanh", "tanh"), _unary("exp", "exp"), _unary("expm1", "expm1")
-log, log1p, sqrt = _unary("log", "log"), _unary("log1p", "log1p"), _unary("sqrt", "sqrt")
-log2 = _unary("log2", lambda x: own("log")(x) / math.log(2))
-log10 = _unary("log10", lambda x: own("log")(x) / math.log(10))
-exp2 = _unary("exp2", lambda x: own("exp")(x * math.log(2)))
-cbrt = _unary("cbrt", lambda x: own("sign")(x) * own("pow")(own("abs")(x), 1 / 3))
-deg2rad = _unary("deg2rad", lambda x: x * (math.pi / 180))
-rad2deg = _unary("rad2deg", lambda x: x * (180 / math.pi))
-reciprocal = _unary("reciprocal", "reciprocal", "same")
-abs, absolute = _unary("abs", "abs", "same"), _unary("absolute", "abs", "same")
-negative, square = _unary("negative", "negative", "same"), _unary("square", "square", "same")
-fabs, positive = _unary("fabs", "abs", "same"), _unary("positive", lambda x: x, "same")
-conj, conjugate = _unary("conj", "conj", "same"), _unary("conjugate", "conj", "same")
-ceil, floor = _unary("ceil", _rounded("ceil"), "same"), _unary("floor", _rounded("floor"), "same")
-isfinite = _unary("isfinite", lambda x: own("is_finite")(floating(x)), "test")
-isinf = _unary("isinf", lambda x: own("is_inf")(floating(x)), "test")
-isnan = _unary("isnan", lambda x: own("is_nan")(floating(x)), "test")
-isneginf = _unary("isneginf", lambda x: own("equal")(floating(x), -math.inf), "test")
-isposinf = _unary("isposinf", lambda x: own("equal")(floating(x), math.inf), "test")
-iscomplex = _unary("iscomplex", lambda x: own("not_equal")(own("imag")(x), 0), "test")
-isreal = _unary("isreal", lambda x: own("equal")(own("imag")(x), 0), "test")
-signbit = _unary("signbit", lambda x: own("less")(cast(x, dtypes.int8) if x.dtype.is_bool else x, 0), "test")
-fix = _unary("fix", lambda x: resolve("where")(own("less")(x, 0), own("ceil")(x), own("floor")(x)))
-bitwise_not = _unary("bitwise_not", lambda x: operator.invert(x), "bits")  # type: ignore[arg-type]
-logical_not = _unary("logical_not", "logical_not", "bool")
-
-add, subtract, multiply = _binary("add", "add"), _binary("subtract", "subtract"), _binary("multiply", "multiply")
-divide, true_divide = _binary("divide", "divide", "floating"), _binary("true_divide", "divide", "floating")
-floor_divide = _binary("floor_divide", operator.floordiv)
-mod, remainder = _binary("mod", "floormod"), _binary("remainder", "floormod")
-power, maximum, minimum = _binary("power", "pow"), _binary("maximum", "maximum"), _binary("minimum", "minimum")
-arctan2 = _binary("arctan2", "atan2", "floating")
-float_power, nextafter = _binary("float_power", "pow"), _binary("nextafter", "nextafter")
-heaviside = _binary(
-    "heaviside",
-    lambda a, b: floating(resolve("where")(own("less")(a, 0), cast(tensor(0), b.dtype), _one_above(a, b))),
-)
-hypot = _binary("hypot", lambda a, b: own("sqrt")(a * a + b * b), "floating")
+def _rounded(name: str) -> Compute:
+    return lambda x: x if x.dtype.is_integer or x.dtype.is_bool else getattr(ops, name)(x)
 
 
-def _log_of_sum(a: Tensor, b: Tensor) -> Tensor:
-    return _log_of_powers(a, b, 1.0)
+def _fix(x: Tensor) -> Tensor:
+    if x.dtype.is_integer or x.dtype.is_bool:
+        return x
+    return ops.where(ops.less(x, ops.zeros_like(x)), ops.ceil(x), ops.floor(x))
 
 
-def _log_of_powers(a: Tensor, b: Tensor, scale: float) -> Tensor:
-    """The logarithm of a sum of powers of one base, whose own logarithm is `scale`."""
-    apart = a - b
-    near = own("maximum")(a, b) + own("log1p")(own("exp")(-own("abs")(apart) * scale)) / scale
-    return resolve("where")(own("is_nan")(apart), a + b, near)  # NaN, or infinities of one sign
+def _real(x: Tensor) -> Tensor:
+    return ops.real(x) if x.dtype.is_complex else x
 
 
-logaddexp = _binary("logaddexp", _log_of_sum, "floating")
-logaddexp2 = _binary("logaddexp2", lambda a, b: _log_of_powers(a, b, math.log(2)), "floating")
-equal, not_equal = _binary("equal", "equal", result="bool"), _binary("not_equal", "not_equal", result="bool")
-less, less_equal = _binary("less", "less", result="bool"), _binary("less_equal", "less_equal", result="bool")
-greater = _binary("greater", "greater", result="bool")
-greater_equal = _binary("greater_equal", "greater_equal", result="bool")
-logical_and, logical_or = _binary("logical_and", "logical_and", "bool"), _binary("logical_or", "logical_or", "bool")
-logical_xor = _binary("logical_xor", "logical_xor", "bool")
-bitwise_and = _binary("bitwise_and", operator.and_, "bits")
-bitwise_or = _binary("bitwise_or", operator.or_, "bits")
-bitwise_xor = _binary("bitwise_xor", operator.xor, "bits")
+def _imag(x: Tensor) -> Tensor:
+    return ops.imag(x) if x.dtype.is_complex else ops.zeros_like(x)
 
 
-def _divisor(a: Tensor, b: Tensor) -> Tensor:
-    """Euclid's algorithm, elementwise; stops at zero."""
-    if not (a.dtype.is_integer and b.dtype.is_integer):
-        raise ValueError(f"Arguments to gcd must be integers, got {a.dtype.name} and {b.dtype.name}.")
-    a, b = broadcast(own("abs")(a), own("abs")(b))
-
-    def step(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        zero = own("equal")(b, 0)
-        rest = own("floormod")(a, resolve("where")(zero, resolve("ones_like")(b), b))
-        return resolve("where")(zero, a, b), resolve("where")(zero, resolve("zeros_like")(b), rest)
-
-    return resolve("while_loop")(lambda a, b: own("reduce_any")(own("not_equal")(b, 0)), step, (a, b))[0]
+def _conj(x: Tensor) -> Tensor:
+    return ops.conj(x) if x.dtype.is_complex else x
 
 
-def _multiple(a: Tensor, b: Tensor) -> Tensor:
-    divisor = own("maximum")(_divisor(a, b), 1)
-    return own("abs")(a) * (own("abs")(b) // divisor)
+def _angle(x: Tensor) -> Tensor:
+    if x.dtype.is_complex:
+        return ops.angle(x)
+    return ops.where(ops.is_nan(x), x, ops.where(ops.signbit(x), math.pi, ops.zeros_like(x)))
 
 
-gcd, lcm = _binary("gcd", _divisor, "bits"), _binary("lcm", _multiple, "bits")
+def rounded(x: Tensor, decimals: int = 0) -> Tensor:
+    """Rounds to decimal places, or to tens, hundreds, ..., and half to even."""
+    if x.dtype.is_complex:
+        return ops.complex(rounded(ops.real(x), decimals), rounded(ops.imag(x), decimals))
+    if x.dtype.is_integer and decimals < 0:
+        return cast(ops.rint(floating(x) / 10**-decimals) * 10**-decimals, x.dtype)
+    if not x.dtype.is_floating or not decimals:
+        return ops.rint(x) if x.dtype.is_floating else x
+    return ops.rint(x * 10.0**decimals) / 10.0**decimals
+
+
+def _is_real(x: Tensor) -> Tensor:
+    return ops.equal(ops.imag(x), ops.zeros_like(ops.imag(x))) if x.dtype.is_complex else _filled(x, True)
+
+
+def _sinc(x: Tensor) -> Tensor:
+    x = x * math.pi
+    nonzero = ops.not_equal(x, ops.zeros_like(x))
+    apart = ops.where(nonzero, x, ops.ones_like(x))  # keeps the gradient of the unselected branch free of NaN
+    return ops.where(nonzero, ops.sin(apart) / apart, 1 - ops.square(x) / 6)
+
+
+def _bits(name: str) -> Compute:
+    return lambda x, *y: getattr(ops, f"logical_{name}" if x.dtype.is_bool else f"bitwise_{name}")(x, *y)
+
+
+def _heaviside(a: Tensor, b: Tensor) -> Tensor:
+    zero = ops.zeros_like(a)
+    step = ops.where(ops.less(a, zero), zero, ops.where(ops.equal(a, zero), b, ops.ones_like(a)))
+    return ops.where(ops.is_nan(a), a, step)
+
+
+def _step(a: Tensor, b: Tensor) -> Tensor:
+    zero = ops.zeros_like(a)
+    return ops.where(ops.less(a, zero), zero, ops.where(ops.greater(a, zero), ops.ones_like(a), b))
+
+
+def _logaddexp2(a: Tensor, b: Tensor) -> Tensor:
+    return ops.logaddexp(a * math.log(2), b * math.log(2)) * (1 / math.log(2))
+
+
+def _nextafter(a: Tensor, b: Tensor) -> Tensor:
+    if not a.dtype.narrow:
+        return ops.nextafter(a, b)
+    # Steps through the bit patterns: floats of one sign are ordered like the integers with the same bits.
+    zero, one = ops.zeros_like(a), tensor(1, dtypes.int16)
+    bits, up = ops.bitcast(a, dtype=dtypes.int16), ops.greater(b, a)
+    stepped = ops.where(ops.equal(up, ops.greater(a, zero)), bits + one, bits - one)
+    smallest = ops.where(up, one, tensor(1 - 2**15, dtypes.int16))
+    moved = ops.bitcast(ops.where(ops.equal(a, zero), smallest, stepped), dtype=a.dtype)
+    return ops.where(ops.logical_or(ops.equal(a, b), ops.is_nan(a + b)), a * 0 + b, moved)
+
+
+_add: Compute = lambda a, b: (ops.logical_or if a.dtype.is_bool else ops.add)(a, b)  # noqa: E731
+_floor_divide, _gcd, _lcm = on_bools("floordiv", dtypes.int8), on_bools("gcd"), on_bools("lcm")
+
+
+def _integral(compute: Compute) -> Compute:
+    def checked(a: Tensor, b: Tensor) -> Tensor:
+        if not a.dtype.is_integer:
+            raise ValueError(f"Arguments to gcd must be integers, got {a.dtype.name} and {b.dtype.name}.")
+        return compute(a, b)
+
+    return checked
+
+
+def without_nan(name: str) -> Compute:
+    """Returns the extremum of two tensors that is NaN only where both are."""
+
+    def compute(a: Tensor, b: Tensor) -> Tensor:
+        if not a.dtype.is_floating:
+            return on_bools(name)(a, b)
+        first = ops.where(ops.is_nan(a), b, a)
+        return getattr(ops, name)(first, ops.where(ops.is_nan(b), first, b))
+
+    return compute
+
+
+def _rows(operands: str, zeros: str = "", result: str = "float64", /, **computes: str | Compute) -> list[Elementwise]:
+    return [Elementwise(name, compute, operands, zeros, result) for name, compute in computes.items()]
+
+
+# The functions of both front ends.
+SHARED = [
+    *_rows(
+        "floating", arccos="acos", arccosh="acosh", cos="cos", cosh="cosh", exp="exp", log="log", sinc=_sinc,
+    ),
+    *_rows(
+        "floating", "values", arcsin="asin", arcsinh="asinh", arctan="atan", arctanh="atanh", expm1="expm1",
+        log1p="log1p", sin="sin", sinh="sinh", sqrt="sqrt", tan="tan", tanh="tanh",
+    ),
+    *_rows("floating", "linear", deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi)),
+    *_rows("real", "values", ceil=_rounded("ceil"), fabs="abs", floor=_rounded("floor")),
+    *_rows("real", reciprocal="reciprocal"),
+    *_rows("tensor", "values", abs=on_bools("abs"), absolute=on_bools("abs")),
+    *_rows("tensor", "linear", conj=_conj, conjugate=_conj, negative="neg"),
+    *_rows("numeric", "values", square="square"),
+    *_rows("tensor", "", "int64", bitwise_not=lambda x: (ops.logical_not if x.dtype.is_bool else ops.invert)(x)),
+    *_rows(
+        "tensor", "", "bool", isfinite=_test("is_finite", True), isinf=_test("is_inf", False),
+        isnan=_test("is_nan", False), isreal=_is_real,
+        isneginf=_test(lambda x: ops.equal(x, tensor(-math.inf, x.dtype)), False),
+        isposinf=_test(lambda x: ops.equal(x, tensor(math.inf, x.dtype)), False),
+    ),
+    *_rows("truth", "", "bool", logical_not="logical_not"),
+    *_rows("truths", "", "bool", logical_and="logical_and", logical_or="logical_or", logical_xor="logical_xor"),
+    *_rows("promote", "union", add=_add, maximum=on_bools("maximum"), minimum=on_bools("minimum"), subtract="sub"),
+    *_rows("promote", "intersection", multiply="mul"),
+    *_rows("promote", floor_divide=_floor_divide),
+    *_rows("promote", "", "int64", bitwise_and=_bits("and"), bitwise_or=_bits("or"), bitwise_xor=_bits("xor")),
+    *_rows(
+        "promote", "", "bool", equal="equal", not_equal="not_equal", less=on_bools("less", dtypes.uint8),
+        less_equal=on_bools("less_equal", dtypes.uint8), greater=on_bools("greater", dtypes.uint8),
+        greater_equal=on_bools("greater_equal", dtypes.uint8),
+    ),
+    *_rows("promote_numeric", mod="mod"),
+    *_rows("promote_floats", "quotient", divide="div", true_divide="div"),
+    *_rows(
+        "promote_floats", arctan2="atan2", logaddexp="logaddexp", logaddexp2=_logaddexp2, nextafter=_nextafter,
+    ),
+]  # fmt: skip
+# Keras' functions that TensorFlow lacks, or that have another formula or other parameters there.
+KERAS_ROWS = [
+    *_rows("floating", angle=_angle, exp2="exp2", i0="bessel_i0", log2="log2", log10="log10"),
+    *_rows("floating", "values", cbrt="cbrt"),
+    *_rows("tensor", "linear", imag=_imag, real=_real),
+    *_rows("tensor", "values", sign=on_bools("sign"), trunc=_fix),
+    *_rows("promote", fmax=without_nan("maximum"), fmin=without_nan("minimum"), gcd=_gcd, lcm=_lcm),
+    *_rows("promote_floats", divide_no_nan="divide_no_nan", heaviside=_heaviside, hypot="hypot"),
+    *_rows("promote_numeric", fmod="truncatemod", left_shift="left_shift", right_shift="right_shift"),
+]
+_TENSORFLOW_ROWS = [
+    *_rows("tensor", positive=lambda x: x),
+    *_rows(
+        "floating", cbrt=lambda x: ops.sign(x) * ops.abs(x) ** (1 / 3), exp2=lambda x: ops.exp(x * math.log(2)),
+        fix=_fix, log2=lambda x: ops.log(x) / math.log(2), log10=lambda x: ops.log(x) / math.log(10),
+    ),
+    *_rows(
+        "tensor", "", "bool", iscomplex=lambda x: ops.logical_not(_is_real(x)),
+        signbit=lambda x: _filled(x, False) if x.dtype.is_bool else ops.less(x, ops.zeros_like(x)),
+    ),
+    *_rows("promote", float_power="pow", power="pow", remainder="mod"),
+    *_rows("promote", "", "int64", gcd=_integral(_gcd), lcm=_integral(_lcm)),
+    *_rows("promote_floats", heaviside=_step, hypot=lambda a, b: ops.sqrt(a * a + b * b)),
+]  # fmt: skip
+_PUBLISHED = [*SHARED, *_TENSORFLOW_ROWS]
+globals().update({row.name: row.publish() for row in _PUBLISHED})
+__all__ = [
+    *(row.name for row in _PUBLISHED), "angle", "around", "divmod", "imag", "real", "round", "sign",
+]  # fmt: skip
 
 
 def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
@@ -172,7 +288,8 @@ def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     >>> [int(x) for x in tf.experimental.numpy.divmod(-7, 3)]
     [-3, 2]
     """
-    return floor_divide(x1, x2), mod(x1, x2)
+    a, b = promoted(x1, x2)
+    return _floor_divide(a, b), ops.mod(a, b)
 
 
 def around(a: Any, decimals: int = 0) -> Tensor:
@@ -182,9 +299,7 @@ def around(a: Any, decimals: int = 0) -> Tensor:
     >>> tf.experimental.numpy.around([1.25, 2.5], 1).numpy().tolist()
     [1.2, 2.5]
     """
-    x = tensor(a)
-    factor = 10.0**decimals
-    return cast(own("round")(floating(x) * factor) / factor, x.dtype)
+    return rounded(tensor(a), decimals)
 
 
 def round(a: Any, decimals: int = 0) -> Tensor:
@@ -194,7 +309,7 @@ def round(a: Any, decimals: int = 0) -> Tensor:
     >>> tf.experimental.numpy.round([1.5, 2.5]).numpy().tolist()
     [2.0, 2.0]
     """
-    return around(a, decimals)
+    return rounded(tensor(a), decimals)
 
 
 def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
@@ -207,7 +322,7 @@ def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
     given = [name for name, value in {"out": out, "where": where, **kwargs}.items() if value is not None]
     if given:
         raise ValueError(f"sign takes x alone, got {', '.join(given)}: tensors are not written into")
-    return own("sign")(tensor(x))
+    return ops.sign(tensor(x))
 
 
 def real(val: Any) -> Tensor:
@@ -217,7 +332,7 @@ def real(val: Any) -> Tensor:
     >>> float(tf.experimental.numpy.real(1 + 2j))
     1.0
     """
-    return own("real")(tensor(val))
+    return _real(tensor(val))
 
 
 def imag(val: Any) -> Tensor:
@@ -227,7 +342,7 @@ def imag(val: Any) -> Tensor:
     >>> float(tf.experimental.numpy.imag(1 + 2j))
     2.0
     """
-    return own("imag")(tensor(val))
+    return _imag(tensor(val))
 
 
 def angle(z: Any, deg: bool = False) -> Tensor:
@@ -237,18 +352,5 @@ def angle(z: Any, deg: bool = False) -> Tensor:
     >>> float(tf.experimental.numpy.angle(1j, deg=True))
     90.0
     """
-    angles = own("angle")(floating(tensor(z)))
+    angles = resolve("math.angle")(floating(z))
     return angles * (180 / math.pi) if deg else angles
-
-
-def sinc(x: Any) -> Tensor:
-    """sin(pi x) / (pi x), which is 1 at 0.
-
-    >>> import gradtape as tf
-    >>> tf.experimental.numpy.sinc([0.0, 0.5]).numpy().tolist()
-    [1.0, 0.6366197723675814]
-    """
-    turned = floating(tensor(x)) * math.pi
-    zero = own("equal")(turned, 0)
-    safe = resolve("where")(zero, resolve("ones_like")(turned), turned)
-    return resolve("where")(zero, resolve("ones_like")(turned), own("sin")(safe) / safe)

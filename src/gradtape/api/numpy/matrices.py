@@ -8,9 +8,9 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import broadcast_to, diag, linspace, moveaxis, ravel, zeros, zeros_like
-from .elementwise import log10
 from .promotion import cast, own, result_type, tensor
 from .reductions import sum as sum_
 
@@ -86,7 +86,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     first, last = tensor(start, working), tensor(stop, working)
     both_negative = (own("real")(first) < 0) & (own("real")(last) < 0)
     sign = cast(resolve("where")(both_negative, -1, 1), working)
-    values = sign * logspace(log10(sign * first), log10(sign * last), num, endpoint)
+    values = sign * logspace(ops.log10(sign * first), ops.log10(sign * last), num, endpoint)
     return cast(moveaxis(values, 0, axis) if axis else values, kind)
 
 

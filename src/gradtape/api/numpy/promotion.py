@@ -1,19 +1,32 @@
-"""NumPy's promotion rules on tensors: Python numbers adapt to arrays, and are 64 bits wide otherwise."""
+"""How front ends convert and promote operands, and NumPy's rules: Python numbers adapt to arrays, else have 64 bits.
+
+`tf.experimental.numpy` and Keras' `keras.ops` share functions, which are written once in this package. A shared
+function takes a `PromotionPolicy` first: `with_policy` publishes it by NumPy's rules, `under_policy` by others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import is_registered, to_tensor
 from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
+
+if TYPE_CHECKING:
+    from ...core.type_hints import DTypeLike, TensorLike
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+Axes = int | Sequence[int] | None
 
 
 class _Promotion:
@@ -25,7 +38,49 @@ class _Promotion:
 setting = _Promotion()
 
 
-def tensor(value: Any, dtype: Any = None) -> Tensor:
+@dataclass(frozen=True, eq=False)
+class PromotionPolicy:
+    """The conversions of a front end."""
+
+    tensor: Callable[..., Tensor]  # of a value, to a dtype if given
+    floating: Callable[[TensorLike], Tensor]  # integers become floats
+    real: Callable[[TensorLike], Tensor]  # for functions that NumPy also defines on integers, Keras on floats only
+    numeric: Callable[[TensorLike], Tensor]  # for functions that Keras computes in integers for bools
+    truth: Callable[[TensorLike], Tensor]  # whether each entry is nonzero
+    summed: Callable[[TensorLike], Tensor]  # to the dtype of sums and products: small integers are widened
+    promote: Callable[..., Sequence[Tensor]]  # to the common dtype
+    promote_floats: Callable[..., Sequence[Tensor]]
+    promote_numeric: Callable[..., Sequence[Tensor]]
+    truths: Callable[..., Sequence[Tensor]]
+    dtype_of: Callable[..., DType]  # for a `dtype` argument; without one, the default floating dtype
+    axes: Callable[[Tensor, Axes], tuple[int, ...]]  # as non-negative numbers; None means all
+    functions: Callable[[str], Any]  # the published function of a name
+
+    def __getattr__(self, name: str) -> Any:  # pickle asks the policy for a function that is bound to it
+        return self.functions(name)
+
+
+def with_policy(function: Callable[Concatenate[PromotionPolicy, _P], _R]) -> Callable[_P, _R]:
+    """Publishes a shared function by NumPy's rules."""
+    return MethodType(function, NUMPY)
+
+
+def under_policy(published: Any, policy: PromotionPolicy, *names: str) -> Any:
+    """Returns a function that `with_policy` published under another policy; `names` rename its first parameters."""
+    return MethodType(renamed(published.__func__, published.__name__, ("policy", *names)), policy)
+
+
+def renamed(function: FunctionType, name: str, parameters: Sequence[str]) -> FunctionType:
+    """Returns a new function without annotations, with another name and other names of its first parameters."""
+    code = function.__code__
+    names = (*parameters, *code.co_varnames[len(parameters) :])
+    code = code.replace(co_name=name, co_qualname=name, co_varnames=names)
+    new = FunctionType(code, function.__globals__, name, function.__defaults__, function.__closure__)
+    new.__doc__, new.__kwdefaults__ = function.__doc__, function.__kwdefaults__
+    return new
+
+
+def tensor(value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Converts `value` to a tensor as NumPy would: Python floats are float64, integers int64."""
     if not is_tensor_like(value) and not is_registered(value):
         leaves = value if isinstance(value, list | tuple) else ()
@@ -39,9 +94,9 @@ def tensor(value: Any, dtype: Any = None) -> Tensor:
     return x if dtype is None else cast(x, dtype)
 
 
-def cast(x: Tensor, dtype: Any) -> Tensor:
+def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
     """Converts `x` to another dtype, TensorFlow's or NumPy's."""
-    kind = dtypes.as_dtype(dtype if isinstance(dtype, DType) else np.dtype(dtype))
+    kind = dtype_of(dtype)
     if (x.dtype is dtypes.string) != (kind is dtypes.string):
         raise TypeError(f"Cannot convert an array of {x.dtype.name} to {kind.name}")
     return x if x.dtype is kind else ops.cast(x, dtype=kind)
@@ -79,9 +134,38 @@ def promoted(*values: Any) -> list[Tensor]:
     return [cast(tensor(value), kind) for value in values]
 
 
-def floating(x: Tensor) -> Tensor:
-    """Returns `x`, with integers converted to float64."""
+def floating(value: TensorLike) -> Tensor:
+    """Converts to a tensor of floats: integers become float64."""
+    x = tensor(value)
     return x if x.dtype.is_floating or x.dtype.is_complex else ops.cast(x, dtype=dtypes.float64)
+
+
+def promote_floats(*values: TensorLike) -> list[Tensor]:
+    """Returns the values as tensors of their promoted dtype, which is float64 for integers."""
+    return [floating(x) for x in promoted(*values)]
+
+
+def truth(value: TensorLike) -> Tensor:
+    """Returns whether each entry is nonzero."""
+    return cast(tensor(value), dtypes.bool)
+
+
+def summed(value: TensorLike) -> Tensor:
+    """Converts to the dtype of sums and products: small integers get 64 bits."""
+    x = tensor(value)
+    if x.dtype.is_bool or (x.dtype.is_integer and x.dtype.size < 8):
+        return cast(x, dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64)
+    return x
+
+
+def axes_of(x: Tensor, axis: Axes) -> tuple[int, ...]:
+    """Returns the axes as non-negative numbers; None means all of them."""
+    rank = len(x.dims)
+    axes = range(rank) if axis is None else [int(each) for each in np.atleast_1d(axis)]
+    for each in axes:
+        if not -rank <= each < rank:
+            raise errors.InvalidArgumentError(f"axis {each} is out of range for an array of {rank} dimension(s)")
+    return tuple(each % rank for each in axes)
 
 
 def own(name: str) -> Any:
@@ -93,3 +177,23 @@ def broadcast(*tensors: Tensor) -> list[Tensor]:
     """Broadcasts tensors to a common shape."""
     dims = np.broadcast_shapes(*(x.dims for x in tensors))
     return [x if x.dims == dims else resolve("broadcast_to")(x, dims) for x in tensors]
+
+
+def dtype_of(dtype: DTypeLike = float) -> DType:
+    """Returns TensorFlow's dtype for NumPy's argument `dtype`."""
+    return dtypes.as_dtype(dtype if isinstance(dtype, DType) else np.dtype(dtype))
+
+
+def _truths(*values: TensorLike) -> list[Tensor]:
+    return [truth(x) for x in values]
+
+
+def _published(name: str) -> Any:
+    return resolve(f"experimental.numpy.{name}")
+
+
+NUMPY = PromotionPolicy(
+    tensor=tensor, floating=floating, real=tensor, numeric=tensor, truth=truth, summed=summed, promote=promoted,
+    promote_floats=promote_floats, promote_numeric=promoted, truths=_truths, dtype_of=dtype_of, axes=axes_of,
+    functions=_published,
+)  # fmt: skip

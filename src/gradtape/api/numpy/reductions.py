@@ -11,7 +11,7 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ..namespace import resolve
 from .arrays import ravel
-from .promotion import cast, floating, own, promoted, tensor
+from .promotion import cast, floating, own, promoted, summed, tensor
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -86,13 +86,6 @@ def _reduced(name: str, a: Any, axis: Any, keepdims: Any) -> Tensor:
     return own(f"reduce_{name}")(a, axis=axis, keepdims=builtins.bool(keepdims))
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Small integers are summed in 64 bits."""
-    if x.dtype.is_bool or (x.dtype.is_integer and x.dtype.size < 8):
-        return cast(x, dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64)
-    return x
-
-
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
     """Returns the sum over the given axes, or over all.
 
@@ -100,7 +93,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Te
     >>> int(tf.experimental.numpy.sum([1, 2]))
     3
     """
-    return _reduced("sum", _wide(tensor(a)) if dtype is None else tensor(a, dtype), axis, keepdims)
+    return _reduced("sum", summed(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
 def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
@@ -110,7 +103,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> T
     >>> int(tf.experimental.numpy.prod([3, 2]))
     6
     """
-    return _reduced("prod", _wide(tensor(a)) if dtype is None else tensor(a, dtype), axis, keepdims)
+    return _reduced("prod", summed(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
@@ -122,7 +115,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     """
     if out is not None:
         raise ValueError("Setting out is not supported.")
-    return _reduced("mean", floating(tensor(a)) if dtype is None else tensor(a, dtype), axis, keepdims)
+    return _reduced("mean", floating(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = None) -> Tensor:
@@ -134,7 +127,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int 
     """
     if out is not None:
         raise ValueError("Setting out is not supported.")
-    x = floating(tensor(a)) if dtype is None else tensor(a, dtype)
+    x = floating(a) if dtype is None else tensor(a, dtype)
     variance = _reduced("variance", x, axis, keepdims)
     if not ddof:
         return variance
@@ -149,7 +142,7 @@ def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     >>> float(tf.experimental.numpy.std([1, 3]))
     1.0
     """
-    return _reduced("std", floating(tensor(a)), axis, keepdims)
+    return _reduced("std", floating(a), axis, keepdims)
 
 
 def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
@@ -219,7 +212,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     >>> tf.experimental.numpy.cumsum([1, 3]).numpy().tolist()
     [1, 4]
     """
-    x = _wide(tensor(a)) if dtype is None else tensor(a, dtype)
+    x = summed(a) if dtype is None else tensor(a, dtype)
     return own("cumsum")(ravel(x) if axis is None else x, axis=axis or 0)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import broadcast_to, moveaxis, ravel, reshape
-from .elementwise import isnan
-from .promotion import broadcast, cast, floating, own, promoted, result_type, tensor
-from .reductions import _wide, dot, mean
+from .promotion import broadcast, cast, floating, own, promoted, result_type, summed, tensor
+from .reductions import dot, mean
 from .reductions import max as max_
 from .reductions import min as min_
 from .reductions import prod as prod_
@@ -61,7 +61,7 @@ def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 def _without_nan(a: Any, value: int) -> Tensor:
     x = tensor(a)
-    return resolve("where")(isnan(x), cast(tensor(value), x.dtype), x)
+    return x if x.dtype.is_integer or x.dtype.is_bool else ops.where(ops.is_nan(x), tensor(value, x.dtype), x)
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
@@ -95,7 +95,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -
     if x.dtype.is_bool or x.dtype.is_integer:
         return mean(x, axis, dtype, keepdims=keepdims)
     kind = dtype or x.dtype
-    return nansum(x, axis, kind, keepdims) / sum_(~isnan(x), axis, kind, keepdims)
+    return nansum(x, axis, kind, keepdims) / sum_(~ops.is_nan(x), axis, kind, keepdims)
 
 
 def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool = False) -> Any:
@@ -144,7 +144,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     >>> tf.experimental.numpy.cumprod([2, 3]).numpy().tolist()
     [2, 6]
     """
-    x = _wide(tensor(a)) if dtype is None else tensor(a, dtype)
+    x = summed(a) if dtype is None else tensor(a, dtype)
     return own("cumprod")(ravel(x) if axis is None else x, axis=axis or 0)
 
 

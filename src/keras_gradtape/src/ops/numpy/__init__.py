@@ -1,7 +1,7 @@
 """`keras.ops.numpy` on gradtape's ops: one file per subject, dtype promotion in `promotion`."""
 
-from .arithmetic import *  # noqa: F403
 from .creation import *  # noqa: F403
+from .elementwise import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .logic import *  # noqa: F403
 from .order import *  # noqa: F403
@@ -11,4 +11,3 @@ from .reductions import *  # noqa: F403
 from .scans import *  # noqa: F403
 from .searches import *  # noqa: F403
 from .shaping import *  # noqa: F403
-from .transcendental import *  # noqa: F403

@@ -12,8 +12,8 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from ...sparse import is_sparse, like
-from . import logic
 from .creation import linspace
+from .elementwise import equal, less_equal
 from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
 from .searches import searchsorted
 from .shaping import ravel, static
@@ -50,7 +50,7 @@ def digitize(x, bins):
         return ops.zeros_like(tensor(x, "int32"))
     rising = searchsorted(bins, x, "right")
     falling = bins.dims[0] - searchsorted(ops.reverse(bins, axis=(0,)), x, "left")
-    return ops.where(logic.less_equal(bins[0], bins[-1]), rising, falling)
+    return ops.where(less_equal(bins[0], bins[-1]), rising, falling)
 
 
 def median(x, axis=None, keepdims=False):
@@ -175,7 +175,7 @@ def histogram(x, bins=10, range=None):
     half = tensor(ops.equal(low, high), low.dtype) / 2  # a single value gets a bin of width 1 around it
     edges = linspace(low - half, high + half, bins + 1)
     place = searchsorted(edges, x, "right") - 1
-    place = ops.where(logic.equal(x, edges[-1]), tensor(bins - 1, "int32"), place)  # the last bin is closed
+    place = ops.where(equal(x, edges[-1]), tensor(bins - 1, "int32"), place)  # the last bin is closed
     place = ops.where(ops.less(place, tensor(bins, "int32")), place, tensor(-1, "int32"))
     return ops.segment_sum(ops.ones_like(place), place, count=bins), edges
 

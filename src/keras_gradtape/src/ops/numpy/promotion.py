@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from keras.src.backend.common.backend_utils import canonicalize_axis
@@ -15,6 +16,7 @@ from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.common.variables import standardize_dtype
 from keras.src.backend.config import floatx
 
+from gradtape.api.numpy.promotion import PromotionPolicy
 from gradtape.core.dtypes import NUMERIC, DType, as_dtype
 from gradtape.core.tensor import Tensor, wrap
 from gradtape.engine.run.convert import own_read, readable
@@ -130,6 +132,12 @@ def summed(x: Any) -> Tensor:
     return tensor(x, wider) if wider else x
 
 
+def truth(x: Any) -> Tensor:
+    """Returns whether each entry is nonzero."""
+    x = tensor(x)
+    return x if x.dtype.is_bool else ops.not_equal(x, ops.zeros_like(x))
+
+
 def on_bools(f: Any, *xs: Tensor, **attrs: Any) -> Tensor:
     """Applies a numeric op to bools, as 0 and 1."""
     if not xs[0].dtype.is_bool:
@@ -157,3 +165,22 @@ def axes_of_rank(rank: int, axis: Any) -> tuple[int, ...]:
 def axis_of(x: Tensor, axis: Any) -> int:
     """Returns the axis as a non-negative number."""
     return canonicalize_axis(int(axis), len(x.dims))
+
+
+def _promote_numeric(*values: Any) -> list[Tensor]:
+    return [numeric(x) for x in promote(*values)]
+
+
+def _truths(*values: Any) -> list[Tensor]:
+    return [truth(x) for x in values]
+
+
+def _published(name: str) -> Any:
+    return getattr(import_module(__package__), name)
+
+
+KERAS = PromotionPolicy(
+    tensor=tensor, floating=floating, real=floating, numeric=numeric, truth=truth, summed=summed, promote=promote,
+    promote_floats=promote_floats, promote_numeric=_promote_numeric, truths=_truths, dtype_of=dtype_of, axes=axes_of,
+    functions=_published,
+)  # fmt: skip

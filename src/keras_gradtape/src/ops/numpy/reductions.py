@@ -12,7 +12,7 @@ from gradtape.engine.run.namespace import ops
 
 from ... import sparse
 from . import logic
-from .arithmetic import divide, maximum, minimum
+from .elementwise import divide, isnan, maximum, minimum, not_equal
 from .promotion import (
     axes_of,
     axes_of_rank,
@@ -82,7 +82,7 @@ def average(x, axis=None, weights=None):
 
 def count_nonzero(x, axis=None):
     x = tensor(x)
-    nonzero = logic.not_equal(x, ops.zeros_like(x))
+    nonzero = not_equal(x, ops.zeros_like(x))
     return ops.sum(tensor(nonzero, "int32"), axis=axes_of(x, axis), keepdims=False)
 
 
@@ -189,7 +189,7 @@ def nanmean(x, axis=None, keepdims=False):
 
 def _nan_mean(x: Tensor, values: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
     """Returns the mean of `values` over the positions where `x` is not NaN."""
-    counted = tensor(ops.logical_not(logic.isnan(x)), values.dtype)
+    counted = tensor(ops.logical_not(isnan(x)), values.dtype)
     total = ops.sum(values, axis=axes, keepdims=keepdims)
     return total / ops.sum(counted, axis=axes, keepdims=keepdims)
 
@@ -210,7 +210,7 @@ def nanvar(x, axis=None, keepdims=False):
     def variance(z: Tensor) -> Tensor:
         axes = axes_of(z, axis)
         apart = replaced_nan(z, 0.0) - _nan_mean(z, replaced_nan(z, 0.0), axes, True)
-        squares = ops.where(logic.isnan(z), ops.zeros_like(z), ops.square(apart))
+        squares = ops.where(isnan(z), ops.zeros_like(z), ops.square(apart))
         return _nan_mean(z, squares, axes, keepdims)
 
     return _in_float32(variance, floating(x))
