@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.core.tensor import Tensor
-from gradtape.core.type_hints import TensorLike
+from gradtape.core.type_hints import TensorLike, ValueLike
 from gradtape.math import special as special
 from gradtape.api.math.bincount import (
     bincount as bincount,
@@ -191,7 +191,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tenso
     >>> tf.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
     """
-def equal(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
+def equal(x: ValueLike, y: ValueLike, name: str | None = ...) -> Tensor:
     r"""Returns `x == y` elementwise.
 
     >>> import gradtape as tf
@@ -429,7 +429,7 @@ def negative(x: TensorLike, name: str | None = ...) -> Tensor:
     >>> tf.negative([1.0, -2.0]).numpy()
     array([-1.,  2.], dtype=float32)
     """
-def not_equal(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
+def not_equal(x: ValueLike, y: ValueLike, name: str | None = ...) -> Tensor:
     r"""Returns `x != y` elementwise.
 
     >>> import gradtape as tf

@@ -16,9 +16,11 @@ def _truth(x: Any) -> Any:
 
 # fmt: off
 equal = binary("math.equal equal", logic.equal, "Returns `x == y` elementwise.",
-    "tf.equal([1, 2], [1, 3]).numpy()", "array([ True, False])")
+    "tf.equal([1, 2], [1, 3]).numpy()", "array([ True, False])",
+    parameters="x: ValueLike, y: ValueLike")
 not_equal = binary("math.not_equal not_equal", logic.not_equal, "Returns `x != y` elementwise.",
-    "tf.not_equal([1, 2], [1, 3]).numpy()", "array([False,  True])")
+    "tf.not_equal([1, 2], [1, 3]).numpy()", "array([False,  True])",
+    parameters="x: ValueLike, y: ValueLike")
 less = binary("math.less less", logic.less, "Returns `x < y` elementwise.",
     "tf.less([1, 2], 2).numpy()", "array([ True, False])")
 less_equal = binary("math.less_equal less_equal", logic.less_equal, "Returns `x <= y` elementwise.",
