@@ -10,8 +10,10 @@ import pytest
 
 import gradtape as tf
 from gradtape.api.catalogue import SECTIONS, rows
+from gradtape.api.catalogue.definitions import definition_of
 from gradtape.api.catalogue.elementwise import ASSERTING, elementwise_functions
 from gradtape.api.catalogue.fronts import publications, published
+from gradtape.api.catalogue.nodes import functions
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import resolve
 
@@ -23,7 +25,7 @@ BY_NAME = {row.names[0]: row for row in rows()}
 
 def test_sections_are_complete():
     folder = Path(inspect.getfile(published)).parent
-    others = {"__init__", "elementwise", "fronts", "row"}
+    others = {"__init__", "definitions", "elementwise", "expressions", "fronts", "nodes", "row", "v1_table"}
     assert {path.stem for path in folder.glob("*.py")} == {*SECTIONS, *others}
 
 
@@ -57,6 +59,14 @@ class TestRows:
         row, hints = BY_NAME[name], resolve(name).__annotations__
         assert hints["return"] == row.result and hints["name"] == "str | None"
         assert list(hints) == [*inspect.signature(resolve(name)).parameters, "return"]
+
+
+def test_nodes_are_those_of_tensorflow():
+    """Each has a recorded definition, and a function that takes at least its inputs."""
+    for node, path in functions().items():
+        definition = definition_of(node)
+        assert definition is not None, f"{path}: record the node with tools/record_op_definitions.py"
+        assert len(definition.inputs) <= len(inspect.signature(resolve(path)).parameters), node
 
 
 def test_elementwise_functions_are_behind_fronts():

@@ -1,4 +1,4 @@
-"""Writes `gradtape/api/raw/definitions.txt`: inputs, outputs and attributes of TensorFlow's ops, from its registry.
+"""Writes `gradtape/api/catalogue/definitions.txt`: inputs, outputs and attributes of TensorFlow's ops.
 
     path/to/an/environment/with/tensorflow/bin/python tools/record_op_definitions.py [NewOp ...]
 
@@ -13,7 +13,7 @@ import inspect
 import sys
 from pathlib import Path
 
-FILE = Path(__file__).parent.parent / "src/gradtape/api/raw/definitions.txt"
+FILE = Path(__file__).parent.parent / "src/gradtape/api/catalogue/definitions.txt"
 
 
 def main(new: list[str]) -> None:

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import gradtape
+from gradtape.api.catalogue.definitions import Definition, definition_of
 from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
 from gradtape.api.compat.v1_made import HELPERS, rows
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve, spaces
-from gradtape.api.raw.definitions import Definition, definition_of
 
 SOURCE = Path(gradtape.__file__).parent
 HEADER = "# Written by tools/write_stubs.py.\n"

@@ -6,7 +6,7 @@ from .row import binary, unary
 
 # fmt: off
 pow = binary("math.pow pow", arithmetic.power, "Computes `x ** y` elementwise.",
-    "tf.pow([2.0, 3.0], [3.0, 2.0]).numpy()", "array([8., 9.], dtype=float32)")
+    "tf.pow([2.0, 3.0], [3.0, 2.0]).numpy()", "array([8., 9.], dtype=float32)", node="Pow")
 square = unary("math.square square", arithmetic.square, "`x * x`.",
     "tf.square([2.0, -3.0]).numpy()", "array([4., 9.], dtype=float32)")
 sqrt = unary("math.sqrt sqrt", arithmetic.sqrt, "The square root.",
@@ -51,7 +51,7 @@ sigmoid = unary("math.sigmoid nn.sigmoid sigmoid", functions.sigmoid,
     "`1 / (1 + exp(-x))`, without overflow for any `x`.",
     "tf.sigmoid([0.0, 2.0]).numpy()", "array([0.5     , 0.880797], dtype=float32)")
 log_sigmoid = unary("math.log_sigmoid", functions.log_sigmoid, "`log(sigmoid(x))`, without overflow for any `x`.",
-    "tf.math.log_sigmoid([0.0, -200.0]).numpy()", "array([  -0.6931472, -200.       ], dtype=float32)")
+    "tf.math.log_sigmoid([0.0, -200.0]).numpy()", "array([  -0.6931472, -200.       ], dtype=float32)", node="")
 softplus = unary("math.softplus nn.softplus", functions.softplus, "`log(1 + exp(x))`, without overflow for any `x`.",
     "tf.math.softplus([0.0, 200.0]).numpy()", "array([  0.6931472, 200.       ], dtype=float32)", parameters="features")
 softsign = unary("math.softsign nn.softsign", functions.softsign, "`x / (1 + abs(x))`.",

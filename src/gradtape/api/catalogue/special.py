@@ -11,7 +11,7 @@ erfc = unary("math.erfc", functions.erfc, "`1 - erf(x)`, accurate for large `x`.
 erfinv = unary("math.erfinv", functions.erfinv, "The inverse of the error function.",
     "tf.math.erfinv([0.0, 0.5]).numpy()", "array([0.        , 0.47693628], dtype=float32)")
 erfcinv = unary("math.erfcinv", functions.erfcinv, "The inverse of the complementary error function.",
-    "tf.math.erfcinv([1.0, 0.5]).numpy()", "array([-0.        ,  0.47693628], dtype=float32)")
+    "tf.math.erfcinv([1.0, 0.5]).numpy()", "array([-0.        ,  0.47693628], dtype=float32)", node="")
 ndtri = unary("math.ndtri", functions.ndtri, "The quantile function of the standard normal distribution.",
     "tf.math.ndtri([0.5, 0.975]).numpy()", "array([0.       , 1.9599644], dtype=float32)")
 lgamma = unary("math.lgamma", functions.lgamma, "The logarithm of the absolute value of the gamma function.",

@@ -18,12 +18,12 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
 from ...state.sparse_tensor import SparseTensor
+from ..catalogue.definitions import definition_of
 from ..catalogue.expressions import compiled
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
 from ..tape_arguments import flat_targets
-from .definitions import definition_of
 from .recurrent import block_lstm
 from .rows import rows
 
@@ -72,7 +72,7 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
 
 def cotangent(op: str, residual: Any, gradient: Any, **attributes: Any) -> Any:
     """Returns the cotangent of an op's input by the op's rule, which needs either the input or the output."""
-    value = to_tensor(residual)
+    value = to_tensor(residual, hint=to_tensor(gradient).dtype if is_tensor_like(gradient) else None)
     getattr(ops, op)  # imports its module
     rule = registry[op]
     assert rule.vjp is not None

@@ -19,11 +19,11 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...state.archive import is_inside
 from ...state.tensor_array import TensorArray
+from ..catalogue.definitions import Argument, Definition, definition_of
 from ..io.bytes import single
 from ..io.tensors import parsed
 from ..namespace import resolve
 from ..random.generator import Generator
-from ..raw.definitions import Argument, Definition, definition_of
 from ..raw.made import op_named
 from ..raw.rows import rows
 from ..text.strings import text_tensor

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...catalogue.definitions import definition_of
 from ...catalogue.nodes import node_type
-from ...raw.definitions import definition_of
 from .generalisation import Step
 from .writer import Ref, Unsaved, Writer
 

@@ -17,7 +17,7 @@ from ....core.dtypes import DType, as_dtype
 from ....core.errors import UnimplementedError
 from ....core.tensor import Tensor, wrap
 from ....graph.ir.graph import unique
-from ...raw.definitions import definition_of
+from ...catalogue.definitions import definition_of
 from ..format.structures import shape_proto, tensor_bytes
 from .generalisation import Place, Size
 
