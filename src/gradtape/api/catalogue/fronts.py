@@ -11,7 +11,6 @@ belong to the copy of the template's code, so that tracebacks, `inspect.signatur
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 from collections.abc import Callable
@@ -107,14 +106,11 @@ class Publication:
             raise
 
 
-dispatchable_types: set[type] = set()  # classes that are no composite tensors, and trigger dispatch
-
-
 def triggers_dispatch(value: object) -> bool:
-    """Whether a value is of a composite or registered type, or a list that contains one."""
+    """Whether a value is a composite tensor, or a list that contains one."""
     if isinstance(value, list | tuple):
         return any(map(triggers_dispatch, value))
-    return isinstance(value, CompositeTensor) or type(value) in dispatchable_types
+    return isinstance(value, CompositeTensor)
 
 
 def _fallback_of(x: Any) -> str | None:
@@ -132,13 +128,11 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
     publication = Publication(path, function)
     space, _, name = path.rpartition(".")
     if isinstance(function, Row):
-        parameters = [p.partition(":")[0].partition("=")[0].strip() for p in function.parameters.split(", ")]
-        template = _ROW_TEMPLATES[len(parameters)](function.call, publication)
-        given = [p.partition("=")[2].strip() for p in function.parameters.split(", ")]
-        defaults = (*(ast.literal_eval(text) for text in given if text), function.default_name)
-        front = _named(template, (*parameters, "name"), name, defaults)
+        *parameters, _ = types = function.types
+        template = _ROW_TEMPLATES[len(parameters) - 1](function.call, publication)
+        front = _named(template, tuple(parameters), name, function.defaults)
         front.__doc__ = function.documentation
-        front.__annotations__ = function.types
+        front.__annotations__ = types
     else:
         code = function.__code__
         count = code.co_argcount

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ...engine.registry.op import Op
 
 Elementwise = Literal["unary", "binary", ""]
 
 
-class Row(NamedTuple):
-    """A public function: everything that its surfaces (namespaces, stubs, reference, raw ops, nodes) derive from.
+class Row:
+    """A public function: everything that its surfaces (namespaces, stubs, reference, raw ops, nodes) derive from."""
 
-    `parameters` is a Python parameter list without `name`, which every row takes last. A parameter without a type is a
-    `TensorLike`.
-    """
-
-    names: tuple[str, ...]  # the public paths, such as `math.sin` and `sin`; the first is canonical
-    parameters: str
-    op: Op | Callable[..., Any]  # called with the parameters in order
-    doc: str
-    example: str  # an expression of `tf`
-    output: str  # what Python prints for the example
-    node: str = ""  # the type of the op in TensorFlow's graphs, "" if the function is more than one such op
-    elementwise: Elementwise = ""  # how users' types may override it: `tf.experimental.dispatch_for_*_elementwise_apis`
-    numpy: str = ""  # its name in `tf.experimental.numpy`
-    keras: str = ""  # its name in `keras.ops`
-    result: str = "Tensor"  # the type of its result
-    default_name: str | None = None  # the default of the parameter `name`
-    without: Mapping[str, str] = MappingProxyType({})  # surfaces that it does not have, with the reason
+    def __init__(
+        self,
+        names: str,  # the public paths, such as `math.sin sin`; the first is canonical
+        parameters: str,  # a Python parameter list without `name`, which is the last; the usual type is `TensorLike`
+        op: Op | Callable[..., Any],  # called with the parameters in order
+        doc: str,
+        example: str,  # an expression of `tf`
+        output: str,  # what Python prints for the example
+        *,
+        node: str = "",  # the type of the op in TensorFlow's graphs, "" if the function is more than one such op
+        elementwise: Elementwise = "",  # for `tf.experimental.dispatch_for_*_elementwise_apis`, and for ragged tensors
+        numpy: str = "",  # its name in `tf.experimental.numpy`
+        keras: str = "",  # its name in `keras.ops`
+        result: str = "Tensor",  # the type of its result
+        default_name: str | None = None,  # the default of the parameter `name`
+        without: Mapping[str, str] = MappingProxyType({}),  # surfaces that it does not have, with the reason
+    ) -> None:
+        self.names = tuple(names.split())
+        self.parameters = parameters
+        self.op = op
+        self.doc = doc
+        self.example = example
+        self.output = output
+        self.node = node
+        self.elementwise = elementwise
+        self.numpy = numpy
+        self.keras = keras
+        self.result = result
+        self.default_name = default_name
+        self.without = without
 
     @property
     def call(self) -> Callable[..., Any]:
@@ -46,11 +60,19 @@ class Row(NamedTuple):
     @property
     def types(self) -> dict[str, str]:
         """The types of the parameters and of the result (`return`)."""
-        found = {}
-        for parameter in self.parameters.split(", "):
-            name, _, kind = parameter.partition("=")[0].partition(":")
-            found[name.strip()] = kind.strip() or "TensorLike"
+        arguments = self._arguments()
+        found = {a.arg: ast.unparse(a.annotation) if a.annotation else "TensorLike" for a in arguments.args}
         return {**found, "name": "str | None", "return": self.result}
+
+    @property
+    def defaults(self) -> tuple[Any, ...]:
+        """The defaults of the last parameters."""
+        return (*map(ast.literal_eval, self._arguments().defaults), self.default_name)
+
+    def _arguments(self) -> ast.arguments:
+        expression = ast.parse(f"def function({self.parameters}): ...").body[0]
+        assert isinstance(expression, ast.FunctionDef)
+        return expression.args
 
 
 Callee = Op | Callable[..., Any]
@@ -59,7 +81,7 @@ Callee = Op | Callable[..., Any]
 def row(names: str, op: Callee, doc: str, example: str, output: str, **rest: Any) -> Row:
     """Creates a row of a function that is one op, whose name in TensorFlow's graphs is that of the op."""
     rest.setdefault("node", getattr(op, "title", ""))
-    return Row(tuple(names.split()), op=op, doc=doc, example=example, output=output, **rest)
+    return Row(names, op=op, doc=doc, example=example, output=output, **rest)
 
 
 def unary(names: str, op: Callee, doc: str, example: str, output: str, **rest: Any) -> Row:

@@ -14,7 +14,7 @@ from ...core.scopes import name_scope
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
-from ..catalogue.fronts import Check, Publication, Target, dispatchable_types, publications, triggers_dispatch
+from ..catalogue.fronts import Check, Publication, Target, publications, triggers_dispatch
 from ..namespace import resolve
 from .fields import is_union
 
@@ -28,12 +28,6 @@ __all__ = [
 ]
 
 _handlers: dict[Any, Any] = {}  # handlers of all elementwise functions, by kind and types
-
-
-def register_dispatchable_type(cls: type) -> type:
-    """Class decorator: values of this class trigger dispatch although it is not a composite tensor."""
-    dispatchable_types.add(cls)
-    return cls
 
 
 def _check_for(annotation: Any) -> Check:
