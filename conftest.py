@@ -54,3 +54,18 @@ def global_random_state(request):
     before = state()
     yield
     assert before == state(), "the global random state has changed"
+
+
+def pytest_collection_modifyitems(items):
+    """Runs an example once, in the module that defines it: the package caches the public functions that were used."""
+    package = {"gradtape", "gradtape.__init__"}
+    items[:] = [
+        item
+        for item in items
+        if not (
+            isinstance(item, pytest.DoctestItem)
+            and item.path.parent.name == "gradtape"
+            and item.path.stem == "__init__"
+        )
+        or item.name in package
+    ]

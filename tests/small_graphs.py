@@ -8,12 +8,12 @@ import numpy as np
 
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import registry
-from gradtape.engine.run.namespace import Namespace
 from gradtape.graph.executors.numpy.executor import compile_graph
 from gradtape.graph.ir.graph import Graph, Line, Node, Value
 from gradtape.graph.passes.optimize import optimize
+from gradtape.ops import load_all
 
-Namespace.load_all()
+load_all()
 
 
 class Effect:

@@ -20,6 +20,7 @@ from gradtape.core.operators import BINARY, REFLECTED, UNARY
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import ops, raw
+from gradtape.ops import load_all
 
 
 def test_numpy_on_the_left_keeps_the_gradient():
@@ -30,7 +31,7 @@ def test_numpy_on_the_left_keeps_the_gradient():
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), [6.0, 6.25])
 
 
-ops.load_all()
+load_all()
 WITH_PARTIALS = [name for name, op in registry.items() if op.first is not None and op.family == "elementwise"]
 
 

@@ -59,7 +59,7 @@ def getfullargspec(obj: Any) -> FullArgSpec:
         if decorator.decorator_argspec is not None:
             return decorator.decorator_argspec
     spec = _inspect.getfullargspec(target)
-    ours = str(getattr(target, "__module__", "")).startswith("gradtape.")
+    ours = str(getattr(target, "__module__", "")).partition(".")[0] == "gradtape"
     return spec._replace(annotations={}) if ours else spec
 
 
