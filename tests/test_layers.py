@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.core.extension_points import ExtensionPoint
+
 SOURCE = Path(__file__).parent.parent / "src"
 
 # From the lowest up. A package that is not listed belongs to the nearest one around it that is.
@@ -183,7 +185,6 @@ GLOBAL_STATEMENTS = {
     "gradtape.backends.numpy.onednn.library": "a child process must not use the library of its parent",
     "gradtape.cli.private.util.deprecation": "TensorFlow's private API has this module variable",
     "gradtape.core.modes": "op runners read `active` on every call: a module variable is the fastest to read",
-    "gradtape.engine.run.dispatch": "operators on types that users have registered",
 }
 
 
@@ -261,6 +262,14 @@ def global_statements(source: str) -> int:
 def test_functions_assign_no_module_variables():
     assert {module for module, path in MODULES.items() if global_statements(path.read_text())} == set(GLOBAL_STATEMENTS)
     assert global_statements("hook = None\ndef install(f):\n    global hook\n    hook = f") == 1
+
+
+def test_an_extension_point_without_an_implementation_says_so():
+    point = ExtensionPoint("convert_function")
+    with pytest.raises(RuntimeError, match="convert_function is not installed"):
+        point()
+    point.install(lambda: 1)
+    assert point() == 1
 
 
 def test_reference_counts_are_read_in_one_module():

@@ -39,6 +39,10 @@ class ExtensionPoint(Generic[_P, _R]):
 # `report_escape(x, how)`: NumPy or Python, which no tape records, reads the value of the traced tensor `x`.
 report_escape: ExtensionPoint[[Tensor, str], None] = ExtensionPoint("report_escape")
 
+# `operator_fallback(reflected, tensor, other)` evaluates `tensor + other` for an `other` of a type that a user has
+# registered, given the name of the reflected operator; may return NotImplemented. Installed while there are such types.
+operator_fallback: ExtensionPoint[[str, Tensor, Any], Any] = ExtensionPoint("operator_fallback")
+
 # `place_tensor(x)` moves a tensor created from a non-tensor value to its device; only GPU backends install it.
 place_tensor: ExtensionPoint[[Tensor], Tensor] = ExtensionPoint("place_tensor")
 

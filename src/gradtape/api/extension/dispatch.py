@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from ...core.extension_points import operator_fallback
 from ...core.scopes import name_scope
 from ...core.tensor import Tensor
-from ...engine.run import dispatch
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
 from ..catalogue.fronts import Check, Publication, Target, publications, triggers_dispatch
 from ..namespace import resolve
@@ -82,7 +82,7 @@ def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[
             row.append((name, _check_for(annotation)))
         checks.append(row)
     publication.targets.append(Target(function, checks, owner))
-    dispatch.set_operator_fallback(_operator)
+    operator_fallback.install(_operator)
 
 
 def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -271,7 +271,7 @@ def unregister_dispatch_for(dispatch_target: Any) -> None:
     for key in [key for key, handler in _handlers.items() if handler is dispatch_target]:
         del _handlers[key]
     if not any(publication.targets for publication in dispatched):
-        dispatch.set_operator_fallback(None)
+        operator_fallback.install(None)
     if not found:
         raise ValueError(f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator.")
 

@@ -18,7 +18,7 @@ import numpy as np
 from ...backends.tuning import LARGE
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
-from ...core.extension_points import report_escape
+from ...core.extension_points import operator_fallback, report_escape
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
 from .convert import read_both, readable
@@ -300,18 +300,6 @@ def notify(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[s
                 return
 
 
-_operator_fallback: Callable[[str, Any, Any], Any] | None = None
-
-
-def set_operator_fallback(fallback: Callable[[str, Any, Any], Any] | None) -> None:
-    """Sets (or clears) the last handler of `tensor + other`, where public functions are dispatched by type.
-
-    `fallback(reflected, tensor, other)` gets the name of the reflected operator and may return NotImplemented.
-    """
-    global _operator_fallback
-    _operator_fallback = fallback
-
-
 def delegate_to_operands(op: Op, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
     """Delegates `tensor + other` or `op(other)` to the class of `other`, which is not a tensor; else raises `error`."""
     other = values[-1]
@@ -327,8 +315,8 @@ def delegate_to_operands(op: Op, values: Sequence[Any], error: Exception, attrs:
             raise error from None
         if answer is not NotImplemented:
             return answer
-    if _operator_fallback is not None and len(values) == 2:
-        answer = _operator_fallback(op.reflected, *values)
+    if operator_fallback.installed is not None and len(values) == 2:
+        answer = operator_fallback(op.reflected, *values)
         if answer is not NotImplemented:
             return answer
     raise error
