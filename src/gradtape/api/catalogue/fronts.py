@@ -23,13 +23,13 @@ from .row import Row
 
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
-# By class name: where values that are no tensors have implementations of public functions, `module:function`. The
-# function is called with a public path, and returns an implementation `f(front, *args)` or None.
+# By class, `module:name`: where composite tensors have implementations of public functions, `module:function`. That
+# function is called with a public path, and returns an implementation `f(front, *args)` or None. The classes are named,
+# so that a program without such values imports neither them nor the implementations.
 FALLBACKS = {
-    "RaggedTensor": "api.ragged.functions:implementation_of",
-    "DynamicRaggedShape": "api.ragged.functions:implementation_of",
+    "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
+    "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
 }
-
 
 Check = Callable[[Any], tuple[bool, bool]]
 
@@ -117,7 +117,9 @@ def _fallback_of(x: Any) -> str | None:
     """Returns the place of the implementations for a value, or for the first composite in a list."""
     if isinstance(x, list | tuple):
         return next((found for part in x if (found := _fallback_of(part)) is not None), None)
-    return FALLBACKS.get(type(x).__name__) if isinstance(x, CompositeTensor) else None
+    if not isinstance(x, CompositeTensor):
+        return None
+    return FALLBACKS.get(f"{type(x).__module__.removeprefix('gradtape.')}:{type(x).__name__}")
 
 
 publications: dict[Callable[..., Any], Publication] = {}  # by front
