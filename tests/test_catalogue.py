@@ -68,6 +68,7 @@ def test_nodes_are_those_of_tensorflow():
         definition = definition_of(node)
         assert definition is not None, f"{path}: record the node with tools/record_op_definitions.py"
         assert len(definition.inputs) <= len(inspect.signature(resolve(path)).parameters), node
+    assert [row.names[0] for row in rows() if row.node] == [functions()[row.node] for row in rows() if row.node]
 
 
 def test_elementwise_functions_are_behind_fronts():

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ...engine.registry.op import Op
 from . import rows
+from .definitions import definition_of
 
 # Public functions that are one node: it has the inputs and then the attributes of the function, in order. After `=` is
 # the node's type where it is not the function's name in CamelCase, then types of other nodes that compute the same.
@@ -46,7 +47,20 @@ _FUNCTIONS = """
     strings.reduce_join strings.join=StringJoin strings.length=StringLength strings.lower=StringLower
     strings.to_number=StringToNumber strings.upper=StringUpper strings.to_hash_bucket=StringToHashBucket
     strings.to_hash_bucket_fast=StringToHashBucketFast strings.to_hash_bucket_strong=StringToHashBucketStrong
-    strings.substr io.write_file debugging.Assert
+    strings.substr io.write_file debugging.Assert math.top_k=TopKV2 random_index_shuffle math.sobol_sample io.decode_raw
+    convert_to_tensor=ReadVariableOp
+"""
+
+# The same for functions that do not have the attributes of the node, such as `Tout`, and take its inputs alone.
+_OF_INPUTS = """
+    math.angle complex abs=ComplexAbs math.imag math.real identity=Copy,PlaceholderWithDefault gather
+    gather_nd=GatherNd,ResourceGatherNd scatter_nd tensor_scatter_nd_add=TensorScatterAdd,ScatterNdNonAliasingAdd
+    tensor_scatter_nd_max=TensorScatterMax tensor_scatter_nd_min=TensorScatterMin tensor_scatter_nd_sub=TensorScatterSub
+    tensor_scatter_nd_update=TensorScatterUpdate signal.rfft=RFFT signal.rfft2d=RFFT2D signal.rfft3d=RFFT3D
+    signal.irfft=IRFFT signal.irfft2d=IRFFT2D signal.irfft3d=IRFFT3D
+    sparse.segment_mean=SparseSegmentMean,SparseSegmentMeanWithNumSegments
+    sparse.segment_sqrt_n=SparseSegmentSqrtN,SparseSegmentSqrtNWithNumSegments
+    sparse.segment_sum=SparseSegmentSum,SparseSegmentSumWithNumSegments
 """
 
 # Types of the nodes that compute an op, where they are neither those of its row or of a function of its name, nor its
@@ -69,9 +83,22 @@ class NamedOp(Protocol):
 def functions() -> dict[str, str]:
     """Returns the public functions that are one node, by the node's type."""
     found = {row.node: row.names[0] for row in rows() if row.node}
-    for entry in _FUNCTIONS.split():
+    for entry in (_FUNCTIONS + _OF_INPUTS).split():
         path, _, types = entry.partition("=")
         found |= dict.fromkeys((types or _camel_case(path)).split(","), path)
+    return found
+
+
+@cache
+def calls() -> dict[str, str]:
+    """Returns the calls of these functions with the parameters of the nodes, by type."""
+    found = functions().copy()  # a function's name alone stands for a call with all parameters
+    few = {row.names[0]: row.parameters.count(",") + 1 for row in rows()}
+    few |= {entry.partition("=")[0]: 0 for entry in _OF_INPUTS.split()}
+    for kind, path in functions().items():
+        definition = definition_of(kind)
+        if path in few and definition is not None and few[path] in (0, len(definition.inputs)):
+            found[kind] = f"tf.{path}({', '.join(argument.name for argument in definition.inputs)})"
     return found
 
 

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ...core.extension_points import operator_fallback
+from ...core.operators import ARITHMETIC
 from ...core.scopes import name_scope
 from ...core.tensor import Tensor
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
@@ -276,11 +277,10 @@ def unregister_dispatch_for(dispatch_target: Any) -> None:
         raise ValueError(f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator.")
 
 
-_OPERATORS = {
-    "__radd__": "math.add", "__rsub__": "math.subtract", "__rmul__": "math.multiply", "__rtruediv__": "math.truediv",
-    "__rfloordiv__": "math.floordiv", "__rmod__": "math.floormod", "__rpow__": "math.pow",
-    "__rmatmul__": "linalg.matmul",
-}  # fmt: skip
+_FUNCTIONS = "add subtract multiply truediv floordiv floormod pow".split()
+_OPERATORS = dict(zip(
+    (row.reflected for row in ARITHMETIC), [*(f"math.{name}" for name in _FUNCTIONS), "linalg.matmul"], strict=True
+))  # fmt: skip
 
 
 def _operator(reflected: str, x: Tensor, y: Any) -> Any:

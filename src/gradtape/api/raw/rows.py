@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from .. import catalogue
 from ..catalogue.definitions import definition_of
 from ..catalogue.expressions import read
-from ..catalogue.nodes import functions
+from ..catalogue.nodes import calls, functions
 from .table import TABLE
 
 _NOT_CONJUGATED = ("SigmoidGrad", "TanhGrad")  # TensorFlow's callers pass the conjugate of a complex output
@@ -16,12 +15,7 @@ _NOT_CONJUGATED = ("SigmoidGrad", "TanhGrad")  # TensorFlow's callers pass the c
 @cache
 def rows() -> dict[str, str]:
     """Returns the expressions by op: a public function, a line of the table, or the derivative of another op."""
-    found = {**functions(), **{name: line.text for name, line in read(TABLE).items()}}
-    for row in catalogue.rows():
-        definition = definition_of(row.node)
-        if definition is not None and len(definition.inputs) == row.parameters.count(",") + 1:
-            inputs = ", ".join(argument.name for argument in definition.inputs)
-            found[row.node] = f"tf.{row.names[0]}({inputs})"  # the function does not have the op's attributes
+    found = {**calls(), **{name: line.text for name, line in read(TABLE).items()}}
     for name, path in functions().items():
         derivative = f"{name}Grad"
         if derivative not in found and definition_of(derivative) is not None:
