@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import inspect
 import json
 import re
 import sys
@@ -18,10 +19,14 @@ from typing import Any
 import griffe
 from mkdocs.structure.files import File
 
+from gradtape.api.catalogue.row import Row
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import resolve
+
 sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this file by its path
 from differences import Difference, differences, mentioned
 from spelling import ROOT, fenced, page_of, public_names, spellings
-from support import facts_of
+from support import facts_of, row_of
 
 OWN = ("inspect", "extend")  # modules that TensorFlow does not have, with what their `__all__` says
 TAPE = ("GradientTape", "autodiff.ForwardAccumulator", "custom_gradient", "UnconnectedGradients", "load_tape")
@@ -41,7 +46,11 @@ class PublicNames(griffe.Extension):
         own = {f"{space}.{name}": f"{space}:{name}" for space in OWN for name in pkg[space].exports or ()}
         for name, where in (public_names() | own).items():
             module, _, attribute = where.partition(":")
-            target = read(pkg, f"{module}.{attribute}") or imported_late(pkg, module, attribute)
+            row = row_of([name])
+            if row is not None:
+                target = function_of(row, pkg[module])
+            else:
+                target = read(pkg, f"{module}.{attribute}") or imported_late(pkg, module, attribute)
             if target is None:  # made by a loop or a table: only running the module tells
                 if module not in inspected:
                     inspected[module] = griffe.inspect(f"gradtape.{module}")
@@ -72,6 +81,32 @@ def read(pkg: griffe.Module, path: str) -> griffe.Object | None:
         return found.final_target if found.is_alias else found
     except (KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
         return None
+
+
+def function_of(row: Row, module: griffe.Module) -> griffe.Function:
+    """Returns the function that a row of the catalogue describes; its source is the row in `module`."""
+    front = resolve(row.names[0])
+    parameters = [
+        griffe.Parameter(
+            parameter.name,
+            annotation=parameter.annotation,
+            kind=griffe.ParameterKind.positional_or_keyword,
+            default=None if parameter.default is parameter.empty else repr(parameter.default),
+        )
+        for parameter in inspect.signature(front).parameters.values()
+    ]
+    written = module.members[NAMES[row.names[0]].partition(":")[2]]
+    function = griffe.Function(
+        written.name,
+        parameters=griffe.Parameters(*parameters),
+        returns=row.result,
+        lineno=written.lineno,
+        endlineno=written.endlineno,
+        docstring=griffe.Docstring(fenced(inspect.getdoc(front) or "")),
+        parent=module,
+    )
+    function.docstring.parent = function
+    return function
 
 
 def imported_late(pkg: griffe.Module, module: str, name: str) -> griffe.Object | None:

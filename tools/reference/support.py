@@ -24,8 +24,10 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
+from gradtape.api.catalogue import rows
 from gradtape.api.catalogue.elementwise import elementwise_functions
 from gradtape.api.catalogue.nodes import functions as node_functions
+from gradtape.api.catalogue.row import Row
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
 from gradtape.api.ragged.functions import implementation_of
@@ -167,11 +169,13 @@ def surface_facts(paths: Sequence[str], function: Any) -> Facts:
     if old:
         same = all(place_of(path) == place_of(path.removeprefix(V1)) for path in old)
         facts["TensorFlow 1"] = f"`tf.{min(old, key=len)}`" + ("" if same else ", with its own parameters")
-    leaf = paths[0].rpartition(".")[2].removeprefix("reduce_")
-    if f"experimental.numpy.{leaf}" in NAMES and paths[0].startswith(_LIKE_KERAS):
-        facts["NumPy"] = f"`tf.experimental.numpy.{leaf}`"
-    if leaf in keras_names() and paths[0].startswith(_LIKE_KERAS):
-        facts["Keras"] = f"`keras.ops.{leaf}`"
+    row = row_of(paths)
+    leaf = paths[0].rpartition(".")[2].removeprefix("reduce_") if paths[0].startswith(_LIKE_KERAS) else ""
+    numpy, keras = (row and row.numpy) or leaf, (row and row.keras) or leaf
+    if f"experimental.numpy.{numpy}" in NAMES:
+        facts["NumPy"] = f"`tf.experimental.numpy.{numpy}`"
+    if keras in keras_names():
+        facts["Keras"] = f"`keras.ops.{keras}`"
     kinds = {
         "`RaggedTensor`": has_ragged_form(paths) or accepts(ragged, paths, function),
         "`SparseTensor`": paths[0].startswith("sparse.") or accepts(sparse, paths, function),
@@ -179,6 +183,11 @@ def surface_facts(paths: Sequence[str], function: Any) -> Facts:
     if any(kinds.values()):
         facts["Composite tensors"] = ", ".join(kind for kind, taken in kinds.items() if taken)
     return facts
+
+
+def row_of(paths: Sequence[str]) -> Row | None:
+    """Returns the row of the catalogue that has one of these names, or None."""
+    return next((row for row in rows() if row.names[0] in paths), None)
 
 
 _LIKE_KERAS = ("math.", "nn.", "linalg.", "image.", "random.", "signal.")
@@ -202,7 +211,7 @@ def has_ragged_form(paths: Sequence[str]) -> bool:
     return any(implementation_of(path) is not None for path in paths)
 
 
-def accepts(kind: Callable[..., Any], paths: Sequence[str], function: Any) -> bool:
+def accepts(composite: Callable[..., Any], paths: Sequence[str], function: Any) -> bool:
     """Returns whether an elementwise function computes on composite tensors of a kind.
 
     >>> accepts(ragged, ["math.sin"], tf.math.sin), accepts(sparse, ["math.cos"], tf.math.cos)
@@ -211,7 +220,7 @@ def accepts(kind: Callable[..., Any], paths: Sequence[str], function: Any) -> bo
     count = next((n for n, kind in ((1, "unary"), (2, "binary")) if {*paths} & {*elementwise_functions(kind)}), 0)
     for values in ([0.25, 0.5, 0.75], [1, 2, 3], [True, False, True], ["1", "2", "3"]):
         with contextlib.suppress(Exception):  # another dtype, or parameters that are required
-            if count and isinstance(function(*[kind(values)] * count), type(kind(values))):
+            if count and isinstance(function(*[composite(values)] * count), type(composite(values))):
                 return True
     return False
 

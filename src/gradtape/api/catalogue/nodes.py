@@ -48,7 +48,7 @@ _FUNCTIONS = """
     strings.to_number=StringToNumber strings.upper=StringUpper strings.to_hash_bucket=StringToHashBucket
     strings.to_hash_bucket_fast=StringToHashBucketFast strings.to_hash_bucket_strong=StringToHashBucketStrong
     strings.substr io.write_file debugging.Assert math.top_k=TopKV2 random_index_shuffle math.sobol_sample io.decode_raw
-    convert_to_tensor=ReadVariableOp
+    convert_to_tensor=ReadVariableOp io.decode_compressed strings.unicode_transcode
 """
 
 # The same for functions that do not have the attributes of the node, such as `Tout`, and take its inputs alone.

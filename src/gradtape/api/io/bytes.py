@@ -17,6 +17,7 @@ from ...core.type_hints import DTypeLike, StringLike
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import py_function
+from ..text.spelling import spelled
 from ..text.strings import text_tensor
 
 NAMESPACES = ("io",)
@@ -132,7 +133,7 @@ def encode_base64(input: StringLike, pad: bool = False, name: str | None = None)
         full = base64.urlsafe_b64encode(text)
         return full if pad else full.rstrip(b"=")
 
-    return ops.map_text(text_tensor(input), function=each(encoded))
+    return ops.map_text(text_tensor(input), function=spelled(each(encoded), "EncodeBase64", pad=pad))
 
 
 def decode_base64(input: StringLike, name: str | None = None) -> Tensor:
@@ -149,4 +150,4 @@ def decode_base64(input: StringLike, name: str | None = None) -> Tensor:
         except binascii.Error as error:
             raise errors.InvalidArgumentError(f"Invalid base64: {text!r}: {error}") from None
 
-    return ops.map_text(text_tensor(input), function=each(decoded))
+    return ops.map_text(text_tensor(input), function=spelled(each(decoded), "DecodeBase64"))

@@ -18,6 +18,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import py_function
+from ..text.spelling import spelled
 from ..text.strings import in_bytes, text_tensor
 from .examples import Example
 
@@ -185,4 +186,5 @@ def decode_compressed(bytes: StringLike, compression_type: str = "", name: str |
         except (zlib.error, gzip.BadGzipFile, EOFError) as error:
             raise errors.DataLossError(f"inflate() failed: {error}") from None
 
-    return ops.map_text(text_tensor(bytes), function=each(one))
+    function = spelled(each(one), "DecodeCompressed", compression_type=compression_type)
+    return ops.map_text(text_tensor(bytes), function=function)

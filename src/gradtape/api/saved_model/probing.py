@@ -164,6 +164,8 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
             return rng.choice(np.array([b"", b"a b", b"c"], object), array.shape)
         numbers = rng.integers(0, 3, array.shape) if not spec.dtype.is_floating else rng.normal(size=array.shape)
         return np.asarray(numbers).astype(array.dtype)
+    if values == "matrix" and spec.dtype is dtypes.string:
+        return np.full(array.shape, b"1", object)
     if values == "matrix" and spec.dtype.is_floating and array.ndim >= 2:
         return (array * 0.1 + np.eye(*array.shape[-2:])).astype(array.dtype)
     if values == "matrix" and spec.dtype.is_integer and array.ndim:
@@ -176,8 +178,8 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
 def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], list[Any]]]:
     """Yields sizes for the unknown axes in each graph, and the values of inputs.
 
-    Values are ones; an invertible matrix or a permutation; different values in each graph, if values are read; random
-    values, if shapes depend on them.
+    Values are ones; an invertible matrix, a permutation or text that is a number; different values in each graph, if
+    values are read; random values, if shapes depend on them.
     """
     different: list[list[list[int]]] = []
     grouped: list[list[list[int]]] = []  # some sizes are the same

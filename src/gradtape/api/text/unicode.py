@@ -18,6 +18,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...state.ragged.tensor import RaggedTensor
+from .spelling import spelled
 from .splitting import cut
 from .strings import text_tensor
 
@@ -170,7 +171,16 @@ def unicode_transcode(
     """
     read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
     write = _writer(output_encoding, errors, replacement_char)
-    return ops.map_text(text_tensor(input), function=each(lambda text: write([point for point, _ in read(text)])))
+    function = spelled(
+        each(lambda text: write([point for point, _ in read(text)])),
+        "UnicodeTranscode",
+        input_encoding=input_encoding,
+        output_encoding=output_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+    )
+    return ops.map_text(text_tensor(input), function=function)
 
 
 def unicode_script(input: StringLike, name: str | None = None) -> Tensor:
@@ -182,7 +192,7 @@ def unicode_script(input: StringLike, name: str | None = None) -> Tensor:
     """
     from .scripts import scripts
 
-    return ops.map_text(to_tensor(input, dtypes.int32 if not isinstance(input, Tensor) else None), function=scripts)
+    return ops.map_text(to_tensor(input, dtypes.int32), function=scripts)
 
 
 def _columns(pairs: list[tuple[int, int]]) -> list[list[int]]:

@@ -67,6 +67,11 @@ def _ndtr(w: Writer, s: Step, x: Ref) -> Ref:
     return w.Mul(number(w, 0.5, x), w.Erfc(w.Mul(x, number(w, -math.sqrt(0.5), x))))
 
 
+@translates("erfcinv")
+def _erfcinv(w: Writer, s: Step, x: Ref) -> Ref:
+    return w.Mul(w.Ndtri(w.Mul(number(w, 0.5, x), x)), number(w, -math.sqrt(0.5), x))
+
+
 @translates("exp2")
 def _exp2(w: Writer, s: Step, x: Ref) -> Ref:
     return w.Pow(number(w, 2, x), x)
