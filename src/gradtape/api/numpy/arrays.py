@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import Any
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_shape
+from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .promotion import cast, floating, own, promoted, tensor
+from .promotion import Axes, PromotionPolicy, cast, floating, own, promoted, tensor, with_policy
+
+if TYPE_CHECKING:
+    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -22,6 +28,11 @@ __all__ = [
 ]  # fmt: skip
 
 e, inf, newaxis, pi = np.e, np.inf, None, np.pi
+
+
+def as_integers(*values: Any) -> list[Any]:
+    """Converts tensors and arrays to Python integers; None stays."""
+    return [None if value is None else int(value) for value in values]
 
 
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
@@ -132,37 +143,54 @@ def ones_like(a: Any, dtype: Any = None) -> Tensor:
     return ones(x.dims, dtype or x.dtype)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
+@with_policy
+def eye(p: PromotionPolicy, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = float) -> Tensor:
     """Creates a matrix with ones on the diagonal `k` and zeros elsewhere.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.eye(2).numpy().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return tensor(np.eye(N, M, k), dtype)
+    return p.tensor(np.eye(*as_integers(N, M, k)), p.dtype_of(dtype))
 
 
-def identity(n: int, dtype: Any = float) -> Tensor:
+@with_policy
+def identity(p: PromotionPolicy, n: int, dtype: DTypeLike | None = float) -> Tensor:
     """Returns the identity matrix.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.identity(2).shape
     TensorShape([2, 2])
     """
-    return eye(n, dtype=dtype)
+    return p.tensor(np.eye(*as_integers(n)), p.dtype_of(dtype))
 
 
-def diag(v: Any, k: int = 0) -> Tensor:
+@with_policy
+def diag(p: PromotionPolicy, v: TensorLike, k: int = 0) -> Tensor:
     """Creates a matrix with a vector on its diagonal `k`, or returns that diagonal of a matrix.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
     """
-    x = tensor(v)
+    x = p.tensor(v)
     if len(x.dims) not in (1, 2):
         raise ValueError(f"a vector or a matrix has a diagonal, got shape {list(x.dims)}")
-    return resolve("linalg.diag" if len(x.dims) == 1 else "linalg.diag_part")(x, k=k)
+    return diagonal_matrix(x, k) if len(x.dims) == 1 else offset_diagonal(x, k, 0, 1)
+
+
+def diagonal_matrix(v: Tensor, k: int) -> Tensor:
+    """Creates a matrix with a vector on its diagonal `k`."""
+    size, below, above = v.dims[0], max(-k, 0), max(k, 0)
+    square = ops.put_diagonal(v, axes=(0, 1), shape=(size, size))
+    return ops.pad(square, paddings=((below, above), (above, below))) if k else square
+
+
+def offset_diagonal(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
+    """Returns the diagonal of the matrices spanned by two axes, as the last axis."""
+    shifted = axis2 if offset > 0 else axis1
+    key = (*(slice(None),) * shifted, slice(min(abs(offset), x.dims[shifted]), None))
+    return ops.take_diagonal(x[key] if offset else x, axes=(axis1, axis2))
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -175,14 +203,15 @@ def shape(a: Any) -> tuple[int, ...]:
     return tensor(a).dims
 
 
-def ndim(a: Any) -> int:
+@with_policy
+def ndim(p: PromotionPolicy, a: TensorLike) -> int:
     """Returns the number of axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ndim([[1, 2]])
     2
     """
-    return len(tensor(a).dims)
+    return len(p.tensor(a).dims)
 
 
 def size(x: Any, axis: Any = None) -> np.int64:
@@ -212,14 +241,16 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
     return own("reshape")(tensor(a), sizes)
 
 
-def ravel(a: Any) -> Tensor:
+@with_policy
+def ravel(p: PromotionPolicy, a: TensorLike) -> Tensor:
     """Flattens an array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ravel([[1], [2]]).shape
     TensorShape([2])
     """
-    return reshape(a, -1)
+    x = p.tensor(a)
+    return ops.reshape(x, shape=(math.prod(x.dims),))
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
@@ -232,33 +263,42 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
     return resolve("transpose")(tensor(a), axes)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
+@with_policy
+def swapaxes(p: PromotionPolicy, a: TensorLike, axis1: int, axis2: int) -> Tensor:
     """Exchanges two axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
     TensorShape([2, 1])
     """
-    x = tensor(a)
+    x = p.tensor(a)
+    first, second = p.axes(x, axis1)[0], p.axes(x, axis2)[0]
     order = list(range(len(x.dims)))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
-    return transpose(x, order)
+    order[first], order[second] = second, first
+    return ops.transpose(x, perm=tuple(order))
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+@with_policy
+def moveaxis(p: PromotionPolicy, a: TensorLike, source: Axes, destination: Axes) -> Tensor:
     """Moves axes to new positions.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.moveaxis([[[1, 2]]], 2, 0).shape
     TensorShape([2, 1, 1])
     """
-    x = tensor(a)
-    rank = len(x.dims)
-    origin, target = (np.lib.array_utils.normalize_axis_tuple(axes, rank) for axes in (source, destination))
-    order = [axis for axis in range(rank) if axis not in origin]
-    for place, axis in sorted(zip(target, origin, strict=True)):
+    x = p.tensor(a)
+    sources, destinations = p.axes(x, source), p.axes(x, destination)
+    if len(sources) != len(destinations):
+        raise ValueError(f"`source` {source} and `destination` {destination} must have as many axes")
+    return move_axes(x, sources, destinations)
+
+
+def move_axes(x: Tensor, sources: Sequence[int], destinations: Sequence[int]) -> Tensor:
+    """Same as `moveaxis`, for axes that are not negative."""
+    order = [axis for axis in range(len(x.dims)) if axis not in sources]
+    for place, axis in sorted(zip(destinations, sources, strict=True)):
         order.insert(place, axis)
-    return transpose(x, order)
+    return ops.transpose(x, perm=tuple(order))
 
 
 def squeeze(a: Any, axis: Any = None) -> Tensor:
@@ -304,41 +344,66 @@ def concatenate(arys: Any, axis: Any = 0) -> Tensor:
     return resolve("concat")(parts, axis)
 
 
-def stack(arrays: Any, axis: int = 0) -> Tensor:
+@with_policy
+def stack(p: PromotionPolicy, arrays: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Stacks arrays of one shape along a new axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
-    return resolve("stack")(promoted(*(tensor(x) for x in arrays)), axis=axis)
+    parts = p.join(*arrays)
+    rank = len(parts[0].dims) + 1
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for a stack of {rank} dimension(s)")
+    return ops.stack(*parts, axis=axis % rank)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+@with_policy
+def split(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike, axis: int = 0) -> list[Tensor]:
     """Splits an array into equal parts, or at the given indices.
 
     >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.split([1, 2, 3], [1])]
     [[1], [2, 3]]
     """
-    x = tensor(ary)
+    x = p.tensor(ary)
+    return split_along(x, indices_or_sections, p.axes(x, axis)[0])
+
+
+def split_along(x: Tensor, indices_or_sections: ShapeLike, axis: int) -> list[Tensor]:
+    """Same as `split`, for an axis that is not negative."""
+    total = x.dims[axis]
     if isinstance(indices_or_sections, int):
-        return resolve("split")(x, indices_or_sections, axis=axis)
-    bounds = [0, *np.clip(indices_or_sections, 0, x.dims[axis]).tolist(), x.dims[axis]]
-    return resolve("split")(x, [max(b - a, 0) for a, b in itertools.pairwise(bounds)], axis=axis)
+        if total % indices_or_sections:
+            raise ValueError(f"an axis of size {total} cannot be split into {indices_or_sections} equal parts")
+        sizes = [total // indices_or_sections] * indices_or_sections
+    else:
+        ends = [min(max(i if i >= 0 else total + i, 0), total) for i in as_integers(*to_array(indices_or_sections))]
+        sizes = [max(stop - start, 0) for start, stop in zip([0, *ends], [*ends, total], strict=True)]
+        if sum(sizes) != total:  # the indices decrease, so that slices overlap
+            before = (slice(None),) * axis
+            return [x[(*before, slice(i, i + size))] for i, size in zip([0, *ends], sizes, strict=True)]
+    return list(ops.split(x, sizes=tuple(sizes), axis=axis))
 
 
-def tile(a: Any, reps: Any) -> Tensor:
+@with_policy
+def tile(p: PromotionPolicy, a: TensorLike, reps: ShapeLike) -> Tensor:
     """Repeats the array as a whole.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tile([1, 2], 2).numpy().tolist()
     [1, 2, 1, 2]
     """
-    x, counts = tensor(a), list(np.ravel(to_array(reps)).tolist())
-    rank = max(len(x.dims), len(counts))
-    x = own("reshape")(x, (1,) * (rank - len(x.dims)) + x.dims)
-    return resolve("tile")(x, [1] * (rank - len(counts)) + counts)
+    x, counts = p.tensor(a), as_integers(*np.ravel(to_array(reps)))
+    rank = max(len(counts), len(x.dims))
+    counts = [1] * (rank - len(counts)) + counts
+    dims = (1,) * (rank - len(x.dims)) + x.dims
+    tiles = ops.broadcast_to(
+        ops.reshape(x, shape=tuple(size for dim in dims for size in (1, dim))),
+        shape=tuple(size for pair in zip(counts, dims, strict=True) for size in pair),
+    )
+    return ops.reshape(tiles, shape=tuple(map(operator.mul, counts, dims)))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
@@ -351,16 +416,16 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
     return resolve("repeat")(tensor(a), repeats, axis=axis)
 
 
-def flip(m: Any, axis: Any = None) -> Tensor:
+@with_policy
+def flip(p: PromotionPolicy, m: TensorLike, axis: Axes = None) -> Tensor:
     """Reverses the entries along an axis, or along all axes.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.flip([1, 2]).numpy().tolist()
     [2, 1]
     """
-    x = tensor(m)
-    axes = list(range(len(x.dims))) if axis is None else list(np.ravel(axis))
-    return resolve("reverse")(x, [int(one) % len(x.dims) for one in axes])
+    x = p.tensor(m)
+    return ops.reverse(x, axis=p.axes(x, axis))
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:

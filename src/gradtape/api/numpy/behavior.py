@@ -96,7 +96,7 @@ _METHODS: dict[str, Any] = {
     "max": amax,
     "mean": mean,
     "min": amin,
-    "ravel": ravel,
+    "ravel": lambda x: ravel(x),
     "reshape": _reshaped,
     "size": property(lambda x: np.prod(x.dims, dtype=np.int64)),
     "tolist": lambda x: x.numpy().tolist(),

@@ -101,6 +101,9 @@ def _filled(x: Tensor, value: bool) -> Tensor:
     return ops.broadcast_to(tensor(value), shape=x.dims)
 
 
+is_finite, is_nan = _test("is_finite", True), _test("is_nan", False)
+
+
 def _rounded(name: str) -> Compute:
     return lambda x: x if x.dtype.is_integer or x.dtype.is_bool else getattr(ops, name)(x)
 
@@ -228,8 +231,7 @@ SHARED = [
     *_rows("numeric", "values", square="square"),
     *_rows("tensor", "", "int64", bitwise_not=lambda x: (ops.logical_not if x.dtype.is_bool else ops.invert)(x)),
     *_rows(
-        "tensor", "", "bool", isfinite=_test("is_finite", True), isinf=_test("is_inf", False),
-        isnan=_test("is_nan", False), isreal=_is_real,
+        "tensor", "", "bool", isfinite=is_finite, isinf=_test("is_inf", False), isnan=is_nan, isreal=_is_real,
         isneginf=_test(lambda x: ops.equal(x, tensor(-math.inf, x.dtype)), False),
         isposinf=_test(lambda x: ops.equal(x, tensor(math.inf, x.dtype)), False),
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,9 +11,22 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .arrays import broadcast_to, diag, linspace, moveaxis, ravel, zeros, zeros_like
-from .promotion import cast, own, result_type, tensor
+from .arrays import (
+    as_integers,
+    broadcast_to,
+    diagonal_matrix,
+    linspace,
+    moveaxis,
+    offset_diagonal,
+    ravel,
+    zeros,
+    zeros_like,
+)
+from .promotion import PromotionPolicy, cast, own, result_type, tensor, with_policy
 from .reductions import sum as sum_
+
+if TYPE_CHECKING:
+    from ...core.type_hints import DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -90,27 +104,29 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return cast(moveaxis(values, 0, axis) if axis else values, kind)
 
 
-def diagflat(v: Any, k: int = 0) -> Tensor:
+@with_policy
+def diagflat(p: PromotionPolicy, v: TensorLike, k: int = 0) -> Tensor:
     """Creates a matrix with all entries on its diagonal `k`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diagflat([[1], [2]]).numpy().tolist()
     [[1, 0], [0, 2]]
     """
-    return diag(ravel(v), k)
+    return diagonal_matrix(ravel(p.tensor(v)), k)
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+@with_policy
+def diagonal(p: PromotionPolicy, a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Returns the diagonal of the matrices spanned by two axes, as the last axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]]).numpy().tolist()
     [1, 4]
     """
-    x = moveaxis(a, (axis1, axis2), (-2, -1))
-    if offset <= -x.dims[-2] or offset >= x.dims[-1]:
-        return zeros((*x.dims[:-2], 0), x.dtype)
-    return resolve("linalg.diag_part")(x, k=offset)
+    x = p.tensor(a)
+    if len(x.dims) < 2:
+        raise ValueError(f"a diagonal requires an array of at least two dimensions, got shape {list(x.dims)}")
+    return offset_diagonal(x, offset, *p.axes(x, (axis1, axis2)))
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
@@ -138,56 +154,62 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     return (resolve("range")(n),) * ndim
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
+@with_policy
+def tri(p: PromotionPolicy, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Creates a matrix with ones on and below the diagonal `k`, zeros above.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tri(2).numpy().tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    return tensor(np.tri(N, M, k), dtype)
+    return p.tensor(np.tri(*as_integers(N, M, k)), p.dtype_of(dtype))
 
 
-def _triangle(name: str, m: Any, k: int, lower: bool) -> Tensor:
-    x = tensor(m)
+def _triangle(x: Tensor, holds: Callable[[np.ndarray[Any, Any], np.ndarray[Any, Any]], Any]) -> Tensor:
     if len(x.dims) < 2:
-        raise ValueError(f"Argument to {name} must have rank at least 2, got shape {list(x.dims)}")
-    kept = (np.tri(x.dims[-2], x.dims[-1], k if lower else k - 1) == 1) == lower
-    return resolve("where")(kept, x, resolve("zeros_like")(x))
+        raise ValueError(f"a triangle is part of a matrix, which has rank at least 2, got shape {list(x.dims)}")
+    kept = holds(np.arange(x.dims[-2])[:, None], np.arange(x.dims[-1]))
+    return ops.where(tensor(kept), x, ops.zeros_like(x))
 
 
-def tril(m: Any, k: int = 0) -> Tensor:
+@with_policy
+def tril(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
     """Keeps the entries on and below the diagonal `k` of matrices.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 0], [3, 4]]
     """
-    return _triangle("tril", m, k, lower=True)
+    return _triangle(p.tensor(m), lambda row, column: column - row <= k)
 
 
-def triu(m: Any, k: int = 0) -> Tensor:
+@with_policy
+def triu(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
     """Keeps the entries on and above the diagonal `k` of matrices.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 2], [0, 4]]
     """
-    return _triangle("triu", m, k, lower=False)
+    return _triangle(p.tensor(m), lambda row, column: column - row >= k)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+@with_policy
+def vander(p: PromotionPolicy, x: TensorLike, N: int | None = None, increasing: bool = False) -> Tensor:
     """Returns `N` powers of each entry of a vector, one row per entry.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.vander([2, 3], 3).numpy().tolist()
     [[4, 2, 1], [9, 3, 1]]
     """
-    values = tensor(x)
+    values = p.tensor(x)
     if len(values.dims) != 1:
         raise ValueError(f"x must be a one-dimensional array, got shape {list(values.dims)}")
     count = values.dims[0] if N is None else int(N)
     if count < 0:
         raise ValueError(f"N must be nonnegative, got {count}")
-    powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    return own("pow")(values[:, None], tensor(powers, values.dtype))
+    columns = [ops.ones_like(values)]
+    while len(columns) < count:
+        columns.append(columns[-1] * values)
+    powers = ops.stack(*(columns if increasing else columns[::-1]), axis=1)
+    return powers if count else powers[:, :0]

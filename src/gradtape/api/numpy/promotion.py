@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import is_registered, to_tensor
@@ -49,6 +49,7 @@ class PromotionPolicy:
     truth: Callable[[TensorLike], Tensor]  # whether each entry is nonzero
     summed: Callable[[TensorLike], Tensor]  # to the dtype of sums and products: small integers are widened
     promote: Callable[..., Sequence[Tensor]]  # to the common dtype
+    join: Callable[..., Sequence[Tensor]]  # to the common dtype of values that are concatenated
     promote_floats: Callable[..., Sequence[Tensor]]
     promote_numeric: Callable[..., Sequence[Tensor]]
     truths: Callable[..., Sequence[Tensor]]
@@ -65,9 +66,11 @@ def with_policy(function: Callable[Concatenate[PromotionPolicy, _P], _R]) -> Cal
     return MethodType(function, NUMPY)
 
 
-def under_policy(published: Any, policy: PromotionPolicy, *names: str) -> Any:
+def under_policy(published: Any, policy: PromotionPolicy, *names: str, defaults: tuple[Any, ...] = ()) -> Any:
     """Returns a function that `with_policy` published under another policy; `names` rename its first parameters."""
-    return MethodType(renamed(published.__func__, published.__name__, ("policy", *names)), policy)
+    function = renamed(published.__func__, published.__name__, ("p", *names))
+    function.__defaults__ = defaults or function.__defaults__
+    return MethodType(function, policy)
 
 
 def renamed(function: FunctionType, name: str, parameters: Sequence[str]) -> FunctionType:
@@ -164,7 +167,7 @@ def axes_of(x: Tensor, axis: Axes) -> tuple[int, ...]:
     axes = range(rank) if axis is None else [int(each) for each in np.atleast_1d(axis)]
     for each in axes:
         if not -rank <= each < rank:
-            raise errors.InvalidArgumentError(f"axis {each} is out of range for an array of {rank} dimension(s)")
+            raise np.exceptions.AxisError(each, rank)
     return tuple(each % rank for each in axes)
 
 
@@ -179,9 +182,13 @@ def broadcast(*tensors: Tensor) -> list[Tensor]:
     return [x if x.dims == dims else resolve("broadcast_to")(x, dims) for x in tensors]
 
 
-def dtype_of(dtype: DTypeLike = float) -> DType:
+def dtype_of(dtype: DTypeLike | None = float) -> DType:
     """Returns TensorFlow's dtype for NumPy's argument `dtype`."""
     return dtypes.as_dtype(dtype if isinstance(dtype, DType) else np.dtype(dtype))
+
+
+def _join(*values: TensorLike) -> list[Tensor]:
+    return promoted(*(tensor(x) for x in values))  # numbers are not weak
 
 
 def _truths(*values: TensorLike) -> list[Tensor]:
@@ -194,6 +201,6 @@ def _published(name: str) -> Any:
 
 NUMPY = PromotionPolicy(
     tensor=tensor, floating=floating, real=tensor, numeric=tensor, truth=truth, summed=summed, promote=promoted,
-    promote_floats=promote_floats, promote_numeric=promoted, truths=_truths, dtype_of=dtype_of, axes=axes_of,
-    functions=_published,
+    join=_join, promote_floats=promote_floats, promote_numeric=promoted, truths=_truths, dtype_of=dtype_of,
+    axes=axes_of, functions=_published,
 )  # fmt: skip

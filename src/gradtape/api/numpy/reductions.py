@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import ravel
-from .promotion import cast, floating, own, promoted, summed, tensor
+from .elementwise import is_finite, is_nan
+from .promotion import PromotionPolicy, cast, floating, own, promoted, summed, tensor, with_policy
+
+if TYPE_CHECKING:
+    from ...core.type_hints import TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -36,38 +43,54 @@ def matmul(x1: Any, x2: Any) -> Tensor:
     return product[..., 0] if len(b.dims) == 1 else product
 
 
-def dot(a: Any, b: Any) -> Tensor:
+@with_policy
+def dot(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products over the last axis of `a` and the second to last (or only) axis of `b`.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.dot([1, 2], [3, 4]))
     11
     """
-    x, y = promoted(a, b)
-    if not x.dims or not y.dims:
-        return x * y
-    return resolve("tensordot")(x, y, [[-1], [-2 if len(y.dims) > 1 else -1]])
+    x, y = p.promote(a, b)
+    return contract_last(x, y, builtins.max(len(y.dims) - 2, 0))
 
 
-def outer(a: Any, b: Any) -> Tensor:
+def contract_last(x: Tensor, y: Tensor, axis: int) -> Tensor:
+    """Sums the products over the last axis of `x` and an axis of `y`; a scalar is multiplied."""
+    return contract(x, y, [len(x.dims) - 1], [axis]) if x.dims and y.dims else ops.mul(x, y)
+
+
+def contract(x: Tensor, y: Tensor, *axes: Sequence[int]) -> Tensor:
+    """Sums the products over axes of `x` and of `y`."""
+    if not x.dtype.is_bool:
+        return resolve("tensordot")(x, y, axes)
+    return cast(resolve("tensordot")(cast(x, dtypes.uint8), cast(y, dtypes.uint8), axes), dtypes.bool)
+
+
+@with_policy
+def outer(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Returns the products of every entry of `a` with every entry of `b`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy().tolist()
     [[3, 4], [6, 8]]
     """
-    x, y = promoted(a, b)
-    return ravel(x)[:, None] * ravel(y)
+    x, y = p.promote(a, b)
+    return ops.mul(ops.reshape(x, shape=(math.prod(x.dims), 1)), ravel(y))
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
+@with_policy
+def tensordot(p: PromotionPolicy, a: TensorLike, b: TensorLike, axes: Any = 2) -> Tensor:
     """Sums the products over the given axes.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.tensordot([1, 2], [3, 4], 1))
     11
     """
-    return resolve("tensordot")(*promoted(a, b), axes)
+    x, y = p.promote(a, b)
+    if isinstance(axes, int):
+        axes = [list(range(-axes, 0)), list(range(axes))]
+    return contract(x, y, *(p.axes(z, each) for z, each in zip((x, y), axes, strict=True)))
 
 
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Tensor:
@@ -216,23 +239,35 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return own("cumsum")(ravel(x) if axis is None else x, axis=axis or 0)
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+@with_policy
+def isclose(
+    p: PromotionPolicy, a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
     """Returns elementwise whether two arrays agree within a tolerance.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.isclose([1.0], [1.0 + 1e-9]).numpy().tolist()
     [True]
     """
-    x, y = (floating(value) for value in promoted(a, b))
-    near = (own("abs")(x - y) <= atol + rtol * own("abs")(y)) & own("is_finite")(y) | own("equal")(x, y)
-    return near | (own("is_nan")(x) & own("is_nan")(y)) if equal_nan else near
+    return _close(*p.promote_floats(a, b), rtol, atol, equal_nan)
 
 
-def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+def _close(x: Tensor, y: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    finite = ops.logical_and(is_finite(x), is_finite(y))
+    near = ops.less_equal(ops.abs(x - y), atol + rtol * ops.abs(y))
+    close = ops.logical_or(ops.logical_and(finite, near), ops.equal(x, y))
+    return ops.logical_or(close, ops.logical_and(is_nan(x), is_nan(y))) if equal_nan else close
+
+
+@with_policy
+def allclose(
+    p: PromotionPolicy, a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
     """Returns whether two arrays agree within a tolerance everywhere.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.allclose([1.0], [1.1]))
     False
     """
-    return all(isclose(a, b, rtol, atol, equal_nan))
+    close = _close(*p.promote_floats(a, b), rtol, atol, equal_nan)
+    return ops.all(close, axis=tuple(range(len(close.dims))), keepdims=False)

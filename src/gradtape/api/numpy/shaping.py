@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .arrays import array, concatenate, flip, ravel, reshape, split, swapaxes, transpose, where
-from .promotion import broadcast, cast, own, promoted, tensor
+from .arrays import array, ravel, reshape, split_along, swapaxes, transpose, where
+from .promotion import PromotionPolicy, broadcast, cast, own, tensor, with_policy
+
+if TYPE_CHECKING:
+    from ...core.type_hints import ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -86,87 +91,86 @@ def atleast_3d(*arys: Any) -> Any:
     return _raised(arys, lambda dims: (1, *dims, 1)[:3] if len(dims) == 1 else dims + (1,) * (3 - len(dims)))
 
 
-def _joined(parts: list[Tensor], axis: int) -> Tensor:
-    return resolve("concat")(promoted(*parts), axis)
-
-
-def hstack(tup: Any) -> Tensor:
+@with_policy
+def hstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the second axis, or the only one.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.hstack([[1], [2]]).numpy().tolist()
     [1, 2]
     """
-    parts = [atleast_1d(x) for x in tup]
-    return _joined(parts, 0 if len(parts[0].dims) == 1 else 1)
+    parts = [x if x.dims else ops.reshape(x, shape=(1,)) for x in p.join(*tup)]
+    return ops.concat(*parts, axis=0 if len(parts[0].dims) == 1 else 1)
 
 
-def vstack(tup: Any) -> Tensor:
+@with_policy
+def vstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the first axis; vectors are rows.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.vstack([[1], [2]]).numpy().tolist()
     [[1], [2]]
     """
-    return _joined([atleast_2d(x) for x in tup], 0)
+    return ops.concat(*(atleast_2d(x) for x in p.join(*tup)), axis=0)
 
 
-def dstack(tup: Any) -> Tensor:
+@with_policy
+def dstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the third axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.dstack([[1], [2]]).numpy().tolist()
     [[[1, 2]]]
     """
-    return _joined([atleast_3d(x) for x in tup], 2)
+    return ops.concat(*(atleast_3d(x) for x in p.join(*tup)), axis=2)
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
+@with_policy
+def append(p: PromotionPolicy, arr: TensorLike, values: TensorLike, axis: int | None = None) -> Tensor:
     """Appends `values` to `arr` along an axis, or flattened.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.append([1, 2], [3]).numpy().tolist()
     [1, 2, 3]
     """
-    return concatenate([arr, values], axis)
+    x, y = p.join(arr, values)
+    return ops.concat(ravel(x), ravel(y), axis=0) if axis is None else ops.concat(x, y, axis=p.axes(x, axis)[0])
 
 
-def _split_along(axis: int, ary: Any, places: Any) -> list[Tensor]:
-    x = tensor(ary)
-    axis = 0 if axis == 1 and len(x.dims) == 1 else axis
-    if isinstance(places, int) and x.dims[axis] % places:
-        raise ValueError(f"array split does not result in an equal division: {x.dims[axis]} entries in {places} parts")
-    return split(x, places, axis)
-
-
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+@with_policy
+def vsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the first axis.
 
     >>> import gradtape as tf
     >>> len(tf.experimental.numpy.vsplit([[1], [2]], 2))
     2
     """
-    return _split_along(0, ary, indices_or_sections)
+    x = p.tensor(ary)
+    return split_along(x, indices_or_sections, p.axes(x, 0)[0])
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+@with_policy
+def hsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the second axis, or the only one.
 
     >>> import gradtape as tf
     >>> len(tf.experimental.numpy.hsplit([1, 2], 2))
     2
     """
-    return _split_along(1, ary, indices_or_sections)
+    x = p.tensor(ary)
+    return split_along(x, indices_or_sections, 0 if len(x.dims) == 1 else 1)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+@with_policy
+def dsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the third axis.
 
     >>> import gradtape as tf
     >>> len(tf.experimental.numpy.dsplit([[[1, 2]]], 2))
     2
     """
-    return _split_along(2, ary, indices_or_sections)
+    x = p.tensor(ary)
+    return split_along(x, indices_or_sections, p.axes(x, 2)[0])
 
 
 def flatten(a: Any, order: str = "C") -> Tensor:
@@ -181,41 +185,50 @@ def flatten(a: Any, order: str = "C") -> Tensor:
     return ravel(transpose(a) if order == "F" else a)
 
 
-def flipud(m: Any) -> Tensor:
+@with_policy
+def flipud(p: PromotionPolicy, m: TensorLike) -> Tensor:
     """Reverses the rows.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.flipud([1, 2]).numpy().tolist()
     [2, 1]
     """
-    return flip(m, 0)
+    x = p.tensor(m)
+    return ops.reverse(x, axis=p.axes(x, 0))
 
 
-def fliplr(m: Any) -> Tensor:
+@with_policy
+def fliplr(p: PromotionPolicy, m: TensorLike) -> Tensor:
     """Reverses the columns.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.fliplr([[1, 2]]).numpy().tolist()
     [[2, 1]]
     """
-    return flip(m, 1)
+    x = p.tensor(m)
+    return ops.reverse(x, axis=p.axes(x, 1))
 
 
-def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
+@with_policy
+def rot90(p: PromotionPolicy, m: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
     """Rotates by 90 degrees `k` times, from the first of the axes toward the second.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy().tolist()
     [[2, 4], [1, 3]]
     """
-    x = tensor(m)
-    first, second = (axis % len(x.dims) for axis in axes)
+    x = p.tensor(m)
+    if len(x.dims) < 2:
+        raise ValueError(f"Input array must have at least 2 dimensions. Received: array.ndim={len(x.dims)}")
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise ValueError(f"Invalid axes: {axes}. Axes must be a tuple of two different dimensions.")
+    first, second = p.axes(x, axes)
     turns = k % 4
-    if turns == 0:
-        return x
     if turns == 2:
-        return flip(flip(x, first), second)
-    return swapaxes(flip(x, second), first, second) if turns == 1 else flip(swapaxes(x, first, second), second)
+        return ops.reverse(x, axis=(first, second))
+    if turns == 1:
+        return swapaxes(ops.reverse(x, axis=(second,)), first, second)
+    return ops.reverse(swapaxes(x, first, second), axis=(second,)) if turns else x
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
@@ -270,7 +283,10 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Tensor:
     return resolve("boolean_mask")(x, chosen, axis=axis)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+@with_policy
+def select(
+    p: PromotionPolicy, condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
+) -> Tensor:
     """Selects the choice of the first condition that holds, or the default.
 
     >>> import gradtape as tf
@@ -281,30 +297,40 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")
     if not condlist:
         raise ValueError("condlist must be non-empty")
-    result, *choices = promoted(default, *choicelist)
+    result, *choices = p.promote(default, *choicelist)
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        result = where(condition, choice, result)
+        result = ops.where(p.truth(condition), choice, result)
     return result
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
+@with_policy
+def take_along_axis(p: PromotionPolicy, arr: TensorLike, indices: TensorLike, axis: int | None) -> Tensor:
     """Takes entries along an axis at separate indices for each line: the result of `argsort` sorts.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.take_along_axis([[5, 6], [7, 8]], [[1], [0]], 1).numpy().tolist()
     [[6], [7]]
     """
-    x, places = tensor(arr), tensor(indices)
+    x, places = p.tensor(arr), p.tensor(indices)
     if axis is None:
-        x, axis = ravel(x), 0
-    axis %= len(x.dims)
+        x, places, axis = ravel(x), ravel(places), 0
+    axis = p.axes(x, axis)[0]
+    if len(x.dims) != len(places.dims):
+        raise ValueError(f"arr and indices must have as many axes, got shapes {list(x.dims)} and {list(places.dims)}")
+    places = from_start(places, x.dims[axis])
     common = np.broadcast_shapes(*((*y.dims[:axis], 1, *y.dims[axis + 1 :]) for y in (x, places)))
     x, places = (
-        swapaxes(resolve("broadcast_to")(y, (*common[:axis], y.dims[axis], *common[axis + 1 :])), axis, -1)
-        for y in (x, places)
+        ops.broadcast_to(y, shape=(*common[:axis], y.dims[axis], *common[axis + 1 :])) for y in (x, places)
     )
-    places = resolve("where")(own("less")(places, 0), places + x.dims[-1], places)
-    return swapaxes(resolve("gather")(x, places, batch_dims=len(x.dims) - 1), axis, -1)
+    return ops.take_along(x, places, axis=axis)
+
+
+def from_start(indices: Tensor, size: int) -> Tensor:
+    """Converts negative indices, which count from the end, to non-negative ones."""
+    if indices.dtype.is_unsigned:
+        return indices
+    narrow = not indices.dtype.is_integer or indices.dtype.size < 4
+    return ops.from_start(cast(indices, dtypes.int32) if narrow else indices, size=size)
 
 
 def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Tensor]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .arrays import broadcast_to, moveaxis, ravel, reshape
-from .promotion import broadcast, cast, floating, own, promoted, result_type, summed, tensor
-from .reductions import dot, mean
+from .arrays import broadcast_to, move_axes, ravel, reshape
+from .promotion import PromotionPolicy, cast, floating, own, promoted, result_type, summed, tensor, with_policy
+from .reductions import contract, contract_last, mean
 from .reductions import max as max_
 from .reductions import min as min_
 from .reductions import prod as prod_
 from .reductions import sum as sum_
+
+if TYPE_CHECKING:
+    from ...core.type_hints import TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -148,22 +151,21 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return own("cumprod")(ravel(x) if axis is None else x, axis=axis or 0)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
+@with_policy
+def diff(p: PromotionPolicy, a: TensorLike, n: int = 1, axis: int = -1) -> Tensor:
     """Returns the differences of neighbors along an axis, `n` times.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.diff([1, 4, 9]).numpy().tolist()
     [3, 5]
     """
-    x = tensor(a)
-    if not -len(x.dims) <= axis < len(x.dims):
-        raise ValueError(f"axis {axis} is out of bounds for an array of {len(x.dims)} axes")
     if n < 0:
         raise ValueError(f"n is the number of times to take differences, 0 or more, got {n}")
-    before = (slice(None),) * (axis % len(x.dims))
+    x = p.tensor(a)
+    before = (slice(None),) * p.axes(x, axis)[0]
     for _ in range(n):
         later, sooner = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
-        x = own("not_equal")(later, sooner) if x.dtype.is_bool else later - sooner
+        x = ops.not_equal(later, sooner) if x.dtype.is_bool else later - sooner
     return x
 
 
@@ -213,41 +215,44 @@ def array_equal(a1: Any, a2: Any) -> Tensor:
     return own("reduce_all")(own("equal")(x, y)) if x.dims == y.dims else resolve("constant")(False)
 
 
-def inner(a: Any, b: Any) -> Tensor:
+@with_policy
+def inner(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products over the last axes.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.inner([1, 2], [3, 4]))
     11
     """
-    x, y = promoted(a, b)
-    return resolve("tensordot")(x, y, [[-1], [-1]]) if x.dims and y.dims else x * y
+    x, y = p.promote(a, b)
+    return contract_last(x, y, len(y.dims) - 1)
 
 
-def vdot(a: Any, b: Any) -> Tensor:
+@with_policy
+def vdot(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products of all entries, with those of `a` conjugated.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.vdot([[1, 2]], [[3], [4]]))
     11
     """
-    x, y = promoted(ravel(a), ravel(b))
-    return dot(own("conj")(x) if x.dtype.is_complex else x, y)
+    x, y = (ravel(z) for z in p.join(a, b))
+    return contract(ops.conj(x) if x.dtype.is_complex else x, y, [0], [0])
 
 
-def kron(a: Any, b: Any) -> Tensor:
+@with_policy
+def kron(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """The Kronecker product: each entry of `a` times the whole of `b`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.kron([1, 10], [1, 2]).numpy().tolist()
     [1, 2, 10, 20]
     """
-    x, y = promoted(a, b)
+    x, y = p.promote(a, b)
     rank = max(len(x.dims), len(y.dims))
     first, second = ((1,) * (rank - len(z.dims)) + z.dims for z in (x, y))
-    outer = [size for pair in zip(first, (1,) * rank, strict=True) for size in pair]
-    within = [size for pair in zip((1,) * rank, second, strict=True) for size in pair]
-    return reshape(reshape(x, outer) * reshape(y, within), list(map(operator.mul, first, second)))
+    x = ops.reshape(x, shape=tuple(size for dim in first for size in (dim, 1)))
+    y = ops.reshape(y, shape=tuple(size for dim in second for size in (1, dim)))
+    return ops.reshape(ops.mul(x, y), shape=tuple(map(operator.mul, first, second)))
 
 
 def polyval(p: Any, x: Any) -> Tensor:
@@ -263,19 +268,32 @@ def polyval(p: Any, x: Any) -> Tensor:
     return broadcast_to(value, at.dims) if len(parts) == 1 else value
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
+@with_policy
+def cross(
+    p: PromotionPolicy,
+    a: TensorLike,
+    b: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Tensor:
     """The cross product of vectors with 3 entries; for 2 entries, its third component.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]
     """
-    places = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    x, y = (moveaxis(z, at, -1) for z, at in zip(promoted(a, b), places[:2], strict=True))
-    flat = x.dims[-1] == 2 and y.dims[-1] == 2
-
-    def spatial(z: Tensor) -> Tensor:
-        return resolve("pad")(z, [[0, 0]] * (len(z.dims) - 1) + [[0, 1]]) if z.dims[-1] == 2 else z
-
-    product = resolve("linalg.cross")(*broadcast(spatial(x), spatial(y)))
-    return product[..., 2] if flat else moveaxis(product, -1, places[2])
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = p.promote(a, b)
+    x, y = (move_axes(z, p.axes(z, place), (len(z.dims) - 1,)) for z, place in ((x, axisa), (y, axisb)))
+    if not {x.dims[-1], y.dims[-1]} <= {2, 3}:
+        raise ValueError(f"vectors of a cross product have 2 or 3 entries, got shapes {x.dims} and {y.dims}")
+    x0, x1, y0, y1 = x[..., 0], x[..., 1], y[..., 0], y[..., 1]
+    last = x0 * y1 - x1 * y0
+    if x.dims[-1] == y.dims[-1] == 2:
+        return last
+    x2, y2 = (z[..., 2] if z.dims[-1] == 3 else ops.zeros_like(z[..., 0]) for z in (x, y))
+    product = ops.stack(x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, last, axis=len(last.dims))
+    return move_axes(product, (len(last.dims),), p.axes(product, axisc))

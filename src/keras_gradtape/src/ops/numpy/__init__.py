@@ -11,3 +11,4 @@ from .reductions import *  # noqa: F403
 from .scans import *  # noqa: F403
 from .searches import *  # noqa: F403
 from .shaping import *  # noqa: F403
+from .shared import *  # noqa: F403

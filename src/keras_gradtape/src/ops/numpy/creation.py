@@ -12,11 +12,12 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from .promotion import common, dtype_of, floating, tensor, weak
-from .shaping import expand_dims, moveaxis, static
+from .shaping import expand_dims, static
+from .shared import moveaxis
 
 __all__ = [
-    "arange", "array", "bartlett", "blackman", "empty", "empty_like", "eye", "full", "full_like", "geomspace",
-    "hamming", "hanning", "identity", "kaiser", "linspace", "logspace", "ones", "ones_like", "tri", "vander", "zeros",
+    "arange", "array", "bartlett", "blackman", "empty", "empty_like", "full", "full_like", "geomspace",
+    "hamming", "hanning", "kaiser", "linspace", "logspace", "ones", "ones_like", "zeros",
     "zeros_like",
 ]  # fmt: skip
 
@@ -46,10 +47,6 @@ def empty_like(x, dtype=None):
     return zeros_like(x, dtype)
 
 
-def eye(N, M=None, k=0, dtype=None):
-    return tensor(np.eye(static(N), static(M), static(k)), dtype_of(dtype))
-
-
 def full(shape, fill_value, dtype=None):
     shape = static(shape)
     value = tensor(fill_value, dtype_of(dtype))
@@ -67,10 +64,6 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     between = linspace(ops.log(start * sign), ops.log(stop * sign), num, endpoint, axis=axis)
     y = expand_dims(sign, axis) * ops.exp(between) if sign.dims else sign * ops.exp(between)
     return tensor(y, dtype_of(dtype))
-
-
-def identity(n, dtype=None):
-    return eye(n, dtype=dtype)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
@@ -106,23 +99,6 @@ def ones(shape, dtype=None):
 
 def ones_like(x, dtype=None):
     return ops.ones_like(tensor(x) if dtype is None else tensor(x, dtype_of(dtype)))
-
-
-def tri(N, M=None, k=0, dtype=None):
-    return tensor(np.tri(static(N), static(M), static(k)), dtype_of(dtype))
-
-
-def vander(x, N=None, increasing=False):
-    x = tensor(x)
-    count = x.dims[0] if N is None else N
-    powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    base = tensor(x, "float32") if not x.dtype.is_floating and not x.dtype.is_complex else x
-    columns = [ops.ones_like(base)]
-    for _ in range(count - 1):
-        columns.append(columns[-1] * base)
-    if not count:
-        return ops.reshape(x[:0], shape=(0, 0)) if not x.dims[0] else zeros((x.dims[0], 0), x.dtype.name)
-    return tensor(ops.stack(*(columns[p] for p in powers.tolist()), axis=1), x.dtype)
 
 
 def zeros(shape, dtype=None):

@@ -16,7 +16,8 @@ from .creation import linspace
 from .elementwise import equal, less_equal
 from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
 from .searches import searchsorted
-from .shaping import ravel, static
+from .shaping import static
+from .shared import ravel
 
 __all__ = [
     "argpartition", "argsort", "bincount", "digitize", "histogram", "median", "nanmedian", "nanpercentile",

@@ -26,7 +26,7 @@ from .promotion import (
     summed,
     tensor,
 )  # fmt: skip
-from .shaping import ravel
+from .shared import ravel
 
 __all__ = [
     "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin",

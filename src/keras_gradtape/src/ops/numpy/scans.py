@@ -9,10 +9,10 @@ from gradtape.engine.run.namespace import ops
 
 from .promotion import axis_of, common, dtype_of, floating, numeric, tensor
 from .reductions import replaced_nan
-from .shaping import along, moveaxis, ravel
+from .shared import moveaxis, ravel
 
 __all__ = [
-    "cumprod", "cumsum", "diff", "nancumprod", "nancumsum", "trapezoid",
+    "cumprod", "cumsum", "nancumprod", "nancumsum", "trapezoid",
 ]  # fmt: skip
 
 
@@ -38,16 +38,6 @@ def _running(op: Any, x: Tensor, axis: int | None, dtype: Any) -> Tensor:
     x = numeric(x)
     x = ravel(x) if axis is None else x
     return op(x, axis=axis_of(x, 0 if axis is None else axis))
-
-
-def diff(a, n=1, axis=-1):
-    if n < 0:
-        raise ValueError(f"The order of a difference must be non-negative. Received: n={n}")
-    x = tensor(a)
-    for _ in range(n):
-        later, earlier = along(x, axis, slice(1, None)), along(x, axis, slice(0, -1))
-        x = ops.logical_xor(later, earlier) if x.dtype.is_bool else later - earlier
-    return x
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):

@@ -1,0 +1,32 @@
+"""The functions that gradtape's NumPy front end shares, under Keras' policy and with Keras' names of parameters."""
+
+from __future__ import annotations
+
+from gradtape.api.numpy import arrays, matrices, reductions, shaping, statistics
+from gradtape.api.numpy.promotion import under_policy
+
+from .promotion import KERAS
+
+_ARRAY = (
+    arrays.diag, arrays.flip, arrays.moveaxis, arrays.ndim, arrays.ravel, arrays.split, arrays.stack, arrays.swapaxes,
+    matrices.diagflat, matrices.diagonal, matrices.tril, matrices.triu, matrices.vander, shaping.dsplit,
+    shaping.fliplr, shaping.flipud, shaping.hsplit, shaping.vsplit,
+)  # fmt: skip
+_ARRAYS = (shaping.dstack, shaping.hstack, shaping.vstack)
+_TWO_ARRAYS = (
+    reductions.allclose, reductions.dot, reductions.isclose, reductions.outer, reductions.tensordot, shaping.append,
+    statistics.cross, statistics.inner, statistics.kron, statistics.vdot,
+)  # fmt: skip
+_SHARED = [
+    *(under_policy(function, KERAS, "x") for function in _ARRAY),
+    *(under_policy(function, KERAS, "xs") for function in _ARRAYS),
+    *(under_policy(function, KERAS, "x1", "x2") for function in _TWO_ARRAYS),
+    *(under_policy(function, KERAS) for function in (matrices.tri, shaping.select, statistics.diff)),
+    under_policy(arrays.eye, KERAS, defaults=(None, 0, None)),
+    under_policy(arrays.identity, KERAS, defaults=(None,)),
+    under_policy(arrays.tile, KERAS, "x", "repeats"),
+    under_policy(shaping.rot90, KERAS, "array"),
+    under_policy(shaping.take_along_axis, KERAS, "x", defaults=(None,)),
+]
+globals().update({function.__name__: function for function in _SHARED})
+__all__ = [function.__name__ for function in _SHARED]
