@@ -143,6 +143,19 @@ def rounded(x: Tensor, decimals: int = 0) -> Tensor:
     return ops.rint(x * 10.0**decimals) / 10.0**decimals
 
 
+def replace_nonfinite(x: Tensor, nan: TensorLike, posinf: TensorLike | None, neginf: TensorLike | None) -> Tensor:
+    """Replaces NaN and infinities: by default, by the largest and the smallest number of the dtype."""
+    if x.dtype.is_complex:
+        return ops.complex(*(replace_nonfinite(part, nan, posinf, neginf) for part in (ops.real(x), ops.imag(x))))
+    if not x.dtype.is_floating:
+        return x
+    infinite, positive = ops.is_inf(x), ops.greater(x, ops.zeros_like(x))
+    high = tensor(x.dtype.max if posinf is None else posinf, x.dtype)
+    low = tensor(x.dtype.min if neginf is None else neginf, x.dtype)
+    x = ops.where(ops.is_nan(x), tensor(nan, x.dtype), x)
+    return ops.where(infinite, ops.where(positive, high, low), x)
+
+
 def _is_real(x: Tensor) -> Tensor:
     return ops.equal(ops.imag(x), ops.zeros_like(ops.imag(x))) if x.dtype.is_complex else _filled(x, True)
 

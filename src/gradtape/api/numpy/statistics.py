@@ -297,3 +297,19 @@ def cross(
     x2, y2 = (z[..., 2] if z.dims[-1] == 3 else ops.zeros_like(z[..., 0]) for z in (x, y))
     product = ops.stack(x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, last, axis=len(last.dims))
     return move_axes(product, (len(last.dims),), p.axes(product, axisc))
+
+
+@with_policy
+def trapezoid(
+    p: PromotionPolicy, y: TensorLike, x: TensorLike | None = None, dx: TensorLike = 1.0, axis: int = -1
+) -> Tensor:
+    """Integrates along an axis by the trapezoidal rule, for Keras and NumPy's function on tensors."""
+    heights = p.floating(y)
+    heights = move_axes(heights, p.axes(heights, axis), (len(heights.dims) - 1,))
+    widths = p.tensor(dx if x is None else x, heights.dtype)
+    if x is not None:
+        if len(widths.dims) > 1:
+            widths = move_axes(widths, p.axes(widths, axis), (len(widths.dims) - 1,))
+        widths = widths[..., 1:] - widths[..., :-1]
+    areas = (heights[..., 1:] + heights[..., :-1]) * widths
+    return ops.sum(areas, axis=(len(areas.dims) - 1,), keepdims=False) / 2

@@ -8,7 +8,5 @@ from .order import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .products import *  # noqa: F403
 from .reductions import *  # noqa: F403
-from .scans import *  # noqa: F403
-from .searches import *  # noqa: F403
 from .shaping import *  # noqa: F403
 from .shared import *  # noqa: F403

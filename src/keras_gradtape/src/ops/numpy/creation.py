@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
+from gradtape.api.numpy.promotion import renamed
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
@@ -109,25 +110,15 @@ def zeros_like(x, dtype=None):
     return ops.zeros_like(tensor(x) if dtype is None else tensor(x, dtype_of(dtype)))
 
 
-def _window(f: Any, x: Any, *parameters: Any) -> Tensor:
-    return tensor(f(static(x), *parameters), dtype_of())
+def _window(f: Any) -> Any:
+    def window(x):
+        return tensor(f(static(x)), dtype_of())
+
+    return renamed(window, f.__name__, ())
 
 
-def bartlett(x):
-    return _window(np.bartlett, x)
-
-
-def blackman(x):
-    return _window(np.blackman, x)
-
-
-def hamming(x):
-    return _window(np.hamming, x)
-
-
-def hanning(x):
-    return _window(np.hanning, x)
+bartlett, blackman, hamming, hanning = map(_window, (np.bartlett, np.blackman, np.hamming, np.hanning))
 
 
 def kaiser(x, beta):
-    return _window(np.kaiser, x, static(beta))
+    return tensor(np.kaiser(static(x), static(beta)), dtype_of())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gradtape as tf
-from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, rounded
+from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, replace_nonfinite, rounded
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.elementwise.arithmetic import power as raised
@@ -59,16 +59,7 @@ def ldexp(x1, x2):
 
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
-    x = tensor(x)
-    if x.dtype.is_complex:
-        return ops.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (ops.real(x), ops.imag(x))))
-    if not x.dtype.is_floating:
-        return x
-    infinite, positive = ops.is_inf(x), ops.greater(x, ops.zeros_like(x))
-    high = tensor(x.dtype.max if posinf is None else posinf, x.dtype)
-    low = tensor(x.dtype.min if neginf is None else neginf, x.dtype)
-    x = ops.where(ops.is_nan(x), tensor(nan, x.dtype), x)
-    return ops.where(infinite, ops.where(positive, high, low), x)
+    return replace_nonfinite(tensor(x), nan, posinf, neginf)
 
 
 def power(x1, x2):

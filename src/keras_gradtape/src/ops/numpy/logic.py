@@ -6,8 +6,8 @@ import math
 
 from gradtape.engine.run.namespace import ops
 
+from .order import nonzero, searchsorted
 from .promotion import axes_of, numeric, promote, tensor, truth
-from .searches import nonzero, searchsorted
 
 __all__ = ["all", "any", "isin", "where"]
 

@@ -1,4 +1,4 @@
-"""Sorting, quantiles and counts."""
+"""Sorting, searches and counts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from ...sparse import is_sparse, like
 from .creation import linspace
 from .elementwise import equal, less_equal
 from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
-from .searches import searchsorted
 from .shaping import static
 from .shared import ravel
 
 __all__ = [
-    "argpartition", "argsort", "bincount", "digitize", "histogram", "median", "nanmedian", "nanpercentile",
-    "nanquantile", "percentile", "quantile", "sort", "unique",
+    "argpartition", "argsort", "bincount", "digitize", "histogram", "nonzero", "searchsorted", "sort", "unique",
 ]  # fmt: skip
 
 
@@ -52,89 +50,6 @@ def digitize(x, bins):
     rising = searchsorted(bins, x, "right")
     falling = bins.dims[0] - searchsorted(ops.reverse(bins, axis=(0,)), x, "left")
     return ops.where(less_equal(bins[0], bins[-1]), rising, falling)
-
-
-def median(x, axis=None, keepdims=False):
-    return quantile(x, 0.5, axis, keepdims=keepdims)
-
-
-def percentile(x, q, axis=None, method="linear", keepdims=False):
-    return quantile(x, floating(q) / 100, axis, method, keepdims)
-
-
-def quantile(x, q, axis=None, method="linear", keepdims=False):
-    x = floating(x)
-    rows, finish = _gathered_rows(x, axis, keepdims)
-    rows = ops.sort(rows, axis=len(rows.dims) - 1)
-    size = rows.dims[-1]
-    last = tensor(size - 1, rows.dtype)
-    y = _at_fractions(rows, tensor(q, rows.dtype), last, method)
-    some_nan = ops.is_nan(rows[..., -1:])  # NaN sorts to the end
-    return finish(ops.where(some_nan, tensor(math.nan, rows.dtype), y), q)
-
-
-def nanmedian(x, axis=None, keepdims=False):
-    return nanquantile(x, 0.5, axis, keepdims=keepdims)
-
-
-def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
-    return nanquantile(x, floating(q) / 100, axis, method, keepdims)
-
-
-def nanquantile(x, q, axis=None, method="linear", keepdims=False):
-    x = floating(x)
-    rows, finish = _gathered_rows(x, axis, keepdims)
-    rows = ops.sort(rows, axis=len(rows.dims) - 1)
-    known = tensor(ops.logical_not(ops.is_nan(rows)), rows.dtype)
-    last = ops.sum(known, axis=(len(rows.dims) - 1,), keepdims=True) - 1
-    return finish(_at_fractions(rows, tensor(q, rows.dtype), last, method), q)
-
-
-def _gathered_rows(x: Tensor, axis: Any, keepdims: bool) -> tuple[Tensor, Any]:
-    """Moves the reduced axes into a single last axis, in at least float32; also returns a function to finish results.
-
-    A finished result has the axes of q first.
-    """
-    axes = axes_of(x, axis)
-    kept = [i for i in range(len(x.dims)) if i not in axes]
-    shape = tuple(x.dims[i] for i in kept)
-    rows = ops.reshape(
-        ops.transpose(x, perm=(*kept, *axes)), shape=(*shape, math.prod(x.dims[a] for a in axes))
-    )
-    rows = tensor(rows, "float32") if x.dtype.size < 4 else rows
-
-    def finish(y: Tensor, q: Any) -> Tensor:
-        of_q = tensor(q).dims
-        y = ops.transpose(y, perm=(len(shape), *range(len(shape))))
-        reduced = tuple(1 if i in axes else n for i, n in enumerate(x.dims)) if keepdims else shape
-        return tensor(ops.reshape(y, shape=(*of_q, *reduced)), x.dtype)
-
-    return rows, finish
-
-
-def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
-    """Returns the values of sorted rows at positions `q * last`, interpolated by `method`."""
-    at = ravel(q) * last
-    at = ops.broadcast_to(at, shape=(*rows.dims[:-1], at.dims[-1]))
-    below, above = ops.floor(at), ops.ceil(at)
-    if method == "nearest":
-        below = above = tf.round(at)
-    elif method in ("lower", "higher"):
-        below = above = below if method == "lower" else above
-    elif method not in ("linear", "midpoint"):
-        raise ValueError(f"Unknown method of interpolation: {method}")
-
-    def taken(places: Tensor) -> Tensor:
-        places = ops.maximum(tensor(places, "int32"), tensor(0, "int32"))
-        return ops.take_along(rows, places, axis=len(rows.dims) - 1)
-
-    low = taken(below)
-    if below is above:
-        return low
-    high = taken(above)
-    weight: Any = tensor(0.5, rows.dtype) if method == "midpoint" else at - below
-    # An exact position may hold an infinite value, and infinity times 0 is NaN.
-    return ops.where(ops.equal(below, above), low, low * (1 - weight) + high * weight)
 
 
 def bincount(x, weights=None, minlength=0, sparse=False):
@@ -213,3 +128,27 @@ def _resized(x: Tensor, axis: int, size: int, value: Any) -> Tensor:
         return x[(slice(None),) * axis + (slice(0, size),)]
     widths = tuple((0, missing if i == axis else 0) for i, _ in enumerate(x.dims))
     return ops.pad(x, paddings=widths, value=value)
+
+
+def nonzero(x):
+    x = tensor(x)
+    if not x.dims:
+        raise ValueError("A scalar has no positions: `nonzero` takes tensors of at least one axis")
+    places = tensor(ops.nonzero(x), "int32")
+    return tuple(ops.unstack(places, axis=1)) if len(x.dims) > 1 else (ops.reshape(places, shape=(-1,)),)
+
+
+def searchsorted(sorted_sequence, values, side="left"):
+    sequence, values = tensor(sorted_sequence), tensor(values)
+    if len(sequence.dims) != 1:
+        raise ValueError(
+            "`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` to extend it to "
+            f"N-D sequences. Received: sorted_sequence.shape={sequence.dims}"
+        )
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'left' or 'right'. Received: side={side!r}")
+    sequence, values = (numeric(v, "uint8") for v in promote(sequence, values))
+    rows = ops.reshape(values, shape=(1, math.prod(values.dims)))
+    sequence = ops.reshape(sequence, shape=(1, *sequence.dims))
+    found = ops.search_sorted(sequence, rows, side=side, dtype=np.dtype("int32"))
+    return ops.reshape(found, shape=values.dims)

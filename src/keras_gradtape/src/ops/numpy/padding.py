@@ -11,9 +11,9 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from . import reductions
-from .order import median
 from .promotion import tensor
 from .shaping import along, static
+from .shared import median
 
 __all__ = ["pad"]
 

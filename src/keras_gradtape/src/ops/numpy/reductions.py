@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extrema, variances, and their variants that ignore NaN."""
+"""Reductions: sums, means, extrema, variances, and their variants that ignore NaN; cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ from .promotion import (
 from .shared import ravel
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin",
-    "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+    "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "cumprod", "cumsum", "max", "mean", "min",
+    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
+    "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
 ]  # fmt: skip
 
 
@@ -214,3 +215,27 @@ def nanvar(x, axis=None, keepdims=False):
         return _nan_mean(z, squares, axes, keepdims)
 
     return _in_float32(variance, floating(x))
+
+
+def cumprod(x, axis=None, dtype=None):
+    return _running(ops.cumprod, tensor(x), axis, dtype)
+
+
+def cumsum(x, axis=None, dtype=None):
+    return _running(ops.cumsum, tensor(x), axis, dtype)
+
+
+def nancumprod(x, axis=None, dtype=None):
+    return cumprod(replaced_nan(tensor(x), 1.0), axis, dtype)
+
+
+def nancumsum(x, axis=None, dtype=None):
+    return cumsum(replaced_nan(tensor(x), 0.0), axis, dtype)
+
+
+def _running(op: Any, x: Tensor, axis: int | None, dtype: Any) -> Tensor:
+    if dtype is not None:
+        x = tensor(x, common(dtype_of(dtype)))
+    x = numeric(x)
+    x = ravel(x) if axis is None else x
+    return op(x, axis=axis_of(x, 0 if axis is None else axis))

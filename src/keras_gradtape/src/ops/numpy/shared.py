@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradtape.api.numpy import arrays, matrices, reductions, shaping, statistics
+from gradtape.api.numpy import arrays, matrices, quantiles, reductions, shaping, statistics
 from gradtape.api.numpy.promotion import under_policy
 
 from .promotion import KERAS
@@ -17,11 +17,15 @@ _TWO_ARRAYS = (
     reductions.allclose, reductions.dot, reductions.isclose, reductions.outer, reductions.tensordot, shaping.append,
     statistics.cross, statistics.inner, statistics.kron, statistics.vdot,
 )  # fmt: skip
+_SAME_NAMES = (
+    matrices.tri, quantiles.median, quantiles.nanmedian, quantiles.nanpercentile, quantiles.nanquantile,
+    quantiles.percentile, quantiles.quantile, shaping.select, statistics.diff, statistics.trapezoid,
+)  # fmt: skip
 _SHARED = [
     *(under_policy(function, KERAS, "x") for function in _ARRAY),
     *(under_policy(function, KERAS, "xs") for function in _ARRAYS),
     *(under_policy(function, KERAS, "x1", "x2") for function in _TWO_ARRAYS),
-    *(under_policy(function, KERAS) for function in (matrices.tri, shaping.select, statistics.diff)),
+    *(under_policy(function, KERAS) for function in _SAME_NAMES),
     under_policy(arrays.eye, KERAS, defaults=(None, 0, None)),
     under_policy(arrays.identity, KERAS, defaults=(None,)),
     under_policy(arrays.tile, KERAS, "x", "repeats"),
