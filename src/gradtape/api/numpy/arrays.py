@@ -14,10 +14,10 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_shape
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .promotion import Axes, PromotionPolicy, cast, floating, own, promoted, tensor, with_policy
+from .promotion import PromotionPolicy, cast, dtype_of, floating, own, promoted, tensor, with_policy
 
 if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
+    from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -35,7 +35,7 @@ def as_integers(*values: Any) -> list[Any]:
     return [None if value is None else int(value) for value in values]
 
 
-def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
+def array(val: TensorLike, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """Converts `val` to a tensor; Python floats become float64, integers int64.
 
     >>> import gradtape as tf
@@ -46,7 +46,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     return own("reshape")(x, (1,) * (ndmin - len(x.dims)) + x.dims) if len(x.dims) < ndmin else x
 
 
-def asarray(a: Any, dtype: Any = None) -> Tensor:
+def asarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Alias of `array`.
 
     >>> import gradtape as tf
@@ -56,7 +56,9 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
     return tensor(a, dtype)
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+def arange(
+    start: TensorLike, stop: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike | None = None
+) -> Tensor:
     """Returns numbers from `start` (0 if there is one argument) up to `stop`.
 
     >>> import gradtape as tf
@@ -69,12 +71,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
 
 
 def linspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = float,
+    dtype: DTypeLike = float,
     axis: int = 0,
 ) -> Any:
     """Returns `num` evenly spaced numbers from `start` to `stop`, which is excluded if `endpoint` is false.
@@ -90,18 +92,18 @@ def linspace(
     return (values, step) if retstep else values
 
 
-def zeros(shape: Any, dtype: Any = float) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
     """Creates zeros, float64 by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros([2]).numpy().tolist()
     [0.0, 0.0]
     """
-    kind = np.dtype(getattr(dtype, "numpy", dtype))
-    return tensor(np.full(to_shape(shape), b"", object) if kind.kind in "OSU" else np.zeros(to_shape(shape)), dtype)
+    is_text = dtype_of(dtype) is dtypes.string
+    return tensor(np.full(to_shape(shape), b"", object) if is_text else np.zeros(to_shape(shape)), dtype)
 
 
-def ones(shape: Any, dtype: Any = float) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
     """Creates ones, float64 by default.
 
     >>> import gradtape as tf
@@ -111,7 +113,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
     return tensor(np.ones(to_shape(shape)), dtype)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates an array filled with one value.
 
     >>> import gradtape as tf
@@ -121,7 +123,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return broadcast_to(tensor(fill_value, dtype), shape)
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Tensor:
+def zeros_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates zeros with the shape of `a`.
 
     >>> import gradtape as tf
@@ -132,7 +134,7 @@ def zeros_like(a: Any, dtype: Any = None) -> Tensor:
     return zeros(x.dims, dtype or x.dtype)
 
 
-def ones_like(a: Any, dtype: Any = None) -> Tensor:
+def ones_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates ones with the shape of `a`.
 
     >>> import gradtape as tf
@@ -193,7 +195,7 @@ def offset_diagonal(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
     return ops.take_diagonal(x[key] if offset else x, axes=(axis1, axis2))
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: TensorLike) -> tuple[int, ...]:
     """Returns the shape as a tuple.
 
     >>> import gradtape as tf
@@ -214,7 +216,7 @@ def ndim(p: PromotionPolicy, a: TensorLike) -> int:
     return len(p.tensor(a).dims)
 
 
-def size(x: Any, axis: Any = None) -> np.int64:
+def size(x: TensorLike, axis: AxisLike | None = None) -> np.int64:
     """Returns the number of entries.
 
     >>> import gradtape as tf
@@ -226,7 +228,7 @@ def size(x: Any, axis: Any = None) -> np.int64:
     return np.prod(tensor(x).dims, dtype=np.int64)
 
 
-def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
+def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> Tensor:
     """Reshapes an array.
 
     >>> import gradtape as tf
@@ -237,7 +239,7 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
         raise ValueError(f"Unsupported order argument {order}: 'C' and 'F' are")
     sizes = [newshape] if isinstance(newshape, int) else newshape
     if order == "F":
-        return transpose(own("reshape")(transpose(a), list(sizes)[::-1]))
+        return transpose(own("reshape")(transpose(a), np.ravel(to_array(newshape))[::-1]))
     return own("reshape")(tensor(a), sizes)
 
 
@@ -253,7 +255,7 @@ def ravel(p: PromotionPolicy, a: TensorLike) -> Tensor:
     return ops.reshape(x, shape=(math.prod(x.dims),))
 
 
-def transpose(a: Any, axes: Any = None) -> Tensor:
+def transpose(a: TensorLike, axes: AxisLike | None = None) -> Tensor:
     """Permutes the axes, reversed by default.
 
     >>> import gradtape as tf
@@ -279,7 +281,7 @@ def swapaxes(p: PromotionPolicy, a: TensorLike, axis1: int, axis2: int) -> Tenso
 
 
 @with_policy
-def moveaxis(p: PromotionPolicy, a: TensorLike, source: Axes, destination: Axes) -> Tensor:
+def moveaxis(p: PromotionPolicy, a: TensorLike, source: AxisLike, destination: AxisLike) -> Tensor:
     """Moves axes to new positions.
 
     >>> import gradtape as tf
@@ -301,7 +303,7 @@ def move_axes(x: Tensor, sources: Sequence[int], destinations: Sequence[int]) ->
     return ops.transpose(x, perm=tuple(order))
 
 
-def squeeze(a: Any, axis: Any = None) -> Tensor:
+def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Removes axes of size 1.
 
     >>> import gradtape as tf
@@ -311,7 +313,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
     return resolve("squeeze")(tensor(a), axis)
 
 
-def expand_dims(a: Any, axis: int) -> Tensor:
+def expand_dims(a: TensorLike, axis: int) -> Tensor:
     """Inserts an axis of size 1.
 
     >>> import gradtape as tf
@@ -321,7 +323,7 @@ def expand_dims(a: Any, axis: int) -> Tensor:
     return resolve("expand_dims")(tensor(a), axis)
 
 
-def broadcast_to(array: Any, shape: Any) -> Tensor:
+def broadcast_to(array: TensorLike, shape: ShapeLike) -> Tensor:
     """Broadcasts the array to `shape`.
 
     >>> import gradtape as tf
@@ -331,7 +333,7 @@ def broadcast_to(array: Any, shape: Any) -> Tensor:
     return resolve("broadcast_to")(tensor(array), to_shape(shape))
 
 
-def concatenate(arys: Any, axis: Any = 0) -> Tensor:
+def concatenate(arys: Sequence[TensorLike], axis: AxisLike | None = 0) -> Tensor:
     """Concatenates arrays along an axis.
 
     >>> import gradtape as tf
@@ -406,7 +408,7 @@ def tile(p: PromotionPolicy, a: TensorLike, reps: ShapeLike) -> Tensor:
     return ops.reshape(tiles, shape=tuple(map(operator.mul, counts, dims)))
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
+def repeat(a: TensorLike, repeats: ShapeLike, axis: int | None = None) -> Tensor:
     """Repeats every entry.
 
     >>> import gradtape as tf
@@ -417,7 +419,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 
 @with_policy
-def flip(p: PromotionPolicy, m: TensorLike, axis: Axes = None) -> Tensor:
+def flip(p: PromotionPolicy, m: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Reverses the entries along an axis, or along all axes.
 
     >>> import gradtape as tf
@@ -428,7 +430,7 @@ def flip(p: PromotionPolicy, m: TensorLike, axis: Axes = None) -> Tensor:
     return ops.reverse(x, axis=p.axes(x, axis))
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
     """Selects `x` where the condition holds, else `y`; without them, the indices where it holds, one array per axis.
 
     >>> import gradtape as tf
@@ -444,7 +446,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return resolve("where")(holds, *promoted(x, y))
 
 
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "clip") -> Tensor:
+def take(a: TensorLike, indices: TensorLike, axis: int | None = None, out: None = None, mode: str = "clip") -> Tensor:
     """Takes the entries at indices; those out of range are clamped (`clip`) or wrapped (`wrap`).
 
     >>> import gradtape as tf
@@ -463,7 +465,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return resolve("gather")(x, places, axis=axis)
 
 
-def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:
+def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> Tensor:
     """Clips the entries to an interval; a bound may be None.
 
     >>> import gradtape as tf

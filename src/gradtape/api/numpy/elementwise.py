@@ -296,7 +296,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
+def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
     """Returns the quotient rounded down, and the remainder.
 
     >>> import gradtape as tf
@@ -307,7 +307,7 @@ def divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _floor_divide(a, b), ops.mod(a, b)
 
 
-def around(a: Any, decimals: int = 0) -> Tensor:
+def around(a: TensorLike, decimals: int = 0) -> Tensor:
     """Rounds to `decimals` decimal places, and half to even.
 
     >>> import gradtape as tf
@@ -317,7 +317,7 @@ def around(a: Any, decimals: int = 0) -> Tensor:
     return rounded(tensor(a), decimals)
 
 
-def round(a: Any, decimals: int = 0) -> Tensor:
+def round(a: TensorLike, decimals: int = 0) -> Tensor:
     """Alias of `around`.
 
     >>> import gradtape as tf
@@ -327,7 +327,7 @@ def round(a: Any, decimals: int = 0) -> Tensor:
     return rounded(tensor(a), decimals)
 
 
-def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
+def sign(x: TensorLike, out: None = None, where: Any = None, **kwargs: Any) -> Tensor:
     """Returns -1, 0 or 1; for a complex number, the number of modulus 1 in its direction.
 
     >>> import gradtape as tf
@@ -340,7 +340,7 @@ def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
     return ops.sign(tensor(x))
 
 
-def real(val: Any) -> Tensor:
+def real(val: TensorLike) -> Tensor:
     """Returns the real part.
 
     >>> import gradtape as tf
@@ -350,7 +350,7 @@ def real(val: Any) -> Tensor:
     return _real(tensor(val))
 
 
-def imag(val: Any) -> Tensor:
+def imag(val: TensorLike) -> Tensor:
     """Returns the imaginary part: zero if the dtype is not complex.
 
     >>> import gradtape as tf
@@ -360,7 +360,7 @@ def imag(val: Any) -> Tensor:
     return _imag(tensor(val))
 
 
-def angle(z: Any, deg: bool = False) -> Tensor:
+def angle(z: TensorLike, deg: bool = False) -> Tensor:
     """Returns the argument of a complex number: 0 or pi for a real one.
 
     >>> import gradtape as tf

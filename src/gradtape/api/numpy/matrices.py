@@ -26,7 +26,7 @@ from .promotion import PromotionPolicy, cast, own, result_type, tensor, with_pol
 from .reductions import sum as sum_
 
 if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, TensorLike
+    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def empty(shape: Any, dtype: Any = float) -> Tensor:
+def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
     """Creates zeros: tensors cannot be filled later.
 
     >>> import gradtape as tf
@@ -45,7 +45,7 @@ def empty(shape: Any, dtype: Any = float) -> Tensor:
     return zeros(shape, dtype)
 
 
-def empty_like(a: Any, dtype: Any = None) -> Tensor:
+def empty_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates zeros with the shape of `a`.
 
     >>> import gradtape as tf
@@ -56,7 +56,12 @@ def empty_like(a: Any, dtype: Any = None) -> Tensor:
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    a: TensorLike,
+    fill_value: TensorLike,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
 ) -> Tensor:
     """Creates an array filled with one value, with the shape of `a`, and with its dtype by default.
 
@@ -75,7 +80,13 @@ def full_like(
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None, axis: int = 0
+    start: TensorLike,
+    stop: TensorLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
 ) -> Tensor:
     """Returns powers of `base` with evenly spaced exponents from `start` to `stop`.
 
@@ -83,12 +94,19 @@ def logspace(
     >>> tf.experimental.numpy.logspace(0, 2, 3).numpy().tolist()
     [1.0, 10.0, 100.0]
     """
-    kind = result_type(start * 1.0, stop * 1.0)
+    kind = result_type(start, stop, 1.0)
     exponents = cast(linspace(start, stop, num, endpoint, dtype=kind, axis=axis), kind)
     return own("pow")(cast(tensor(base), kind), exponents)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
+def geomspace(
+    start: TensorLike,
+    stop: TensorLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Tensor:
     """Returns a geometric progression from `start` to `stop`.
 
     >>> import gradtape as tf
@@ -129,7 +147,7 @@ def diagonal(p: PromotionPolicy, a: TensorLike, offset: int = 0, axis1: int = 0,
     return offset_diagonal(x, offset, *p.axes(x, (axis1, axis2)))
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the sum of a diagonal.
 
     >>> import gradtape as tf

@@ -22,11 +22,10 @@ from ..names import NAMES
 from ..namespace import resolve
 
 if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, TensorLike
+    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Axes = int | Sequence[int] | None
 
 
 class _Promotion:
@@ -54,7 +53,7 @@ class PromotionPolicy:
     promote_numeric: Callable[..., Sequence[Tensor]]
     truths: Callable[..., Sequence[Tensor]]
     dtype_of: Callable[..., DType]  # for a `dtype` argument; without one, the default floating dtype
-    axes: Callable[[Tensor, Axes], tuple[int, ...]]  # as non-negative numbers; None means all
+    axes: Callable[[Tensor, AxisLike | None], tuple[int, ...]]  # as non-negative numbers; None means all
     functions: Callable[[str], Any]  # the published function of a name
 
     def __getattr__(self, name: str) -> Any:  # pickle asks the policy for a function that is bound to it
@@ -161,10 +160,10 @@ def summed(value: TensorLike) -> Tensor:
     return x
 
 
-def axes_of(x: Tensor, axis: Axes) -> tuple[int, ...]:
+def axes_of(x: Tensor, axis: AxisLike | None) -> tuple[int, ...]:
     """Returns the axes as non-negative numbers; None means all of them."""
     rank = len(x.dims)
-    axes = range(rank) if axis is None else [int(each) for each in np.atleast_1d(axis)]
+    axes = range(rank) if axis is None else [int(each) for each in np.atleast_1d(np.asarray(axis))]
     for each in axes:
         if not -rank <= each < rank:
             raise np.exceptions.AxisError(each, rank)

@@ -9,15 +9,20 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from .arrays import ravel
-from .promotion import Axes, PromotionPolicy, cast, tensor, with_policy
+from .promotion import PromotionPolicy, cast, tensor, with_policy
 
 if TYPE_CHECKING:
-    from ...core.type_hints import TensorLike
+    from ...core.type_hints import AxisLike, TensorLike
 
 
 @with_policy
 def quantile(
-    p: PromotionPolicy, x: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    p: PromotionPolicy,
+    x: TensorLike,
+    q: TensorLike,
+    axis: AxisLike | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Tensor:
     """Returns the values below which the fractions `q` of the entries along axes lie; NaN if an entry is NaN."""
     return _quantile(p, x, q, axis, method, keepdims, skip_nan=False)
@@ -25,7 +30,12 @@ def quantile(
 
 @with_policy
 def nanquantile(
-    p: PromotionPolicy, x: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    p: PromotionPolicy,
+    x: TensorLike,
+    q: TensorLike,
+    axis: AxisLike | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Tensor:
     """Same as `quantile`, of the entries that are not NaN."""
     return _quantile(p, x, q, axis, method, keepdims, skip_nan=True)
@@ -33,7 +43,12 @@ def nanquantile(
 
 @with_policy
 def percentile(
-    p: PromotionPolicy, x: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    p: PromotionPolicy,
+    x: TensorLike,
+    q: TensorLike,
+    axis: AxisLike | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Tensor:
     """Same as `quantile`, with percentages instead of fractions."""
     return _quantile(p, x, p.floating(q) / 100, axis, method, keepdims, skip_nan=False)
@@ -41,26 +56,38 @@ def percentile(
 
 @with_policy
 def nanpercentile(
-    p: PromotionPolicy, x: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
+    p: PromotionPolicy,
+    x: TensorLike,
+    q: TensorLike,
+    axis: AxisLike | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Tensor:
     """Same as `percentile`, of the entries that are not NaN."""
     return _quantile(p, x, p.floating(q) / 100, axis, method, keepdims, skip_nan=True)
 
 
 @with_policy
-def median(p: PromotionPolicy, x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def median(p: PromotionPolicy, x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """Returns the median along axes; NaN if an entry is NaN."""
     return _quantile(p, x, 0.5, axis, "linear", keepdims, skip_nan=False)
 
 
 @with_policy
-def nanmedian(p: PromotionPolicy, x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def nanmedian(p: PromotionPolicy, x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """Same as `median`, of the entries that are not NaN."""
     return _quantile(p, x, 0.5, axis, "linear", keepdims, skip_nan=True)
 
 
 def _quantile(
-    p: PromotionPolicy, values: TensorLike, q: TensorLike, axis: Axes, method: str, keepdims: bool, *, skip_nan: bool
+    p: PromotionPolicy,
+    values: TensorLike,
+    q: TensorLike,
+    axis: AxisLike | None,
+    method: str,
+    keepdims: bool,
+    *,
+    skip_nan: bool,
 ) -> Tensor:
     x = p.floating(values)
     dtype = x.dtype if x.dtype.size >= 4 else dtypes.float32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ...core import dtypes
 from ...core.tensor import Tensor, is_tensor_like
 from ..namespace import resolve
 from .promotion import result_type, tensor
+
+if TYPE_CHECKING:
+    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy.random",)
 __all__ = ["poisson", "rand", "randint", "randn", "random", "seed", "standard_normal", "uniform"]
@@ -45,7 +48,7 @@ def randn(*args: Any) -> Tensor:
     return standard_normal(args)
 
 
-def standard_normal(size: Any = None) -> Tensor:
+def standard_normal(size: ShapeLike | None = None) -> Tensor:
     """Draws normal numbers, float64.
 
     >>> import gradtape as tf
@@ -55,7 +58,7 @@ def standard_normal(size: Any = None) -> Tensor:
     return resolve("random.normal")(_shape(size), dtype=dtypes.float64)
 
 
-def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
+def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: ShapeLike | None = None) -> Tensor:
     """Draws uniform numbers between two bounds, float64.
 
     >>> import gradtape as tf
@@ -67,7 +70,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
     return resolve("random.uniform")(shape, first, last, dtype=dtypes.float64)
 
 
-def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
+def poisson(lam: TensorLike = 1.0, size: ShapeLike | None = None) -> Tensor:
     """Draws Poisson numbers, int64.
 
     >>> import gradtape as tf
@@ -77,7 +80,7 @@ def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
     return resolve("random.poisson")(_shape(size), lam, dtype=dtypes.int64)
 
 
-def random(size: Any = None) -> Tensor:
+def random(size: ShapeLike | None = None) -> Tensor:
     """Draws uniform numbers between 0 and 1, float64.
 
     >>> import gradtape as tf
@@ -97,7 +100,9 @@ def rand(*size: Any) -> Tensor:
     return uniform(0.0, 1.0, size)
 
 
-def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64) -> Tensor:
+def randint(
+    low: SupportsInt, high: TensorLike | None = None, size: ShapeLike | None = None, dtype: DTypeLike = np.int64
+) -> Tensor:
     """Draws integers from `low` up to `high`, or from 0 up to the single bound.
 
     >>> import gradtape as tf

@@ -7,18 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import ravel
 from .elementwise import is_finite, is_nan
-from .promotion import PromotionPolicy, cast, floating, own, promoted, summed, tensor, with_policy
+from .promotion import PromotionPolicy, axes_of, cast, floating, own, promoted, summed, tensor, with_policy
 
 if TYPE_CHECKING:
-    from ...core.type_hints import TensorLike
+    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -27,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def matmul(x1: Any, x2: Any) -> Tensor:
+def matmul(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Multiplies matrices, or a matrix and a vector.
 
     >>> import gradtape as tf
@@ -109,7 +107,9 @@ def _reduced(name: str, a: Any, axis: Any, keepdims: Any) -> Tensor:
     return own(f"reduce_{name}")(a, axis=axis, keepdims=builtins.bool(keepdims))
 
 
-def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
+def sum(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+) -> Tensor:
     """Returns the sum over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -119,7 +119,9 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Te
     return _reduced("sum", summed(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
+def prod(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+) -> Tensor:
     """Returns the product over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -129,7 +131,13 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> T
     return _reduced("prod", summed(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
+def mean(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    keepdims: bool | None = None,
+) -> Tensor:
     """Returns the mean over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -141,7 +149,14 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     return _reduced("mean", floating(a) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
-def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = None) -> Tensor:
+def var(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool | None = None,
+) -> Tensor:
     """Returns the variance over the given axes, or over all; `ddof` is subtracted from the count.
 
     >>> import gradtape as tf
@@ -154,11 +169,11 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int 
     variance = _reduced("variance", x, axis, keepdims)
     if not ddof:
         return variance
-    count = np.prod([x.dims[one] for one in (range(len(x.dims)) if axis is None else np.ravel(axis))])
-    return variance * float(count / (count - ddof))
+    count = math.prod(x.dims[one] for one in axes_of(x, axis))
+    return variance * (count / (count - ddof) if count != ddof else math.inf)
 
 
-def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the standard deviation over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -168,7 +183,7 @@ def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _reduced("std", floating(a), axis, keepdims)
 
 
-def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the maximum over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -178,7 +193,7 @@ def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _reduced("max", tensor(a), axis, keepdims)
 
 
-def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the minimum over the given axes, or over all.
 
     >>> import gradtape as tf
@@ -188,7 +203,7 @@ def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _reduced("min", tensor(a), axis, keepdims)
 
 
-def all(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def all(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether all entries are true.
 
     >>> import gradtape as tf
@@ -198,7 +213,7 @@ def all(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _reduced("all", cast(tensor(a), dtypes.bool), axis, keepdims)
 
 
-def any(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether any entry is true.
 
     >>> import gradtape as tf
@@ -208,7 +223,7 @@ def any(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _reduced("any", cast(tensor(a), dtypes.bool), axis, keepdims)
 
 
-def argmax(a: Any, axis: int | None = None) -> Tensor:
+def argmax(a: TensorLike, axis: int | None = None) -> Tensor:
     """Returns the index of the maximum, along an axis or in the flattened array.
 
     >>> import gradtape as tf
@@ -218,7 +233,7 @@ def argmax(a: Any, axis: int | None = None) -> Tensor:
     return own("argmax")(ravel(a) if axis is None else tensor(a), axis=axis or 0)
 
 
-def argmin(a: Any, axis: int | None = None) -> Tensor:
+def argmin(a: TensorLike, axis: int | None = None) -> Tensor:
     """Returns the index of the minimum, along an axis or in the flattened array.
 
     >>> import gradtape as tf
@@ -228,7 +243,7 @@ def argmin(a: Any, axis: int | None = None) -> Tensor:
     return own("argmin")(ravel(a) if axis is None else tensor(a), axis=axis or 0)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def cumsum(a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative sum along an axis, or of the flattened array.
 
     >>> import gradtape as tf
@@ -249,7 +264,8 @@ def isclose(
     >>> tf.experimental.numpy.isclose([1.0], [1.0 + 1e-9]).numpy().tolist()
     [True]
     """
-    return _close(*p.promote_floats(a, b), rtol, atol, equal_nan)
+    x, y = p.promote_floats(a, b)
+    return _close(x, y, rtol, atol, equal_nan)
 
 
 def _close(x: Tensor, y: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
@@ -269,5 +285,6 @@ def allclose(
     >>> bool(tf.experimental.numpy.allclose([1.0], [1.1]))
     False
     """
-    close = _close(*p.promote_floats(a, b), rtol, atol, equal_nan)
+    x, y = p.promote_floats(a, b)
+    close = _close(x, y, rtol, atol, equal_nan)
     return ops.all(close, axis=tuple(range(len(close.dims))), keepdims=False)

@@ -16,7 +16,7 @@ from .arrays import array, ravel, reshape, split_along, swapaxes, transpose, whe
 from .promotion import PromotionPolicy, broadcast, cast, own, tensor, with_policy
 
 if TYPE_CHECKING:
-    from ...core.type_hints import ShapeLike, TensorLike
+    from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def asanyarray(a: Any, dtype: Any = None) -> Tensor:
+def asanyarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Alias of `asarray`.
 
     >>> import gradtape as tf
@@ -36,7 +36,7 @@ def asanyarray(a: Any, dtype: Any = None) -> Tensor:
     return tensor(a, dtype)
 
 
-def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
+def ascontiguousarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Converts to a tensor with at least one axis.
 
     >>> import gradtape as tf
@@ -46,7 +46,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
     return array(a, dtype, ndmin=1)
 
 
-def copy(a: Any) -> Tensor:
+def copy(a: TensorLike) -> Tensor:
     """Alias of `array`: tensors are immutable.
 
     >>> import gradtape as tf
@@ -173,7 +173,7 @@ def dsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) 
     return split_along(x, indices_or_sections, p.axes(x, 2)[0])
 
 
-def flatten(a: Any, order: str = "C") -> Tensor:
+def flatten(a: TensorLike, order: str = "C") -> Tensor:
     """Flattens the array: row by row, or with order 'F' column by column.
 
     >>> import gradtape as tf
@@ -231,7 +231,7 @@ def rot90(p: PromotionPolicy, m: TensorLike, k: int = 1, axes: tuple[int, int] =
     return ops.reverse(swapaxes(x, first, second), axis=(second,)) if turns else x
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+def roll(a: TensorLike, shift: ShapeLike, axis: AxisLike | None = None) -> Tensor:
     """Shifts the entries circularly along an axis; without an axis, in flattened order.
 
     >>> import gradtape as tf
@@ -244,7 +244,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
     return reshape(resolve("roll")(ravel(x), shift, 0), x.dims)
 
 
-def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:
+def pad(array: TensorLike, pad_width: ShapeLike, mode: str, **kwargs: Any) -> Tensor:
     """Pads the array with `constant_values`, or with its own entries (`reflect`, `symmetric`).
 
     >>> import gradtape as tf
@@ -256,7 +256,7 @@ def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:
     return resolve("pad")(tensor(array), pad_width, mode.upper(), kwargs.get("constant_values", 0))
 
 
-def nonzero(a: Any) -> list[Tensor]:
+def nonzero(a: TensorLike) -> list[Tensor]:
     """Returns the indices of nonzero entries, one array per axis.
 
     >>> import gradtape as tf
@@ -266,7 +266,7 @@ def nonzero(a: Any) -> list[Tensor]:
     return where(cast(atleast_1d(a), dtypes.bool))
 
 
-def compress(condition: Any, a: Any, axis: int | None = None) -> Tensor:
+def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> Tensor:
     """Selects the entries along an axis, or of the flattened array, where the condition holds.
 
     >>> import gradtape as tf

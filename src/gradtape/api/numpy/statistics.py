@@ -19,7 +19,7 @@ from .reductions import prod as prod_
 from .reductions import sum as sum_
 
 if TYPE_CHECKING:
-    from ...core.type_hints import TensorLike
+    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
+def amax(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims: bool | None = None) -> Tensor:
     """Alias of `max`.
 
     >>> import gradtape as tf
@@ -40,7 +40,7 @@ def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
     return max_(a, axis, keepdims)
 
 
-def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
+def amin(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims: bool | None = None) -> Tensor:
     """Alias of `min`.
 
     >>> import gradtape as tf
@@ -52,7 +52,7 @@ def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
     return min_(a, axis, keepdims)
 
 
-def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+def ptp(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the peak-to-peak range: maximum minus minimum.
 
     >>> import gradtape as tf
@@ -67,7 +67,9 @@ def _without_nan(a: Any, value: int) -> Tensor:
     return x if x.dtype.is_integer or x.dtype.is_bool else ops.where(ops.is_nan(x), tensor(value, x.dtype), x)
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nansum(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """Returns the sum of entries that are not NaN.
 
     >>> import gradtape as tf
@@ -77,7 +79,9 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return sum_(_without_nan(a, 0), axis, dtype, keepdims)
 
 
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nanprod(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """Returns the product of entries that are not NaN.
 
     >>> import gradtape as tf
@@ -87,7 +91,9 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return prod_(_without_nan(a, 1), axis, dtype, keepdims)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
+def nanmean(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+) -> Tensor:
     """Returns the mean of entries that are not NaN.
 
     >>> import gradtape as tf
@@ -98,10 +104,10 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -
     if x.dtype.is_bool or x.dtype.is_integer:
         return mean(x, axis, dtype, keepdims=keepdims)
     kind = dtype or x.dtype
-    return nansum(x, axis, kind, keepdims) / sum_(~ops.is_nan(x), axis, kind, keepdims)
+    return nansum(x, axis, kind, bool(keepdims)) / sum_(~ops.is_nan(x), axis, kind, keepdims)
 
 
-def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool = False) -> Any:
+def average(a: TensorLike, axis: int | None = None, weights: TensorLike | None = None, returned: bool = False) -> Any:
     """Returns the weighted mean; with `returned`, also the sum of the weights.
 
     >>> import gradtape as tf
@@ -130,7 +136,7 @@ def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool
     return (found, broadcast_to(total, found.dims)) if returned else found
 
 
-def count_nonzero(a: Any, axis: Any = None) -> Tensor:
+def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Counts the nonzero entries.
 
     >>> import gradtape as tf
@@ -140,7 +146,7 @@ def count_nonzero(a: Any, axis: Any = None) -> Tensor:
     return own("count_nonzero")(tensor(a), axis)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def cumprod(a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative product along an axis, or of the flattened array.
 
     >>> import gradtape as tf
@@ -176,7 +182,7 @@ def _sortable(kind: str, kinds: tuple[str, ...], order: Any) -> None:
         raise ValueError("The `order` argument is not supported. Pass order=None")
 
 
-def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
+def sort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Tensor:
     """Sorts the entries along an axis, or of the flattened array.
 
     >>> import gradtape as tf
@@ -187,7 +193,7 @@ def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = No
     return resolve("sort")(ravel(a), 0) if axis is None else resolve("sort")(tensor(a), axis)
 
 
-def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
+def argsort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Tensor:
     """Returns the indices that sort the entries along an axis, or of the flattened array.
 
     >>> import gradtape as tf
@@ -204,7 +210,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any =
     return cast(places, np.int64)
 
 
-def array_equal(a1: Any, a2: Any) -> Tensor:
+def array_equal(a1: TensorLike, a2: TensorLike) -> Tensor:
     """Returns whether two arrays have the same shape and entries.
 
     >>> import gradtape as tf
@@ -255,7 +261,7 @@ def kron(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     return ops.reshape(ops.mul(x, y), shape=tuple(map(operator.mul, first, second)))
 
 
-def polyval(p: Any, x: Any) -> Tensor:
+def polyval(p: TensorLike, x: TensorLike) -> Tensor:
     """Evaluates the polynomial with the coefficients `p`, highest power first.
 
     >>> import gradtape as tf

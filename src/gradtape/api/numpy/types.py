@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import (
@@ -31,6 +31,9 @@ from numpy import str_ as unicode_
 from ...core.dtypes import DType
 from .promotion import result_type, tensor
 
+if TYPE_CHECKING:
+    from ...core.type_hints import DTypeLike, TensorLike
+
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
     "bool_", "complex64", "complex128", "complex_", "finfo", "float16", "float32", "float64", "float_", "iinfo",
@@ -45,7 +48,7 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any]:
     return np.dtype(dtype.as_numpy_dtype if isinstance(dtype, DType) else dtype)
 
 
-def finfo(dtype: Any) -> np.finfo[Any]:
+def finfo(dtype: DTypeLike) -> np.finfo[Any]:
     """Returns NumPy's limits of a floating-point type.
 
     >>> import gradtape as tf
@@ -55,7 +58,7 @@ def finfo(dtype: Any) -> np.finfo[Any]:
     return np.finfo(_numpy_dtype(dtype))
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype[Any]:
     """Returns the smallest type to which both can be cast.
 
     >>> import gradtape as tf
@@ -65,7 +68,7 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     return np.promote_types(_numpy_dtype(type1), _numpy_dtype(type2))
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: TensorLike) -> bool:
     """Returns whether the dtype is complex.
 
     >>> import gradtape as tf
@@ -75,7 +78,7 @@ def iscomplexobj(x: Any) -> bool:
     return tensor(x).dtype.is_complex
 
 
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: TensorLike) -> bool:
     """Returns whether the dtype is not complex.
 
     >>> import gradtape as tf
@@ -85,7 +88,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(num: Any) -> bool:
+def isscalar(num: TensorLike) -> bool:
     """Returns whether there are no axes.
 
     >>> import gradtape as tf
