@@ -77,7 +77,7 @@ def test_elementwise_functions_are_behind_fronts():
 
 
 class TestFronts:
-    @pytest.mark.parametrize("count", range(1, 12))
+    @pytest.mark.parametrize("count", range(1, 14))
     def test_arguments_arrive(self, count):
         names = [f"p{i}" for i in range(count - 1)] + ["name"]
         source = f"def function({', '.join([*names[:-1], 'name=7'])}):\n    return [{', '.join(names)}]"

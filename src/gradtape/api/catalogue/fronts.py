@@ -31,7 +31,7 @@ FALLBACKS = {
     "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
 }
 
-Check = Callable[[Any], tuple[bool, bool]]
+Check = Callable[[object], tuple[bool, bool]]
 
 
 class Target:
@@ -45,7 +45,7 @@ class Target:
         self.owner = owner  # the object the user registered
         self._signatures = signatures
 
-    def takes(self, arguments: dict[str, Any]) -> bool:
+    def takes(self, arguments: dict[str, object]) -> bool:
         """Whether it accepts these arguments: they fit a signature, and one of them triggers dispatch."""
         for checks in self._signatures:
             found = [check(arguments[name]) if name in arguments else (False, False) for name, check in checks]
@@ -66,7 +66,7 @@ class Publication:
         self.function = function
         self.targets: list[Target] = []
 
-    def dispatch(self, args: tuple[Any, ...], kwargs: dict[str, Any] = {}) -> Any:  # noqa: B006
+    def dispatch(self, args: tuple[object, ...], kwargs: dict[str, object] = {}) -> Any:  # noqa: B006
         """Returns the result of the user's implementation for these arguments, or NotImplemented."""
         if not any(triggers_dispatch(x) for x in (*args, *kwargs.values()) if type(x) is not Tensor):
             return NotImplemented
@@ -88,7 +88,7 @@ class Publication:
             given.pop()  # the user's implementation may have another default
         return found[0].function(*given, **kwargs)
 
-    def recover(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any] = {}) -> Any:  # noqa: B006
+    def recover(self, error: Exception, args: tuple[object, ...], kwargs: dict[str, object] = {}) -> Any:  # noqa: B006
         """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
         if getattr(error, "is_signal", False):
             return NotImplemented
@@ -113,7 +113,7 @@ def triggers_dispatch(value: object) -> bool:
     return isinstance(value, CompositeTensor)
 
 
-def _fallback_of(x: Any) -> str | None:
+def _fallback_of(x: object) -> str | None:
     """Returns the place of the implementations for a value, or for the first composite in a list."""
     if isinstance(x, list | tuple):
         return next((found for part in x if (found := _fallback_of(part)) is not None), None)
@@ -176,7 +176,9 @@ def defining_module(function: Callable[..., Any]) -> str:
     return getattr(function, "__wrapped__", function).__module__
 
 
-def _named(template: FunctionType, parameters: tuple[str, ...], name: str, defaults: Any) -> FunctionType:
+def _named(
+    template: FunctionType, parameters: tuple[str, ...], name: str, defaults: tuple[object, ...] | None
+) -> FunctionType:
     """Returns a front whose code has the names of the public function and of its parameters."""
     code: CodeType = template.__code__
     names = (*parameters, *code.co_varnames[len(parameters) :])
@@ -187,10 +189,10 @@ def _named(template: FunctionType, parameters: tuple[str, ...], name: str, defau
 # Templates. The implementation of a row takes the parameters without `name`.
 
 
-def _row_1(call: Any, publication: Publication) -> Any:
+def _row_1(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, name: Any) -> Any:
+    def front(a: object, name: object) -> Any:
         if targets and (_found := publication.dispatch((a, name))) is not NotImplemented:
             return _found
         try:
@@ -204,10 +206,10 @@ def _row_1(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _row_2(call: Any, publication: Publication) -> Any:
+def _row_2(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, name: Any) -> Any:
+    def front(a: object, b: object, name: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, name))) is not NotImplemented:
             return _found
         try:
@@ -221,10 +223,10 @@ def _row_2(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _row_3(call: Any, publication: Publication) -> Any:
+def _row_3(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, name: Any) -> Any:
+    def front(a: object, b: object, c: object, name: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, name))) is not NotImplemented:
             return _found
         try:
@@ -238,10 +240,10 @@ def _row_3(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_1(call: Any, publication: Publication) -> Any:
+def _function_1(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any) -> Any:
+    def front(a: object) -> Any:
         if targets and (_found := publication.dispatch((a,))) is not NotImplemented:
             return _found
         try:
@@ -255,10 +257,10 @@ def _function_1(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_2(call: Any, publication: Publication) -> Any:
+def _function_2(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any) -> Any:
+    def front(a: object, b: object) -> Any:
         if targets and (_found := publication.dispatch((a, b))) is not NotImplemented:
             return _found
         try:
@@ -272,10 +274,10 @@ def _function_2(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_3(call: Any, publication: Publication) -> Any:
+def _function_3(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any) -> Any:
+    def front(a: object, b: object, c: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c))) is not NotImplemented:
             return _found
         try:
@@ -289,10 +291,10 @@ def _function_3(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_4(call: Any, publication: Publication) -> Any:
+def _function_4(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, d: Any) -> Any:
+    def front(a: object, b: object, c: object, d: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, d))) is not NotImplemented:
             return _found
         try:
@@ -306,10 +308,10 @@ def _function_4(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_5(call: Any, publication: Publication) -> Any:
+def _function_5(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+    def front(a: object, b: object, c: object, d: object, e: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, d, e))) is not NotImplemented:
             return _found
         try:
@@ -323,10 +325,10 @@ def _function_5(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_6(call: Any, publication: Publication) -> Any:
+def _function_6(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+    def front(a: object, b: object, c: object, d: object, e: object, f: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, d, e, f))) is not NotImplemented:
             return _found
         try:
@@ -340,10 +342,10 @@ def _function_6(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_7(call: Any, publication: Publication) -> Any:
+def _function_7(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any) -> Any:
+    def front(a: object, b: object, c: object, d: object, e: object, f: object, g: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, d, e, f, g))) is not NotImplemented:
             return _found
         try:
@@ -357,10 +359,10 @@ def _function_7(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _function_8(call: Any, publication: Publication) -> Any:
+def _function_8(call: Callable[..., Any], publication: Publication) -> Any:
     targets = publication.targets
 
-    def front(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+    def front(a: object, b: object, c: object, d: object, e: object, f: object, g: object, h: object) -> Any:
         if targets and (_found := publication.dispatch((a, b, c, d, e, f, g, h))) is not NotImplemented:
             return _found
         try:
@@ -374,11 +376,34 @@ def _function_8(call: Any, publication: Publication) -> Any:
     return front
 
 
-def _general(call: Any, publication: Publication) -> Any:
-    """The template for functions with more parameters."""
+def _function_12(call: Callable[..., Any], publication: Publication) -> Any:
+    """The template of `tf.matmul`."""
     targets = publication.targets
 
-    def front(*args: Any, **kwargs: Any) -> Any:
+    def front(
+        a: object, b: object, c: object, d: object, e: object, f: object, g: object, h: object, i: object, j: object,
+        k: object, m: object,
+    ) -> Any:  # fmt: skip
+        if targets and (
+            (_found := publication.dispatch((a, b, c, d, e, f, g, h, i, j, k, m))) is not NotImplemented
+        ):
+            return _found
+        try:
+            return call(a, b, c, d, e, f, g, h, i, j, k, m)
+        except Exception as _error:
+            _found = publication.recover(_error, (a, b, c, d, e, f, g, h, i, j, k, m))
+            if _found is NotImplemented:
+                raise
+            return _found
+
+    return front
+
+
+def _general(call: Callable[..., Any], publication: Publication) -> Any:
+    """The template for other numbers of parameters."""
+    targets = publication.targets
+
+    def front(*args: object, **kwargs: object) -> Any:
         if targets and (_found := publication.dispatch(args, kwargs)) is not NotImplemented:
             return _found
         try:
@@ -395,5 +420,5 @@ def _general(call: Any, publication: Publication) -> Any:
 _ROW_TEMPLATES: dict[int, Callable[..., Any]] = {1: _row_1, 2: _row_2, 3: _row_3}
 _TEMPLATES: dict[int, Callable[..., Any]] = {
     1: _function_1, 2: _function_2, 3: _function_3, 4: _function_4, 5: _function_5, 6: _function_6, 7: _function_7,
-    8: _function_8,
+    8: _function_8, 12: _function_12,
 }  # fmt: skip

@@ -6,9 +6,9 @@ The registrations are kept with the fronts of the public functions (`catalogue.f
 import inspect
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.extension_points import operator_fallback
 from ...core.operators import ARITHMETIC
@@ -28,24 +28,26 @@ __all__ = [
     "unregister_dispatch_for",
 ]
 
-_handlers: dict[Any, Any] = {}  # handlers of all elementwise functions, by kind and types
+Signature = dict[Any, Any]  # from parameters, by name or position, to types
+F = TypeVar("F", bound=Callable[..., Any])
+_handlers: dict[tuple[str, tuple[object, ...]], Callable[..., Any]] = {}  # of all elementwise functions, by types
 
 
-def _check_for(annotation: Any) -> Check:
+def _check_for(annotation: object) -> Check:
     """Compiles an annotation to a check: a type, a union, or a list of another annotation."""
     if annotation is None:
         annotation = type(None)
     if is_union(annotation):
         options = [_check_for(option) for option in typing.get_args(annotation)]
 
-        def one_of(value: Any) -> tuple[bool, bool]:
+        def one_of(value: object) -> tuple[bool, bool]:
             return next((found for check in options if (found := check(value))[0]), (False, False))
 
         return one_of
     if typing.get_origin(annotation) is list:
         each = _check_for(*typing.get_args(annotation))
 
-        def all_of(value: Any) -> tuple[bool, bool]:
+        def all_of(value: object) -> tuple[bool, bool]:
             if not isinstance(value, list | tuple):
                 return False, False
             found = [each(x) for x in value]
@@ -60,14 +62,16 @@ def _check_for(annotation: Any) -> Check:
     return lambda value: (isinstance(value, annotation), triggers_dispatch(value))
 
 
-def _publication_of(api: Any) -> Publication:
+def _publication_of(api: Callable[..., Any]) -> Publication:
     publication = publications.get(api) if isinstance(api, types.FunctionType) else None
     if publication is None:
         raise ValueError(f"{api} does not support dispatch: it is no public function with a parameter `name`.")
     return publication
 
 
-def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[Any, Any]], owner: Any) -> None:
+def _register(
+    api: Callable[..., Any], function: Callable[..., Any], signatures: Sequence[Signature], owner: object
+) -> None:
     publication = _publication_of(api)
     parameters = inspect.signature(api).parameters
     names = list(parameters)
@@ -86,7 +90,7 @@ def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[
     operator_fallback.install(_operator)
 
 
-def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def dispatch_for_api(api: Callable[..., Any], *signatures: Signature) -> Callable[[F], F]:
     """Decorator: `api` calls the function for arguments of the types in a signature.
 
     A signature is a dict from parameters of `api` to types, `Union`s or `List`s of types; without one, the function's
@@ -104,7 +108,7 @@ def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]
     """
     parameters = inspect.signature(_publication_of(api).front).parameters
 
-    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorator(function: F) -> F:
         named = "name" in parameters and "name" not in inspect.signature(function).parameters
         _check_parameters(parameters, function, named)
         _register(api, _scoped(function, list(parameters)) if named else function,
@@ -132,7 +136,7 @@ def _annotated(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-def _check_parameters(parameters: Any, function: Callable[..., Any], named: bool) -> None:
+def _check_parameters(parameters: Mapping[str, inspect.Parameter], function: Callable[..., Any], named: bool) -> None:
     """Raises if a function does not have the parameters of the API; it may omit `name` if `named`."""
     signature = inspect.signature(function)
     kinds = {p.kind for p in signature.parameters.values()}
@@ -146,7 +150,9 @@ def _check_parameters(parameters: Any, function: Callable[..., Any], named: bool
         )
 
 
-def _without_name(names: list[str], args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any], str | None]:
+def _without_name(
+    names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], str | None]:
     """Splits `name` off the arguments of a call."""
     at = names.index("name") if "name" in names else len(args)
     if at < len(args):
@@ -157,16 +163,16 @@ def _without_name(names: list[str], args: Any, kwargs: Any) -> tuple[tuple[Any, 
 def _scoped(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
     """Adds a parameter `name` to a function, which opens a name scope around the call."""
 
-    def scoped(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs, name = _without_name(names, args, kwargs)
+    def scoped(*given: object, **keywords: object) -> Any:
+        args, kwargs, name = _without_name(names, given, keywords)
         with nullcontext() if name is None else name_scope(name):
             return function(*args, **kwargs)
 
     return scoped
 
 
-def _for_elementwise(apis: list[str], kinds: tuple[Any, ...], tag: str) -> Callable[[Any], Any]:
-    def decorator(handler: Callable[..., Any]) -> Callable[..., Any]:
+def _for_elementwise(apis: list[str], kinds: tuple[object, ...], tag: str) -> Callable[[F], F]:
+    def decorator(handler: F) -> F:
         key = (tag, kinds)
         if key in _handlers:
             shown = kinds[0] if len(kinds) == 1 else kinds
@@ -183,13 +189,13 @@ def _for_elementwise(apis: list[str], kinds: tuple[Any, ...], tag: str) -> Calla
     return decorator
 
 
-def _register_handler(api: Any, kinds: tuple[Any, ...], handler: Callable[..., Any]) -> None:
+def _register_handler(api: Callable[..., Any], kinds: tuple[object, ...], handler: Callable[..., Any]) -> None:
     names = list(inspect.signature(api).parameters)
     count = len(kinds)
     bare = len(names) == count + ("name" in names)  # no arguments besides the operands
 
-    def target(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs, name = _without_name(names, args, kwargs)
+    def target(*given: object, **keywords: object) -> Any:
+        args, kwargs, name = _without_name(names, given, keywords)
         operands = list(args[:count]) + [kwargs.pop(key) for key in names[len(args) : count]]
         rest = args[count:]
         function = api if bare else lambda *xs: api(*xs, *rest, **kwargs)
@@ -199,7 +205,7 @@ def _register_handler(api: Any, kinds: tuple[Any, ...], handler: Callable[..., A
     _register(api, target, [dict(zip(names, kinds, strict=False))], handler)
 
 
-def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_unary_elementwise_apis(x_type: object) -> Callable[[F], F]:
     """Decorator: all unary elementwise functions call `handler(function, x)` for an `x` of type `x_type`.
 
     >>> import gradtape as tf
@@ -216,7 +222,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
     return _for_elementwise(elementwise_functions("unary"), (x_type,), "unary elementwise")
 
 
-def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_binary_elementwise_apis(x_type: object, y_type: object) -> Callable[[F], F]:
     """Decorator: all binary elementwise functions call `handler(function, x, y)` for arguments of these types.
 
     >>> import gradtape as tf
@@ -233,7 +239,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     return _for_elementwise(elementwise_functions("binary"), (x_type, y_type), "binary elementwise")
 
 
-def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_binary_elementwise_assert_apis(x_type: object, y_type: object) -> Callable[[F], F]:
     """Decorator: `tf.debugging.assert_equal` and similar functions call `handler(assertion, x, y)` for these types.
 
     >>> import gradtape as tf
@@ -250,7 +256,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
     return _for_elementwise(ASSERTING, (x_type, y_type), "binary elementwise assert")
 
 
-def unregister_dispatch_for(dispatch_target: Any) -> None:
+def unregister_dispatch_for(dispatch_target: object) -> None:
     """Removes what one of the decorators registered.
 
     >>> import gradtape as tf
@@ -283,7 +289,7 @@ _OPERATORS = dict(zip(
 ))  # fmt: skip
 
 
-def _operator(reflected: str, x: Tensor, y: Any) -> Any:
+def _operator(reflected: str, x: Tensor, y: object) -> Any:
     """Evaluates `x + y` and other operators for a `y` of a user's type, by the function of the operator."""
     if reflected not in _OPERATORS:
         return NotImplemented

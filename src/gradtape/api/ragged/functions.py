@@ -7,11 +7,12 @@ dispatch to arguments that are not tensors.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any
 
 from ...state.ragged.elementwise import on_flat_values
+from ...state.ragged.tensor import RaggedTensor
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
 from ..names import NAMES
 from . import arrays, factory, gathering, lookups, reductions, shape, text
@@ -22,23 +23,23 @@ _BINARY = [*ASSERTING, "math.nextafter"]
 _NOT_MAPPED = "nn.log_softmax"
 
 
-def _mapped(count: int, function: Any, *args: Any, **kwargs: Any) -> Any:
+def _mapped(count: int, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
     """Applies `function` to the flat values of its first `count` arguments."""
     values, rest = args[:count], args[count:]
     return on_flat_values(lambda *flat: function(*flat, *rest, **kwargs), values)
 
 
-def _all_of(function: Any, inputs: Any, name: Any = None) -> Any:
+def _all_of(function: Callable[..., Any], inputs: Iterable[Any], name: str | None = None) -> Any:
     """`tf.add_n`."""
     return factory.map_flat_values(function, list(inputs))
 
 
-def _of_values(function: Any, x: Any, *args: Any) -> Any:
+def _of_values(function: Callable[..., Any], x: RaggedTensor, *args: object) -> Any:
     """A function of all values in sequence."""
     return function(x.flat_values, *args)
 
 
-def _dropout(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+def _dropout(function: Callable[..., Any], x: RaggedTensor, *args: object, **kwargs: object) -> Any:
     names = list(inspect.signature(function).parameters)
     if args[names.index("noise_shape") - 1] is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
