@@ -6,7 +6,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.api.catalogue.v1_table import ALIASES
-from gradtape.api.compat import v1_made
+from gradtape.api.compat import v1_expressions
 from gradtape.api.names import NAMES
 
 v1 = tf.compat.v1
@@ -32,9 +32,9 @@ def test_what_was_another_thing_is_not_taken_for_it():
         v1.nn.ctc_loss  # noqa: B018
 
 
-@pytest.mark.parametrize("name", sorted(v1_made.rows()))
+@pytest.mark.parametrize("name", sorted(v1_expressions.rows()))
 def test_every_row_of_the_table_is_made(name):
-    function = v1_made.function_named(name)
+    function = v1_expressions.function_named(name)
     assert f"compat.v1.{name}" in NAMES
     assert function.__doc__
     inspect.signature(function)

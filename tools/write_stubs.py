@@ -26,7 +26,7 @@ import gradtape
 from gradtape.api.catalogue.definitions import Definition, definition_of
 from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
-from gradtape.api.compat.v1_made import HELPERS, rows
+from gradtape.api.compat.v1_expressions import HELPERS, rows
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve, spaces
 

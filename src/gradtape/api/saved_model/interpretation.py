@@ -24,7 +24,7 @@ from ..io.bytes import single
 from ..io.tensors import parsed
 from ..namespace import resolve
 from ..random.generator import Generator
-from ..raw.made import op_named
+from ..raw.functions import op_named
 from ..raw.rows import rows
 from ..text.strings import text_tensor
 from .format.protos import Record

@@ -10,6 +10,7 @@ from ....core.dtypes import resource, string
 from ....core.shapes import TensorShape
 from ....graph.ir.effects import assertion, guard, never, output, shape_guard
 from ....graph.ir.graph import unique
+from ...catalogue.definitions import definition_of
 from ...lookup.static_tables import StaticHashTable
 from ..format.options import Asset
 from ..format.structures import shape_proto
@@ -51,7 +52,8 @@ class FunctionWriter(Writer):
 
     def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
         """Adds a node."""
-        self.is_stateful |= op in ("Case", "While", "StatefulPartitionedCall", "AssignVariableOp", "RandomUniformInt")
+        definition = definition_of(op)
+        self.is_stateful |= definition is not None and definition.is_stateful
         return super().add(op, inputs, attrs, before)
 
 

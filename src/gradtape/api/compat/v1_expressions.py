@@ -19,7 +19,7 @@ from ..catalogue.expressions import Expression, compiled, read
 from ..catalogue.v1_table import TABLE
 from ..image.legacy import resized
 from ..namespace import resolve, root
-from ..raw import made
+from ..raw.functions import HELPERS as RAW_HELPERS
 from ..tape_arguments import UnconnectedGradients
 
 
@@ -142,7 +142,7 @@ def resized_images(images: Any, size: Any, method: Any, align_corners: bool, pre
 
 
 HELPERS = {
-    **made.HELPERS,
+    **RAW_HELPERS,
     **{
         helper.__name__: helper
         for helper in (
