@@ -1,5 +1,6 @@
 """The catalogue: every row has its names, its signature, an example that prints what it says, and a working front."""
 
+import ast
 import doctest
 import inspect
 import json
@@ -69,6 +70,23 @@ def test_nodes_are_those_of_tensorflow():
         assert definition is not None, f"{path}: record the node with tools/record_op_definitions.py"
         assert len(definition.inputs) <= len(inspect.signature(resolve(path)).parameters), node
     assert [row.names[0] for row in rows() if row.node] == [functions()[row.node] for row in rows() if row.node]
+
+
+# In the text of errors: the op that TensorFlow's message names.
+NODES_BELOW = {"engine/run/convert.py": {"Fill", "Pack"}, "ops/elementwise/bits.py": {"Bitcast"},
+               "ops/linalg/contraction.py": {"MatMul"}}  # fmt: skip
+
+
+def test_only_the_api_names_nodes():
+    """The layers below `api` have ops of their own names."""
+    source, found = Path(tf.__file__).parent, {}
+    for path in source.rglob("*.py"):
+        where = path.relative_to(source).as_posix()
+        if not where.startswith(("api/", "cli/")):
+            texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+            nodes = {text for text in texts if isinstance(text, str) and definition_of(text)}
+            found |= {where: nodes} if nodes else {}
+    assert found == NODES_BELOW
 
 
 def test_elementwise_functions_are_behind_fronts():
