@@ -27,7 +27,9 @@ class Row:
         node: str = "",  # the type of the op in TensorFlow's graphs, "" if the function is more than one such op
         elementwise: Elementwise = "",  # for `tf.experimental.dispatch_for_*_elementwise_apis`, and for ragged tensors
         numpy: str = "",  # its name in `tf.experimental.numpy`
-        keras: str = "",  # its name in `keras.ops`
+        keras: str | None = None,  # its name in `keras.ops`, the same by default
+        operands: str = "",  # how NumPy and Keras convert its operands: a field of `PromotionPolicy`
+        zeros: str = "",  # where its result on sparse operands in Keras has entries: `Elementwise.zeros`
         result: str = "Tensor",  # the type of its result
         default_name: str | None = None,  # the default of the parameter `name`
         without: Mapping[str, str] = MappingProxyType({}),  # surfaces that it does not have, with the reason
@@ -41,7 +43,9 @@ class Row:
         self.node = node
         self.elementwise = elementwise
         self.numpy = numpy
-        self.keras = keras
+        self.keras = numpy if keras is None else keras
+        self.operands = operands or ("floating" if elementwise == "unary" else "promote_floats")
+        self.zeros = zeros
         self.result = result
         self.default_name = default_name
         self.without = without

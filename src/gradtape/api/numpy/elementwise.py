@@ -11,6 +11,7 @@ from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
+from ..catalogue import rows
 from ..namespace import resolve
 from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, renamed, tensor
 
@@ -227,21 +228,14 @@ def _rows(operands: str, zeros: str = "", result: str = "float64", /, **computes
     return [Elementwise(name, compute, operands, zeros, result) for name, compute in computes.items()]
 
 
-# The functions of both front ends.
+# The functions of both front ends: rows of the catalogue, and what is not a function of TensorFlow.
 SHARED = [
-    *_rows(
-        "floating", arccos="acos", arccosh="acosh", cos="cos", cosh="cosh", exp="exp", log="log", sinc=_sinc,
-    ),
-    *_rows(
-        "floating", "values", arcsin="asin", arcsinh="asinh", arctan="atan", arctanh="atanh", expm1="expm1",
-        log1p="log1p", sin="sin", sinh="sinh", sqrt="sqrt", tan="tan", tanh="tanh",
-    ),
+    *(Elementwise(row.numpy, row.call, row.operands, row.zeros) for row in rows() if row.numpy),
+    *_rows("floating", sinc=_sinc),
     *_rows("floating", "linear", deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi)),
     *_rows("real", "values", ceil=_rounded("ceil"), fabs="abs", floor=_rounded("floor")),
-    *_rows("real", reciprocal="reciprocal"),
     *_rows("tensor", "values", abs=on_bools("abs"), absolute=on_bools("abs")),
-    *_rows("tensor", "linear", conj=_conj, conjugate=_conj, negative="neg"),
-    *_rows("numeric", "values", square="square"),
+    *_rows("tensor", "linear", conj=_conj, conjugate=_conj),
     *_rows("tensor", "", "int64", bitwise_not=lambda x: (ops.logical_not if x.dtype.is_bool else ops.invert)(x)),
     *_rows(
         "tensor", "", "bool", isfinite=is_finite, isinf=_test("is_inf", False), isnan=is_nan, isreal=_is_real,
@@ -250,8 +244,7 @@ SHARED = [
     ),
     *_rows("truth", "", "bool", logical_not="logical_not"),
     *_rows("truths", "", "bool", logical_and="logical_and", logical_or="logical_or", logical_xor="logical_xor"),
-    *_rows("promote", "union", add=_add, maximum=on_bools("maximum"), minimum=on_bools("minimum"), subtract="sub"),
-    *_rows("promote", "intersection", multiply="mul"),
+    *_rows("promote", "union", add=_add, maximum=on_bools("maximum"), minimum=on_bools("minimum")),
     *_rows("promote", floor_divide=_floor_divide),
     *_rows("promote", "", "int64", bitwise_and=_bits("and"), bitwise_or=_bits("or"), bitwise_xor=_bits("xor")),
     *_rows(
@@ -259,11 +252,7 @@ SHARED = [
         less_equal=on_bools("less_equal", dtypes.uint8), greater=on_bools("greater", dtypes.uint8),
         greater_equal=on_bools("greater_equal", dtypes.uint8),
     ),
-    *_rows("promote_numeric", mod="mod"),
-    *_rows("promote_floats", "quotient", divide="div", true_divide="div"),
-    *_rows(
-        "promote_floats", arctan2="atan2", logaddexp="logaddexp", logaddexp2=_logaddexp2, nextafter=_nextafter,
-    ),
+    *_rows("promote_floats", logaddexp="logaddexp", logaddexp2=_logaddexp2, nextafter=_nextafter),
 ]  # fmt: skip
 # Keras' functions that TensorFlow lacks, or that have another formula or other parameters there.
 KERAS_ROWS = [

@@ -57,6 +57,8 @@ class PromotionPolicy:
     functions: Callable[[str], Any]  # the published function of a name
 
     def __getattr__(self, name: str) -> Any:  # pickle asks the policy for a function that is bound to it
+        if name.startswith("__"):
+            raise AttributeError(name)
         return self.functions(name)
 
 

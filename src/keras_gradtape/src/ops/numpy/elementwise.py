@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gradtape as tf
-from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, replace_nonfinite, rounded
+from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, Elementwise, replace_nonfinite, rounded
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.elementwise.arithmetic import power as raised
@@ -20,7 +22,15 @@ _PARAMETERS = {
 }
 
 _ROWS = (*SHARED, *KERAS_ROWS)
-globals().update({row.name: _AT_ZEROS[row.zeros](row.bind(KERAS, *_PARAMETERS.get(row.name, ()))) for row in _ROWS})
+
+
+def _published(row: Elementwise) -> Any:
+    function = row.bind(KERAS, *_PARAMETERS.get(row.name, ()))
+    function.__module__ = __name__
+    return _AT_ZEROS[row.zeros](function)
+
+
+globals().update({row.name: _published(row) for row in _ROWS})
 bitwise_invert = bitwise_not  # noqa: F821
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift  # noqa: F821
 __all__ = [
