@@ -217,29 +217,25 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         self._finishers = (*self._finishers, finish)
         self._releases_early = False  # an error in `finish` leaves the tape usable
 
-    @overload
-    def gradient(
-        self, target: Any, sources: _Source, output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO],
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
-    ) -> Tensor: ...  # fmt: skip
+    # Lists come first: mypy takes the first overload for `model.trainable_variables` of a model without types.
     @overload
     def gradient(
         self, target: Any, sources: list[_S], output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO],
+        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
     ) -> list[Tensor]: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO],
+        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
     ) -> dict[_K, Tensor]: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: _Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        self, target: Any, sources: _Source, output_gradients: Any = ..., *,
+        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
-    ) -> Tensor | None: ...  # fmt: skip
+    ) -> Tensor: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: list[_S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
@@ -250,6 +246,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
     ) -> dict[_K, Tensor | None]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Any, sources: _Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+    ) -> Tensor | None: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,

@@ -512,17 +512,17 @@ from gradtape.math import (
     cosh as cosh,
     digamma as digamma,
     divide as divide,
-    divide_no_nan as div_no_nan,
+    divide_no_nan as _div_no_nan,
     equal as equal,
     erf as erf,
     erfc as erfc,
     exp as exp,
     expm1 as expm1,
     floor as floor,
-    floordiv as floor_div,
+    floordiv as _floor_div,
     floordiv as floordiv,
+    floormod as _mod,
     floormod as floormod,
-    floormod as mod,
     greater as greater,
     greater_equal as greater_equal,
     igamma as igamma,
@@ -602,9 +602,11 @@ def depth_to_space(input: TensorLike, block_size: int, name: str | None = ..., d
 diag = _diag
 diag_part = _diag_part
 def div(x: ValueLike, y: TensorLike, name: str | None = ...) -> Tensor: ...
+div_no_nan = _div_no_nan
 def executing_eagerly_outside_functions() -> builtins.bool: ...
 def expand_dims(input: ValueLike, axis: AxisLike | None = ..., name: str | None = ..., dim: AxisLike | None = ...) -> Tensor: ...
 def extract_image_patches(images: TensorLike, ksizes: SizesLike | None = ..., strides: SizesLike | None = ..., rates: SizesLike | None = ..., padding: str | None = ..., name: str | None = ..., sizes: SizesLike | None = ...) -> Tensor: ...
+floor_div = _floor_div
 def gather(params: ValueLike, indices: TensorLike, validate_indices: Any = ..., name: str | None = ..., axis: AxisLike | None = ..., batch_dims: int | None = ...) -> Tensor: ...
 def gather_nd(params: ValueLike, indices: TensorLike, name: str | None = ..., batch_dims: int = ..., bad_indices_policy: str = ...) -> Tensor: ...
 def get_seed(op_seed: int | None) -> builtins.tuple[int | None, int | None]: ...
@@ -622,6 +624,7 @@ matrix_solve_ls = _matrix_solve_ls
 matrix_square_root = _matrix_square_root
 def matrix_transpose(a: TensorLike, name: str | None = ..., conjugate: builtins.bool = ...) -> Tensor: ...
 matrix_triangular_solve = _matrix_triangular_solve
+mod = _mod
 def multinomial(logits: TensorLike, num_samples: TensorLike, seed: int | None = ..., name: str | None = ..., output_dtype: DTypeLike | None = ...) -> Tensor: ...
 def norm(tensor: TensorLike, ord: str | float = ..., axis: AxisLike | None = ..., keepdims: builtins.bool | None = ..., name: str | None = ..., keep_dims: builtins.bool | None = ...) -> Tensor: ...
 def ones_like(tensor: ValueLike, dtype: DTypeLike | None = ..., name: str | None = ..., optimize: Any = ...) -> Tensor: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,18 @@ from . import indices
 from .constructors import MadeOfRows, converted, rows_of
 from .partition import RowPartition, cut_at
 
+if TYPE_CHECKING:
+    from ...core.type_hints import Operators
+
+    class _RaggedOperators(MadeOfRows, Operators["RaggedTensor"]):
+        """A base class for type checkers."""
+else:
+    _RaggedOperators = MadeOfRows  # `operators` attaches the operators
+
 elsewhere = SimpleNamespace()  # implementations in other modules that depend on the class: see `__init__`
 
 
-class RaggedTensor(MadeOfRows):
+class RaggedTensor(_RaggedOperators):
     """A tensor with dimensions whose slices differ in length.
 
     The `values` are the concatenated rows, a tensor or another ragged tensor; `row_splits` has the begin and end of
