@@ -84,7 +84,8 @@ def train(epochs: int, batch: int = 32) -> tuple[Classifier, list[float]]:
                 with tf.GradientTape() as tape:
                     losses_of_batch = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=model(x))
                     loss = tf.reduce_mean(losses_of_batch)
-                optimizer.apply(tape.gradient(loss, list(model.trainable_variables)))
+                variables = list(model.trainable_variables)
+                optimizer.apply(tape.gradient(loss, variables, unconnected_gradients="zero"))
                 losses.append(float(loss))
             progress.update(task, advance=1, loss=np.mean(losses[-len(order) // batch :]))
     return model, losses
@@ -115,7 +116,7 @@ def draw(losses: list[float], file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--picture", type=Path, default=HERE / "digits_loss.png")
     options = parser.parse_args()

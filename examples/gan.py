@@ -130,7 +130,7 @@ def draw(shown: list[np.ndarray], file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--picture", type=Path, default=HERE / "gan.png")
     options = parser.parse_args()

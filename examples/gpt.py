@@ -108,7 +108,7 @@ def written(model: keras.Model, count: int, prompt: str = PROMPT, temperature: f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=600)
     options = parser.parse_args()
     console = Console()

@@ -80,8 +80,9 @@ def trained_by_hand(epochs: int) -> tuple[tf.keras.Model, list[float]]:
     with Progress(TextColumn("{task.description}"), BarColumn(), loss_column, TimeElapsedColumn()) as progress:
         task = progress.add_task("by hand", total=epochs, loss=float("nan"))
         for _ in range(epochs):
-            batches = (slice(i, i + BATCH) for i in range(0, len(images), BATCH))
-            losses.append(float(np.mean([step(images[part], labels[part]) for part in batches])))
+            parts = (slice(i, i + BATCH) for i in range(0, len(images), BATCH))
+            batches = [(tf.constant(images[part]), tf.constant(labels[part])) for part in parts]
+            losses.append(float(np.mean([step(x, y) for x, y in batches])))
             progress.update(task, advance=1, loss=losses[-1])
     return model, losses
 
@@ -110,7 +111,7 @@ def draw(curves: dict[str, list[float]], file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--picture", type=Path, default=HERE / "keras_digits_loss.png")
     options = parser.parse_args()

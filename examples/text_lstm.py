@@ -42,7 +42,7 @@ def lines_of(source: str) -> tuple[set[str], set[str]]:
         match node:
             case ast.Expr(ast.Constant(str(docstring))):
                 english.update(line.strip() for line in docstring.splitlines() if ">>>" not in line)
-                rest[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
+                rest[node.lineno - 1 : node.end_lineno] = [""] * len(rest[node.lineno - 1 : node.end_lineno])
     python = {line.strip() for line in rest if "#" not in line}
     return english, python
 
@@ -65,7 +65,7 @@ def load(count: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     english, python = (rng.choice(sorted(lines), count // 2, replace=False) for lines in languages)
     order = rng.permutation(2 * (count // 2))
-    labels = np.repeat(np.float32([0, 1]), count // 2)
+    labels = np.repeat(np.array([0, 1], np.float32), count // 2)
     return encode([*english, *python])[order], labels[order]
 
 
@@ -100,7 +100,7 @@ def verdicts(model: tf.keras.Model, lines: tuple[str, ...] = BETWEEN) -> dict[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--lines", type=int, default=20_000)
     options = parser.parse_args()

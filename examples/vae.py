@@ -125,7 +125,7 @@ def draw(model: VAE, file: Path, side: int = 14) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--picture", type=Path, default=HERE / "vae.png")
     options = parser.parse_args()
