@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain fuzz lint docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
+.PHONY: help demo example test test-several test-gpu test-plain fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,9 @@ ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in 
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples
 	$(RUN) -m mypy
+
+types: $(VENV)/.types  ## Checks with pyright and mypy what the public API tells type checkers: names, examples, docs, planted mistakes
+	$(RUN) tools/check_types.py
 
 docs: $(VENV)/.docs  ## Builds the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet

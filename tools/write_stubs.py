@@ -231,12 +231,11 @@ def stub(space: str, children: list[str]) -> str:
         full = f"gradtape.{module}"
         row = getattr(importlib.import_module(full), attribute)
         if isinstance(row, Row):
-            canonical, _, last = row.names[0].rpartition(".")
-            if canonical == space:
-                declared.append(catalogued(name, row))
-            else:
-                imports[f"gradtape.{canonical}".rstrip(".")].append(f"{last} as {name}")
-        elif attribute in static_names(full):
+            canonical, _, attribute = row.names[0].rpartition(".")
+            full = f"gradtape.{canonical}".rstrip(".")
+        if isinstance(row, Row) and canonical == space:
+            declared.append(catalogued(name, row))
+        elif isinstance(row, Row) or attribute in static_names(full):
             # A stub re-exports `X as X`; under another name it is private, and an assignment makes it public.
             imports[full].append(f"{attribute} as {name if attribute == name else f'_{name}'}")
             if attribute != name:
