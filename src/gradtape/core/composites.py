@@ -69,6 +69,28 @@ class CompositeTensor(Composite):
         return self._type_spec._from_components(parts[0])
 
 
+class EagerComposite(CompositeTensor):
+    """A composite of TensorFlow's with `values`, whose graph and op are those of the values: in eager mode, none."""
+
+    __slots__ = ()
+    _is_native = True
+    values: Any
+
+    @property
+    def graph(self) -> Any:
+        """Not available: eager values belong to no graph."""
+        return self.values.graph
+
+    @property
+    def op(self) -> Any:
+        """Not available: eager values are not outputs of graph nodes."""
+        return self.values.op
+
+    def consumers(self) -> list[Any]:
+        """Empty: consumers of eager values are not tracked."""
+        return []
+
+
 class CompositeTensorGradient:
     """Says which tensors of a composite have gradients, and builds the composite's gradient from theirs."""
 

@@ -53,9 +53,7 @@ class Device:
     __slots__ = ("index", "kind", "name", "physical")
 
     def __init__(self, kind: str, index: int, physical: int = 0) -> None:
-        self.kind = kind
-        self.index = index
-        self.physical = physical
+        self.kind, self.index, self.physical = kind, index, physical
         self.name = f"{PREFIX}/device:{kind}:{index}"
 
     def __repr__(self) -> str:

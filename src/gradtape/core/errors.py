@@ -35,9 +35,7 @@ class OpError(Exception):
         if isinstance(node_def, str) and not message:
             node_def, message = None, node_def
         super().__init__(message)
-        self.node_def = node_def
-        self.op = op
-        self.message = message
+        self.node_def, self.op, self.message = node_def, op, message
         self.experimental_payloads = {}
         if args and type(self) is OpError:
             self.error_code = args[0]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .composites import CompositeTensor
+from .composites import EagerComposite
 from .dtypes import DType
 from .shapes import UNKNOWN_RANK, TensorShape
 
 
-class IndexedSlices(CompositeTensor):
+class IndexedSlices(EagerComposite):
     """`dense[indices[i]] += values[i]`, the sparse form of a gradient.
 
     >>> import gradtape as tf
@@ -20,7 +20,6 @@ class IndexedSlices(CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
-    _is_native = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self.values, self.indices, self.dense_shape = values, indices, dense_shape
@@ -46,20 +45,6 @@ class IndexedSlices(CompositeTensor):
     def name(self) -> str:
         """The name of the values."""
         return self.values.name
-
-    @property
-    def graph(self) -> Any:
-        """Eager values belong to no graph."""
-        return self.values.graph
-
-    @property
-    def op(self) -> Any:
-        """Eager values are not the output of a graph's node."""
-        return self.values.op
-
-    def consumers(self) -> list[Any]:
-        """Eager values do not track their consumers."""
-        return []
 
     def _shape_invariant_to_type_spec(self, shape: object) -> Any:
         known, spec = TensorShape(shape), self._type_spec

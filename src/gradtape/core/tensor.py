@@ -307,8 +307,7 @@ class _Elsewhere:
     """
 
     def __init__(self, name: str, function: str) -> None:
-        self._name = name
-        self._function = function
+        self._name, self._function = name, function
 
     def __get__(self, x: object, owner: type) -> Any:
         if x is None:

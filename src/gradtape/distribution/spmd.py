@@ -29,7 +29,7 @@ from ..engine.tape.collector import recording_starts, recording_stops
 from ..graph.function.observers import unwatched
 from ..graph.function.specialization import Specialization
 from ..graph.function.trace_cache import TraceCache
-from ..graph.trace.closures import Following
+from ..graph.trace.closures import tracking
 from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace
 from ..graph.trace.traced import DelegatedToRunner, Untraceable, value_of
@@ -274,7 +274,7 @@ class _Together(TraceCache):
         self._prepare(trace, may_make_variables)
         recording_starts(trace.key, at_once=True)
         try:
-            with Following(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):
+            with tracking(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):
                 inputs = []
                 for first, count, _ in self._groups:
                     inputs += [trace.input(value_of(tensors[first]), self._names[first])] * count

@@ -32,9 +32,7 @@ class ExponentialMovingAverage:
         self, decay: float, num_updates: SupportsFloat | None = None, zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:  # fmt: skip
-        self._decay = decay
-        self._num_updates = num_updates
-        self._name = name
+        self._decay, self._num_updates, self._name = decay, num_updates, name
         self._averages: dict[int, tuple[Any, Variable]] = {}  # keeps the variables alive, so that their ids stay unique
 
     @property

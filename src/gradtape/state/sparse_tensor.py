@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.composites import CompositeTensor
+from ..core.composites import EagerComposite
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
@@ -33,7 +33,7 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
-class SparseTensor(CompositeTensor):
+class SparseTensor(EagerComposite):
     """A tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`; all other elements are implicit.
 
     Tapes do not accept it as a target or a source; its `values` are an ordinary tensor.
@@ -45,7 +45,6 @@ class SparseTensor(CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
-    _is_native = True
 
     _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
 
@@ -114,20 +113,6 @@ class SparseTensor(CompositeTensor):
     def dtype(self) -> DType:
         """The dtype of the values."""
         return self._values.dtype
-
-    @property
-    def graph(self) -> Any:
-        """Not available: eager values belong to no graph."""
-        return self._values.graph
-
-    @property
-    def op(self) -> Any:
-        """Not available: eager values are not outputs of graph nodes."""
-        return self._values.op
-
-    def consumers(self) -> list[Any]:
-        """Empty: consumers of eager values are not tracked."""
-        return []
 
     def with_values(self, new_values: object) -> SparseTensor:
         """Return a SparseTensor with other values at the same coordinates."""

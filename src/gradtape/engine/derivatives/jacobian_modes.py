@@ -28,16 +28,8 @@ from ..run.protocols import Differentiables, Tensors
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros
-from .coloring import (
-    Colors,
-    Matrix,
-    coloring,
-    count,
-    decompress,
-    decompress_symmetric,
-    known_to_scipy,
-    symmetric_coloring,
-)
+from . import coloring
+from .coloring import Colors, Matrix
 from .sparsity import full_patterns, patterns, seeds
 
 if TYPE_CHECKING:
@@ -122,16 +114,16 @@ def sparse_hessian(
     whole = None
     if linear:
         symmetric = (pattern + pattern.T).tocsr()
-        colors = symmetric_coloring(symmetric)
+        colors = coloring.symmetric_coloring(symmetric)
         sums = _of_colors(tape, sweep, colors, targets, sources, max_bytes)
-        whole = decompress_symmetric(symmetric, colors, sums)
+        whole = coloring.decompress_symmetric(symmetric, colors, sums)
     if whole is None or (_has_users_rules(tape) and not _is_swept_so(whole, sweep, targets, sources)):
-        colors = coloring(pattern)
-        whole = decompress(pattern, colors, _of_colors(tape, sweep, colors, targets, sources, max_bytes))
+        colors = coloring.coloring(pattern)
+        whole = coloring.decompress(pattern, colors, _of_colors(tape, sweep, colors, targets, sources, max_bytes))
     for i in linked:
         for j in linked:
             block = whole[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
-            found[known[i]][known[j]] = block.astype(known_to_scipy(sources[j].dtype.numpy))
+            found[known[i]][known[j]] = block.astype(coloring.known_to_scipy(sources[j].dtype.numpy))
     return found
 
 
@@ -160,10 +152,10 @@ def _of_colors(
 
     The colors cover the entries of all tensors in `given`, flattened and concatenated; each row those of `taken`.
     """
-    tape._sweeps += count(colors)
+    tape._sweeps += coloring.count(colors)
     found = [
         _swept_rows(sweep, colors == np.arange(start, stop)[:, None], given, taken)
-        for start, stop in ranges(count(colors), (*given, *taken), max_bytes)
+        for start, stop in ranges(coloring.count(colors), (*given, *taken), max_bytes)
     ]
     size = sum(math.prod(x.dims) for x in taken)
     return np.concatenate(found) if found else np.zeros((0, size), taken[0].dtype.numpy)
@@ -175,12 +167,12 @@ def _filled(
     if mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr())):
         transpose = Transpose(tape, target, [source])
         columns = pattern.T.tocsr()
-        colors = coloring(columns)
+        colors = coloring.coloring(columns)
         sums = _of_colors(tape, transpose.columns, colors, [source], [target], max_bytes)
-        return decompress(columns, colors, sums).T.tocsr()
-    colors = coloring(pattern)
+        return coloring.decompress(columns, colors, sums).T.tocsr()
+    colors = coloring.coloring(pattern)
     sums = _of_colors(tape, _rows_of_colors(tape, [target], [source]), colors, [target], [source], max_bytes)
-    return decompress(pattern, colors, sums)
+    return coloring.decompress(pattern, colors, sums)
 
 
 def _longest(pattern: csr_array) -> int:
@@ -286,7 +278,7 @@ def as_matrix(block: Tensor | None, column_dims: tuple[int, ...]) -> csr_array |
         return None
     array = np.asarray(block.array)
     rows, columns = math.prod(block.dims[: len(block.dims) - len(column_dims)]), math.prod(column_dims)
-    return sparse.csr_array(array.reshape(rows, columns).astype(known_to_scipy(array.dtype)))
+    return sparse.csr_array(array.reshape(rows, columns).astype(coloring.known_to_scipy(array.dtype)))
 
 
 def of_examples(matrix: csr_array, size: int) -> tuple[csr_array, bool]:
@@ -308,5 +300,5 @@ def no_entries(target: Differentiable, source: Differentiable) -> csr_array:
     """The sparse Jacobian, without entries, of a target that does not depend on the source."""
     from scipy import sparse
 
-    dtype = known_to_scipy(source.dtype.numpy)
+    dtype = coloring.known_to_scipy(source.dtype.numpy)
     return sparse.csr_array((math.prod(target.dims), math.prod(source.dims)), dtype=dtype)

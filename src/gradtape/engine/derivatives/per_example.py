@@ -119,8 +119,7 @@ class DeferredReduction(Proxy):
     def _of(self, start: int, stop: int) -> BatchedTensor:
         """The results of a range of examples."""
         own = [BatchedTensor(x.value[start:stop], x.level) if type(x) is BatchedTensor else x for x in self._inputs]
-        found: BatchedTensor = dispatch.run(self._op, own, self._attrs)
-        return found
+        return dispatch.run(self._op, own, self._attrs)
 
     def made(self) -> BatchedTensor:
         """The results of all examples."""

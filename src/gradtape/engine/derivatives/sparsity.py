@@ -71,8 +71,7 @@ class SparsityTracer(TransparentProxy):
 
     def __init__(self, value: Tensor, dependence: Dependence, sets: csr_array) -> None:
         super().__init__(value, dependence.level)
-        self.dependence = dependence
-        self.sets = sets
+        self.dependence, self.sets = dependence, sets
 
     def __getattr__(self, name: str) -> Any:
         if name == "array":

@@ -98,7 +98,5 @@ class BlockStore(ABC, Generic[AnyBlock]):
         if self._choices - block.priced >= price_holds:
             block.price = self.costs.restore_seconds(block)
             block.priced = self._choices
-        staleness = self.staleness(block)
-        if staleness < _MIN_STALENESS:
-            staleness = _MIN_STALENESS
+        staleness = max(self.staleness(block), _MIN_STALENESS)
         return block.price / (block.bytes * staleness**self._patience)

@@ -34,9 +34,7 @@ class Producer:
 
     def __init__(self, op: Op | None, inputs: tuple[int, ...], attrs: dict[str, Any]) -> None:
         self.at = -1  # in order of execution
-        self.op = op
-        self.inputs = inputs
-        self.attrs = attrs
+        self.op, self.inputs, self.attrs = op, inputs, attrs
         self.outputs: tuple[int, ...] = ()
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -55,8 +53,7 @@ class CallProducer(Producer):
 
     def __init__(self, inputs: tuple[int, ...], repeat: Callable[..., Sequence[Any]], dtypes: Sequence[DType]) -> None:
         super().__init__(None, inputs, {})
-        self.repeat = repeat
-        self.dtypes = dtypes
+        self.repeat, self.dtypes = repeat, dtypes
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
         """Reruns the compiled graph without its assignments to variables."""

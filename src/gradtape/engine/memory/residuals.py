@@ -59,8 +59,7 @@ class SavedRef:
     __slots__ = ("form", "numbers")
 
     def __init__(self, form: object, numbers: tuple[int, ...]) -> None:
-        self.form = form
-        self.numbers = numbers
+        self.form, self.numbers = form, numbers
 
 
 class SavedList(list[Any]):

@@ -51,8 +51,7 @@ class StoredValue:
         self.seen = ref(x)  # the tensor, if other code holds it
         self.tensor: Tensor | None = None  # while the store holds it
         self.tracers: Any = None  # the tracers to restore when it is recomputed
-        self.block = block
-        self.producer = producer
+        self.block, self.producer = block, producer
         self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the array library of its device
         self.needed = 0
 

@@ -18,20 +18,13 @@ def match_dtypes(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> li
     if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):
         if all([isinstance(x, Tensor) and x.dtype is first.dtype for x in values]):
             return list(values)
-    hint: DType | None = None
-    for i in matching:
-        if is_tensor_like(values[i]):
-            hint = values[i].dtype
-            break
+    hint: DType | None = next((values[i].dtype for i in matching if is_tensor_like(values[i])), None)
     inputs: list[Tensor] = []
     for i, value in enumerate(values):
         if i not in matching:
             inputs.append(to_tensor(value))
             continue
-        if hint is None or is_tensor_like(value):
-            x = to_tensor(value)
-        else:
-            x = to_tensor(value, dtype=hint)
+        x = to_tensor(value, None if is_tensor_like(value) else hint)
         if hint is None:
             hint = x.dtype
         elif x.dtype is not hint:

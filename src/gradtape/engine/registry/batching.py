@@ -30,8 +30,7 @@ class Proxy(Tensor):
     __slots__ = ("level", "value")
 
     def __init__(self, value: Tensor, level: int) -> None:
-        self.value = value
-        self.level = level
+        self.value, self.level = value, level
         self.dtype = value.dtype
         self.tracer = None
 

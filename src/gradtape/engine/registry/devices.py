@@ -64,8 +64,7 @@ class DeviceTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self.buffer.shape
-        return shape
+        return self.buffer.shape
 
     @property
     def device(self) -> str:
@@ -134,13 +133,11 @@ class DeviceTensor(Tensor):
         return self.buffer.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self.buffer.__dlpack_device__()
-        return device
+        return self.buffer.__dlpack_device__()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        interface: dict[str, Any] = self.buffer.__cuda_array_interface__
-        return interface
+        return self.buffer.__cuda_array_interface__
 
 
 REAL = frozenset({Tensor, DeviceTensor})  # the tensor classes that only hold a value
@@ -179,9 +176,7 @@ def staying() -> AbstractContextManager[None]:
 
 def _place(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     """Places a new tensor as TensorFlow does: int32 tensors, usually shapes and indices, stay on the host."""
-    if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor:
-        return x
-    if _staying.on:
+    if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor or _staying.on:
         return x
     if x.dtype is dtypes.int32 or x.dtype.kind & _NEVER_THERE:
         return x
@@ -404,5 +399,4 @@ def ops_of(module: ArrayModule) -> DeviceOps:
     """Returns the op namespace for bare arrays of this device."""
     if module.ops is None:
         module.ops = DeviceOps(module)
-    found: DeviceOps = module.ops
-    return found
+    return module.ops

@@ -253,17 +253,26 @@ def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, A
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
-        cotangents: list[Any] = []
-        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
-            if parent < 0 or partial is None or partial == ONE:
-                cotangents.append(g if parent >= 0 and partial == ONE else None)
-                continue
+
+        def cotangent(i: int) -> Any:
             value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
-            cotangents.append(product(i, s)(*arrays) if value is None else value)
-        broadcast = len(partials) > 1 and s[-1] is not None
-        return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+            return product(i, s)(*arrays) if value is None else value
+
+        return _each_cotangent(m, g, s, parents, partials, cotangent)
 
     return vjp
+
+
+def _each_cotangent(
+    m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...], partials: Sequence[Partial],
+    cotangent: Callable[[int], Any],
+) -> tuple[Any, ...]:  # fmt: skip
+    """The cotangents of the arguments on the tape: `cotangent(i)`, or `g` for a partial derivative of 1."""
+    found = tuple([
+        None if parent < 0 or partial is None else g if partial == ONE else cotangent(i)
+        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True))
+    ])  # fmt: skip
+    return _sum_to_shapes(m, s[-1], found) if len(partials) > 1 and s[-1] is not None else found
 
 
 def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
@@ -289,33 +298,24 @@ def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, 
         return None if formula is None or not formula.steps else m.fuse(formula)
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        cotangents: list[Any] = []
-        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
-            if parent < 0 or partial is None or partial == ONE:
-                cotangents.append(g if parent >= 0 and partial == ONE else None)
-                continue
+        def cotangent(i: int) -> Any:
             arrays = (g, *[s[k].buffer for k in tensors])
             given = tuple([x.dtype for x in arrays])
             key = (m, i, given)
             if key not in fused:
                 fused[key] = fuse(m, i, s, given)
             kernel = fused[key]
-            rule = rules[i, g.dtype.kind == "c"]
-            cotangents.append(rule(m, g, s) if kernel is None else kernel(*arrays))
-        broadcast = len(partials) > 1 and s[-1] is not None
-        return _sum_to_shapes(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+            return rules[i, g.dtype.kind == "c"](m, g, s) if kernel is None else kernel(*arrays)
+
+        return _each_cotangent(m, g, s, parents, partials, cotangent)
 
     return vjp
 
 
 def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sums the cotangents of broadcast arguments to the arguments' shapes."""
-    return tuple(
-        [
-            g if g is None or g.shape == shape else _sum_to_shape(m, g, shape)
-            for g, shape in zip(cotangents, shapes, strict=True)
-        ]
-    )
+    pairs = zip(cotangents, shapes, strict=True)
+    return tuple([g if g is None or g.shape == shape else _sum_to_shape(m, g, shape) for g, shape in pairs])
 
 
 def _sum_both_to_shapes(

@@ -105,8 +105,7 @@ class FormulaSymbol(NDArrayOperatorsMixin):
     __hash__ = object.__hash__  # by identity, since `==` is recorded as a step
 
     def __init__(self, steps: list[FormulaStep], example: np.ndarray[Any, Any]) -> None:
-        self._steps = steps
-        self._example = example
+        self._steps, self._example = steps, example
         self.dtype = example.dtype
 
     @classmethod

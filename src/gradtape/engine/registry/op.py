@@ -117,12 +117,9 @@ class Op(LazyRules):
         self.args = args
         self.variadic = args[-1].startswith("*")
         self.samples = tuple(samples)
-        self.domain = domain
-        self.kinds = kinds
+        self.domain, self.kinds = domain, kinds
         self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow dtypes are computed in float32
-        self.moves_data = moves_data
-        self.kinks = kinks
-        self.random = random
+        self.moves_data, self.kinks, self.random = moves_data, kinks, random
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
         self.never_aliases = False  # whether its kernel never returns an argument or a view of one
         self.takes_none = False  # whether `vjp` accepts None as the cotangent of an unused output
@@ -247,8 +244,7 @@ class SingleInputRule(LazyRules):
     __slots__ = ("index", "keep", "op", "spread")
 
     def __init__(self, op: Op, index: int) -> None:
-        self.op = op
-        self.index = index
+        self.op, self.index = op, index
         self.keep: Callable[..., Any] = keep_nothing
         self.spread: Callable[[Any], tuple[Any, ...]] = tuple
 

@@ -146,8 +146,7 @@ class Draw:
     """
 
     def __init__(self, stream: Stream, blocks: int) -> None:
-        self.stream = stream
-        self.blocks = blocks
+        self.stream, self.blocks = stream, blocks
 
     def __call__(self) -> State:
         return self.stream.take(self.blocks)

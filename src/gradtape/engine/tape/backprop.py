@@ -167,10 +167,7 @@ def of_all_outputs(
     takes_none: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The cotangents of all outputs of an op, as its rule takes them; unused outputs get zeros, or None."""
-    found = []
-    for g, (shape, dtype) in zip(cotangents, outputs, strict=True):
-        if g is None:
-            found.append(None if takes_none else zeros(m, shape, dtype))
-        else:
-            found.append(finished(m, g))
-    return tuple(found)
+    return tuple([
+        finished(m, g) if g is not None else None if takes_none else zeros(m, shape, dtype)
+        for g, (shape, dtype) in zip(cotangents, outputs, strict=True)
+    ])  # fmt: skip

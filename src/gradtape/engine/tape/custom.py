@@ -56,13 +56,10 @@ class OneCall(Unregistered):
     backward_may_raise = True
 
     def __init__(
-        self,
-        name: str,
-        rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
-        again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None,
-        results: Sequence[Tensor] | None = None,
+        self, name: str, rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
+        again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None, results: Sequence[Tensor] | None = None,
         node: _Node | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name = self.title = name
         self.rule = rule
         self.again = again  # reruns the function on other inputs, where possible

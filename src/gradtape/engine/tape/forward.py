@@ -55,12 +55,9 @@ class JvpAccumulator(dispatch.Block, Recorder):
 
     def tangent_of(self, x: Differentiable) -> Tensor | None:
         """The tangent of a value computed inside the block or of a variable; None if it depends on no primal."""
-        found: Tensor | None
         if isinstance(x, Tensor):
-            found = dispatch.entry(x.tracers, self.key)
-        else:
-            found = self._variables.get(id(x), (x, None))[1]
-        return found
+            return dispatch.entry(x.tracers, self.key)
+        return self._variables.get(id(x), (x, None))[1]
 
     def record(self, op: OpLike, inputs: Tensors, outputs: Outputs, attrs: Attrs) -> None:
         """Computes the tangents of an op's outputs."""

@@ -28,8 +28,7 @@ def as_gradient(g: Any, source: Differentiable, plain: bool) -> OptionalGradient
     if type(g) is IndexedSlices:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
-    found: Tensor = Tensor(g) if plain else g
-    return found
+    return Tensor(g) if plain else g
 
 
 def as_tensors(module: ArrayModule, g: Any, dtype: dtypes.DType) -> Any:

@@ -54,8 +54,7 @@ class Tape(dispatch.Block):
     _born: tuple[float, LineReference] | None = None  # when and where a tape that may live long was created
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = persistent
-        self._watch_accessed_variables = watch_accessed_variables
+        self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._hooks: dict[int, list[Hook]] = {}  # by position
         if in_force.budget is not None:
             self._budget = (in_force.budget, None)
@@ -151,11 +150,8 @@ class Tape(dispatch.Block):
         self._required_log().truncate(bookmark)
 
     def vjp(
-        self,
-        targets: Sequence[Differentiable],
-        cotangents: Sequence[Tensor | None],
-        sources: Sequence[Differentiable],
-    ) -> list[OptionalGradient]:
+        self, targets: Sequence[Differentiable], cotangents: Sequence[Tensor | None], sources: Sequence[Differentiable],
+    ) -> list[OptionalGradient]:  # fmt: skip
         """Computes the gradient of each source, None where there is no path; a cotangent of None stands for ones."""
         log = self._required_log()
         at = log.positions(sources)
@@ -195,14 +191,9 @@ class Tape(dispatch.Block):
         return results
 
     def _swept(
-        self,
-        log: Log,
-        seeds: dict[int, Any],
-        wanted: set[int],
-        sources: Sequence[Differentiable],
-        at: Sequence[int | None],
-        plain: bool,
-    ) -> Any:
+        self, log: Log, seeds: dict[int, Any], wanted: set[int], sources: Sequence[Differentiable],
+        at: Sequence[int | None], plain: bool,
+    ) -> Any:  # fmt: skip
         """Selects what the rules compute with (arrays, device arrays or tensors), and runs the sweep."""
         if plain:
             for position in seeds:

@@ -39,9 +39,7 @@ class ConcreteFunction:
         self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool,
         graph_view: GraphView,
     ) -> None:  # fmt: skip
-        self._concrete = concrete
-        self._graph_view = graph_view
-        self._parameters = parameters
+        self._concrete, self._graph_view, self._parameters = concrete, graph_view, parameters
         self._rows = parameters.described(args, kwargs)
         self.name = f"__inference_{concrete.name}_{_number()}".encode()
         leaves = nest.flatten((args, kwargs), expand_composites=True)

@@ -65,8 +65,7 @@ class Function:
         functools.update_wrapper(self, python_function, updated=())
         self.name = getattr(python_function, "__name__", None) or _name_of(python_function)
         self.input_signature = None if input_signature is None else tuple(input_signature)
-        self._function = python_function
-        self._instance = instance
+        self._function, self._instance = python_function, instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
         self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget, graph_view)
         self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None; these count as traces
@@ -363,8 +362,7 @@ class Bound(Function):
 
     def __init__(self, function: Function, instance: object) -> None:
         self.__dict__ = function.__dict__
-        self._core = function
-        self._held = instance
+        self._core, self._held = function, instance
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         return self._core._made(args, kwargs)  # `_core` holds the instance by a weak reference only

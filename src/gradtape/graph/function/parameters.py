@@ -55,9 +55,9 @@ class Parameters:
 
     def arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Canonicalize a call: arguments by position where possible, else by name, and all defaults filled in."""
-        if not kwargs and self._open_ended and not self._named and len(args) >= len(self._positional):
-            if self.specs is None:
-                return tuple(args), {}
+        plain = not kwargs and not self._named and self.specs is None
+        if plain and self._open_ended and len(args) >= len(self._positional):
+            return tuple(args), {}
         positional, named, rest = list(args), {}, dict(kwargs)
         for p in self._positional[len(args) :]:
             value = rest.pop(p.name, p.default) if p.kind is p.POSITIONAL_OR_KEYWORD else p.default

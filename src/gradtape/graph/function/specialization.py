@@ -135,17 +135,13 @@ class Specialization:
     ) -> None:  # fmt: skip
         self.graph = graph
         self._block = modes.query_block()
-        self._asks_a_tape = asks_a_tape
-        self.budget = budget
+        self._asks_a_tape, self.budget = asks_a_tape, budget
         self.externals = externals  # constants of the graph that a tape may watch
-        self.structure = structure
-        self.forms = forms
+        self.structure, self.forms = structure, forms
         self.dtypes = [value.dtype for value in graph.outputs]
-        self.jit_compile = jit_compile
-        self._recorded_streams = recorded_streams
+        self.jit_compile, self._recorded_streams = jit_compile, recorded_streams
         # The device of the first variable that is on one; None if all are on the host.
         self.home = next((m for v, _ in graph.variables if (m := v._storage.module) is not None), None)
-        self._program: Any = None
         self.runs_as_traced = False  # whether the next run must reproduce the op-by-op numbers of an eager trace
         self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by (wanted, budget)
         self._opened: dict[tuple[Value, ...], Specialization] = {}
@@ -182,8 +178,6 @@ class Specialization:
             graph = plan_memory(dead_code(self.graph), self.budget, for_once=True)
             program: Any = NumpyProgram(graph, prepared=True)
         else:
-            if self._program is None:
-                self._program = program_of(self.graph, self.jit_compile, self.budget)
             program = self._program
         results = program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
@@ -192,8 +186,6 @@ class Specialization:
         """Run on device (or host) tensors with no recorder active: compiled by XLA, or op by op."""
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
-        if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
@@ -266,6 +258,10 @@ class Specialization:
             derivative, self.graph, lambda whole: plan_memory(executor.prepared(optimize(whole)), budget)
         )
         return planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True)
+
+    @cached_property
+    def _program(self) -> Any:
+        return program_of(self.graph, self.jit_compile, self.budget)
 
     @cached_property
     def _used(self) -> Graph:
@@ -357,8 +353,7 @@ class FunctionCallOp(Unregistered):
         kept: Iterable[Any], repeat: Callable[..., Sequence[Any]] | None = None,
     ) -> None:  # fmt: skip
         self.name = self.title = name
-        self._derivative = derivative
-        self._backward = backward
+        self._derivative, self._backward = derivative, backward
         self._inputs: Iterable[Tensor] = inputs
         self._kept = kept
         self._repeat = repeat  # maps the input arrays to the outputs followed by the residuals

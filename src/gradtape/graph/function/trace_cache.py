@@ -23,19 +23,11 @@ from ...state.storage import take, take_all, updating
 from ...state.variable import Variable
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..ir.effects import Changed, recording, replaying
-from ..trace.closures import Following
+from ..trace import traced
+from ..trace.closures import tracking
 from ..trace.conversion_status import ConversionNeeded
 from ..trace.results import taken_apart
 from ..trace.trace import Trace
-from ..trace.traced import (
-    DelegatedToRunner,
-    InlineIntoCaller,
-    NeedsXLA,
-    RetraceFollowingConstants,
-    Untraceable,
-    check_scope,
-    value_of,
-)
 from .signature import IdentityKey
 from .specialization import Budget, Specialization
 
@@ -60,8 +52,7 @@ class TraceCache:
         self.public: Any = None  # the `ConcreteFunction` that `get_concrete_function` has returned
         self._call = call  # runs the Python function on arguments packed from tensors and variables
         self._eager = self.eager = eager  # the fallback where no graph is possible; `eager` stays the original
-        self._jit_compile = jit_compile
-        self._budget = budget
+        self._jit_compile, self._budget = jit_compile, budget
         self._variants: dict[Any, list[Specialization]] = {}
         self._runs_eagerly = self._tracks_all_external = False
         self._streams: dict[Any, Stream] = {}  # random streams, shared by all specializations
@@ -109,7 +100,7 @@ class TraceCache:
                 return variant.packed(self._run(variant, tensors))
             except Changed:
                 return self._run_another(variants, 1, tensors, variables, may_make_variables, [])
-            except Untraceable as reason:
+            except traced.Untraceable as reason:
                 return self._from_now_on_eagerly(tensors, variables, str(reason))
         return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
 
@@ -131,7 +122,7 @@ class TraceCache:
             except Changed:
                 done = done_now if len(done_now) > len(done) else done
                 continue
-            except Untraceable as reason:
+            except traced.Untraceable as reason:
                 with replaying(done_now):
                     return self._from_now_on_eagerly(tensors, variables, str(reason))
             if i:
@@ -161,14 +152,14 @@ class TraceCache:
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
         if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
             return variant.run_on_device(module, tensors)
-        check_scope(tensors)
+        traced.check_scope(tensors)
         return variant.replayed(tensors)
 
     def _trace_and_run(
         self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Any],
         may_make_variables: bool, has_run: bool,
     ) -> Any:  # fmt: skip
-        check_scope(tensors)
+        traced.check_scope(tensors)
         if len(variants) >= _MOST_VARIANTS:
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why)
@@ -181,14 +172,14 @@ class TraceCache:
             if made:  # a graph that creates variables cannot be reused: trace again
                 with replaying(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
-        except InlineIntoCaller:
+        except traced.InlineIntoCaller:
             with replaying(done):
                 return self._eager(tensors, variables)
-        except (Untraceable, Changed) as reason:
+        except (traced.Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         except BaseException as error:
             self._draw_from(positions)
-            if not isinstance(error, DelegatedToRunner) or dispatch.thread.trace is not None:
+            if not isinstance(error, traced.DelegatedToRunner) or dispatch.thread.trace is not None:
                 raise
             self._drop_graphs()
             self.eager, self._eager = self._eager, error.runner(self)
@@ -207,7 +198,7 @@ class TraceCache:
                 return variant.packed(self._run(variant, tensors))
             except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
                 return self._run_another(variants, 1, tensors, variables, False, done)
-            except Untraceable as reason:
+            except traced.Untraceable as reason:
                 return self._from_now_on_eagerly(tensors, variables, str(reason))
 
     def _draw_from(self, positions: dict[Any, int]) -> None:
@@ -254,12 +245,12 @@ class TraceCache:
         try:
             with recording() as done:
                 return self._traced(tensors, variables, may_make_variables)
-        except (ConversionNeeded, RetraceFollowingConstants, NeedsXLA) as reason:
-            if isinstance(reason, RetraceFollowingConstants):
+        except (ConversionNeeded, traced.RetraceFollowingConstants, traced.NeedsXLA) as reason:
+            if isinstance(reason, traced.RetraceFollowingConstants):
                 if self._tracks_all_external:
                     raise
                 self._tracks_all_external = True
-            elif isinstance(reason, NeedsXLA):
+            elif isinstance(reason, traced.NeedsXLA):
                 if dispatch.thread.trace is not None:  # an enclosing function: that one must be compiled
                     raise
                 self._jit_compile = True
@@ -287,12 +278,12 @@ class TraceCache:
         # Like a tape, a trace allocates many small objects and no garbage: pause the collector.
         recording_starts(trace.key, at_once=True)
         try:
-            with Following(trace, self._around()), trace.entered():
-                inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
+            with tracking(trace, self._around()), trace.entered():
+                inputs = [trace.input(traced.value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
                 structure, forms, outputs = taken_apart(self._call(inputs, variables))
             graph = trace.graph(outputs)
             if not trace.evaluator.is_lazy:
-                returned = [value_of(y) for y in outputs]
+                returned = [traced.value_of(y) for y in outputs]
                 read, written = trace.variables.arrays_replaced(), trace.variables.arrays_written()
                 displays = trace.displays
         finally:

@@ -41,9 +41,7 @@ class Value:
     __slots__ = ("constant", "dtype", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: DType, constant: Any = None) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.constant = constant
+        self.shape, self.dtype, self.constant = shape, dtype, constant
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"

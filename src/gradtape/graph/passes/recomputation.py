@@ -96,8 +96,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
     def __init__(self, graph: Graph, weights: Weights, limit: float, patience: float) -> None:
         super().__init__(CostModel(), patience)
         self._nodes = graph.nodes
-        self._weights = weights
-        self._limit = limit
+        self._weights, self._limit = weights, limit
         self._maker: dict[Value, int] = {v: i for i, node in enumerate(graph.nodes) for v in node.outputs}
         self._seconds = [weights.seconds(node) for node in graph.nodes]
         self._clock = [0.0, *accumulate(self._seconds)]  # when each node starts if nothing is recomputed

@@ -18,9 +18,7 @@ class Run:
     """The indices of the nodes that are computed together, in increasing order."""
 
     def __init__(self, members: list[int], shape: tuple[int, ...], frame: Any) -> None:
-        self.members = members
-        self.shape = shape
-        self.frame = frame
+        self.members, self.shape, self.frame = members, shape, frame
 
 
 class Runs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -89,22 +90,17 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return (*code.co_names, *inner)
 
 
-class Following:
-    """Context manager in which the trace tracks these tensors; restores their tracers on exit."""
-
-    def __init__(self, trace: Trace, tensors: Sequence[Tensor]) -> None:
-        self._trace = trace
-        self._tensors = tensors
-        self._marks = [x.tracer for x in tensors]
-
-    def __enter__(self) -> None:
-        trace = self._trace
-        for x in self._tensors:
-            trace.add_external(x)
-            trace.externals[trace.place_of(x)] = x
-
-    def __exit__(self, *_: object) -> None:
-        for x, tracer in zip(self._tensors, self._marks, strict=True):
+@contextmanager
+def tracking(trace: Trace, tensors: Sequence[Tensor]) -> Iterator[None]:
+    """In the block, the trace tracks these tensors; restores their tracers afterwards."""
+    tracers = [x.tracer for x in tensors]
+    for x in tensors:
+        trace.add_external(x)
+        trace.externals[trace.place_of(x)] = x
+    try:
+        yield
+    finally:
+        for x, tracer in zip(tensors, tracers, strict=True):
             x.tracer = tracer
 
 

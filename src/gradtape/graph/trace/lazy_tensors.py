@@ -35,14 +35,12 @@ Outcome = tuple[Sequence[tuple[tuple[int, ...], DType]], bool]  # shapes and dty
 class LazyTensor(Tensor):
     """A tensor whose value is computed at its first read."""
 
-    __slots__ = ("_at", "_dims", "_work")
+    __slots__ = ("_at", "_dims", "work")
 
     def __init__(self, dims: tuple[int, ...], dtype: DType, work: Thunk, at: int = 0) -> None:
-        self._dims = dims
-        self.dtype = dtype
+        self._dims, self.dtype = dims, dtype
         self.tracer = None
-        self._work = work
-        self._at = at
+        self.work, self._at = work, at
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -51,12 +49,7 @@ class LazyTensor(Tensor):
     @property
     def array(self) -> Any:
         """The value, computed now if necessary."""
-        return self._work.results()[self._at].array
-
-    @property
-    def work(self) -> Thunk:
-        """The thunk that computes it."""
-        return self._work
+        return self.work.results()[self._at].array
 
 
 class Thunk:
@@ -71,8 +64,7 @@ class Thunk:
         self, run: Callable[..., Sequence[Tensor]], inputs: Sequence[Tensor] = (), effect: bool = False,
         after: Thunk | None = None,
     ) -> None:  # fmt: skip
-        self.run = run
-        self.inputs = inputs
+        self.run, self.inputs = run, inputs
         self.after = after  # an effect that must be performed first
         self._performance = {"frames": (), "imagined": False, **performance()} if effect else None
         self._results: Sequence[Tensor] | None = None

@@ -57,9 +57,7 @@ class TracedTensor(Tensor):
     made_by: tuple[GraphOp, Sequence[Tensor], Attrs]  # see `trace.remembered`
 
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
-        self.value = value
-        self.place = place
-        self.trace = trace
+        self.value, self.place, self.trace = value, place, trace
         self.level = trace.level  # orders traces, recorders and batches by start
         self.dtype = value.dtype
         self.tracer = None

@@ -194,13 +194,11 @@ class RaggedTensor(_RaggedOperators):
         >>> tf.ragged.constant([[1, 2, 3], [4]]).bounding_shape().numpy().tolist()
         [2, 3]
         """
-        kind = self._row_partition.dtype if out_type is None else as_dtype(out_type)
-        zero = indices.number(0, self._row_partition.dtype)
-        sizes = [self.nrows()]
-        for lengths in self.nested_row_lengths():
-            sizes.append(ops.max(lengths, axis=(0,), keepdims=False) if lengths.dims[0] else zero)
-        sizes += [indices.number(n, self._row_partition.dtype) for n in self.flat_values.dims[1:]]
-        box = ops.stack(*sizes, axis=0)
+        own = self._row_partition.dtype
+        kind, zero = own if out_type is None else as_dtype(out_type), indices.number(0, own)
+        nested = [ops.max(n, axis=(0,), keepdims=False) if n.dims[0] else zero for n in self.nested_row_lengths()]
+        inner = [indices.number(n, own) for n in self.flat_values.dims[1:]]
+        box = ops.stack(self.nrows(), *nested, *inner, axis=0)
         box = box if kind is box.dtype else ops.cast(box, dtype=kind)
         return box if axis is None else indices.picked(box, to_tensor(axis))
 

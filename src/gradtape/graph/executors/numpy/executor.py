@@ -88,8 +88,7 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     names["__name__"] = __name__
     exec(_compiled_source(source, name), names)
     # A function that is in its own globals is a reference cycle: only the garbage collector would free it.
-    run: Callable[..., tuple[Any, ...]] = names.pop(name)
-    return run
+    return names.pop(name)
 
 
 def _compiled_source(source: str, name: str) -> CodeType:

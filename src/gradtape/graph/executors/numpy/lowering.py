@@ -34,8 +34,7 @@ class Primitive(Unregistered):
 
     def __init__(self, name: str, function: Callable[..., Any], writes: bool = False) -> None:
         self.name = self.title = name
-        self.numpy = function
-        self.writes = writes
+        self.numpy, self.writes = function, writes
         self.never_aliases = name != "view"
 
 

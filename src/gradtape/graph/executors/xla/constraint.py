@@ -44,5 +44,4 @@ def laid_out(x: Tensor, sharding: object) -> Tensor:
     trace = thread.trace
     if trace is None:
         return x
-    result: Tensor = trace.run(constrained, (x,), {"sharding": sharding})
-    return result
+    return trace.run(constrained, (x,), {"sharding": sharding})

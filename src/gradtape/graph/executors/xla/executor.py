@@ -80,8 +80,7 @@ class XlaProgram:
     """
 
     def __init__(self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None) -> None:
-        self.graph = graph
-        self._budget = budget
+        self.graph, self._budget = graph, budget
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         updated = set(map(id, self._updated))
@@ -128,10 +127,8 @@ class XlaProgram:
 
     def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         """Run a program that takes 64-bit values, or arguments besides its inputs, and commit its updates."""
-        if compiled.wide:
-            with self._jax.enable_x64(True):
-                return self._updated_run(compiled, given)
-        return self._updated_run(compiled, given)
+        with self._jax.enable_x64(True) if compiled.wide else nullcontext():
+            return self._updated_run(compiled, given)
 
     def _updated_run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         for variable, shape in self._flexible:
@@ -145,8 +142,7 @@ class XlaProgram:
         with updating, Uninterrupted() if compiled.takes_memory else nullcontext():
             flat = compiled.call(*self._spread(compiled, self._held()), *arguments)
             self._commit(compiled, flat[self._outputs :])
-        result: Sequence[Any] = flat[: self._outputs]
-        return result
+        return flat[: self._outputs]
 
     def _checked_run(self, compiled: _Compiled, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run a program that may fail or call Python; other threads may update variables meanwhile.
@@ -252,8 +248,7 @@ class XlaProgram:
                 "does not hold", self.graph.name
             )  # fmt: skip
             return plain
-        planned: _Compiled = plan_memory(self.graph, budget, plain, partial(self._built, placement=None))
-        return planned
+        return plan_memory(self.graph, budget, plain, partial(self._built, placement=None))
 
     def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:
         """Compile the graph with XLA."""

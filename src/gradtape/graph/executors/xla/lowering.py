@@ -244,8 +244,7 @@ def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
         return run
 
     branches = [branch(graph) for graph in node.attrs["branches"]]
-    result: tuple[Sequence[Any], Any] = jax.lax.switch(index, branches, *given)
-    return result
+    return jax.lax.switch(index, branches, *given)
 
 
 def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:

@@ -70,8 +70,7 @@ def global_devices(kind: str | None = None) -> list[Any]:
     prepare()
     import jax
 
-    found: list[Any] = jax.devices(None if kind is None else kind.lower())
-    return found
+    return jax.devices(None if kind is None else kind.lower())
 
 
 def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape: Sequence[int] | None = None) -> Any:

@@ -35,9 +35,7 @@ def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Ou
         if op.family == "elementwise":
             dtype = _remembered((op, kinds, *_frozen(attrs)), lambda: _dtype(op, kinds, attrs))
             return None if dtype is None else (((np.broadcast_shapes(*shapes), dtype),), False)
-        found: tuple[OutputShapes, bool] | None
-        found = _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
-        return found
+        return _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
     except ValueError:  # incompatible shapes: NumPy raises a better error
         return None
 

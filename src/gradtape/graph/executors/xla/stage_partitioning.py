@@ -55,8 +55,7 @@ class _Staged:
     """The stages built so far."""
 
     def __init__(self, planned: Graph, own: set[Value]) -> None:
-        self._planned = planned
-        self._own = own
+        self._planned, self._own = planned, own
         self._root = Layouts(planned).root
         self._maker = {v: node for node in planned.nodes for v in node.outputs}
         self._last: dict[Value, int] = {v: i for i, node in enumerate(planned.nodes) for v in node.inputs}
