@@ -12,7 +12,7 @@ from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows
 from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.devices import DeviceTensor, sent
+from gradtape.engine.registry.devices import DeviceTensor, send_to_device
 from gradtape.engine.registry.op import registry
 from gradtape.inspect.checks.opcheck import draw
 from gradtape.ops.nn import strided
@@ -52,7 +52,7 @@ def test_op(op, case):
     given = tensors_of(op, case)
     with on_host():
         expected = op(*given, **case.attrs)
-    there = [sent(MODULE, x) for x in given]
+    there = [send_to_device(MODULE, x) for x in given]
     got = op(*there, **case.attrs)
     assert_same(got, expected, up_to_sign=op.name in ("eigh", "svd"))
     if any(isinstance(x, DeviceTensor) for x in there):
@@ -81,7 +81,7 @@ def test_gradient(op, case):
         pytest.skip("it takes no floats")
     with on_host():
         expected = gradients(host)
-    got = gradients([sent(MODULE, x) for x in host])
+    got = gradients([send_to_device(MODULE, x) for x in host])
     assert_same(tuple(got), tuple(expected))
 
 

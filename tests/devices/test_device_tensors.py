@@ -10,7 +10,7 @@ from stand_in import MODULE, on_host
 import gradtape as tf
 from gradtape.core.tensor import Tensor
 from gradtape.engine.memory.store import Store
-from gradtape.engine.registry.devices import DeviceTensor, sent
+from gradtape.engine.registry.devices import DeviceTensor, send_to_device
 from gradtape.engine.registry.op import registry
 
 
@@ -59,7 +59,7 @@ def test_values_reach_python(gpu):
 def test_a_repeated_number_is_sent_once(gpu):
     with on_host():
         x = Tensor(np.broadcast_to(np.float32(3), (2, 3)))
-    assert (sent(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
+    assert (send_to_device(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
 
 
 def test_what_explains_works_there(gpu, tmp_path):

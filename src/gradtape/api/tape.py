@@ -323,7 +323,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         missing = any(map(_is_none, grads))
         self.release(explainable=missing)
         if missing:
-            queries.note_missing(self, targets, wanted)
+            queries.remember_missing(self, targets, wanted)
         if modes.active:
             modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
         if missing and unconnected is UnconnectedGradients.ZERO:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends.arrays import ArrayModule
 from ..core.tensor import Tensor
-from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_device, sent
+from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_device, send_to_device
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
 from .rows import Combine, Rows
@@ -93,7 +93,7 @@ class DeviceStorage(Storage):
 
     def received(self, new: Tensor) -> Tensor:
         """Copy a host tensor to the device."""
-        return sent(self.module, new)
+        return send_to_device(self.module, new)
 
     def put(self, new: Tensor) -> None:
         """Make a tensor on the device the value."""
@@ -118,7 +118,7 @@ class DeviceStorage(Storage):
         if delta.dtype is not self.dtype or delta.dims != self.dims:
             return False
         with updating:
-            change: Any = sent(self.module, delta)
+            change: Any = send_to_device(self.module, delta)
             held = [self.snapshot(), self.snapshot().buffer]
             self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
             try:

@@ -39,19 +39,19 @@ class ShardedStorage(Storage):
                     "The value of a sharded variable was lost: a program that replaces it failed after it had taken "
                     "over its memory. Assign a new value, or restore a checkpoint"
                 )
-            self.buffer = spread(self.array, self.layout.sharding)
+            self.buffer = shard(self.array, self.layout.sharding)
         return self.buffer
 
     def host(self) -> HostArray:
         """Gather the whole value on the host, where it is cached beside the sharded array until the next update."""
         with updating:
             if self.array is None:
-                self.array = gathered(self.xla())
+                self.array = gather(self.xla())
             return self.array
 
     def take(self, array: HostArray) -> None:
         """Make `array`, a whole host array, the value: shard it and drop the host copy."""
-        self.take_xla(spread(array, self.layout.sharding))
+        self.take_xla(shard(array, self.layout.sharding))
 
     def write(self, function: Callable[..., bool | None], *arguments: object) -> bool:
         """Decline to write in place: the host array is a copy of the value."""
@@ -63,7 +63,7 @@ def sharded(variable: Variable, layout: Layout) -> Variable:
     check_divisible(variable.name, variable.dims, layout.sharding)
     with updating:
         value: Any = variable._storage.latest()
-        there = value if is_spread(value, layout.sharding) else spread(variable._storage.host(), layout.sharding)
+        there = value if is_sharded(value, layout.sharding) else shard(variable._storage.host(), layout.sharding)
         variable._storage = ShardedStorage(there, variable.dtype, layout)
     return variable
 
@@ -88,13 +88,13 @@ def check_divisible(name: str, shape: tuple[int, ...], sharding: jax.sharding.Na
             )
 
 
-def is_spread(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> bool:
+def is_sharded(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> bool:
     """Whether an array already has this sharding."""
     there = getattr(array, "sharding", None)
     return there is not None and there.is_equivalent_to(sharding, array.ndim)
 
 
-def spread(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> Any:
+def shard(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -> Any:
     """Shard an array; each device receives its shard only.
 
     On a mesh of several processes, all of them call this with the same value, and each supplies its own devices.
@@ -108,7 +108,7 @@ def spread(array: jax.Array | HostArray, sharding: jax.sharding.NamedSharding) -
         return jax.make_array_from_callback(whole.shape, sharding, lambda part: whole[part])
 
 
-def gathered(array: jax.Array) -> Any:
+def gather(array: jax.Array) -> Any:
     """Gather a sharded array on the host. If it spans several processes, all of them must call this."""
     if array.is_fully_addressable or array.is_fully_replicated:
         return np.asarray(array)[()]

@@ -24,7 +24,7 @@ from gradtape.graph.executors.xla.executor import XlaProgram, check_jax
 from gradtape.graph.executors.xla.placement import Placement
 from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
-from gradtape.state.sharded_storage import check_divisible, sharded, spread
+from gradtape.state.sharded_storage import check_divisible, shard, sharded
 from gradtape.state.storage import Layout
 
 _LARGE = 1 << 25  # bytes; larger sharded values are created shard by shard by XLA and are never whole, even on the host
@@ -296,7 +296,7 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
     if any(node.op.name == "random_truncated_normal" for node in graph.nodes):
         made = _by_rows(value.dims, made)
     (array,) = XlaProgram(graph, Placement(layout, made)).run(())
-    return wrap(array if made is layout.sharding else spread(array, layout.sharding), value.dtype)
+    return wrap(array if made is layout.sharding else shard(array, layout.sharding), value.dtype)
 
 
 def _by_rows(shape: tuple[int, ...], sharding: Any) -> Any:

@@ -39,7 +39,7 @@ def constant(
     else:
         dtype = as_dtype(dtype)
         tensor = convert.to_constant(value, dtype)
-    tensor = dispatch.made_of_nothing(tensor)
+    tensor = dispatch.register_created(tensor)
     if shape is None:
         return tensor
     target = TensorShape(shape if not isinstance(shape, Tensor) else shape.numpy().tolist())
@@ -73,7 +73,7 @@ def convert_to_tensor(
     if type(value) in convert.readable:  # each read of a variable is a separate source of gradients
         value = value.value()  # type: ignore[union-attr]
     tensor = convert.to_tensor(value, target, hint)
-    return tensor if isinstance(value, Tensor) or hasattr(value, "_as_tensor") else dispatch.made_of_nothing(tensor)
+    return tensor if isinstance(value, Tensor) or hasattr(value, "_as_tensor") else dispatch.register_created(tensor)
 
 
 def is_tensor(x: object) -> bool:

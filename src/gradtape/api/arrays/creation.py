@@ -12,7 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, constant
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
-from ...engine.run.dispatch import made_of_nothing
+from ...engine.run.dispatch import register_created
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("linalg", "")
@@ -31,7 +31,7 @@ def zeros(
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
-    return made_of_nothing(_filled(to_shape(shape), as_dtype(dtype), 0))
+    return register_created(_filled(to_shape(shape), as_dtype(dtype), 0))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
@@ -41,7 +41,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
     >>> tf.ones([2]).numpy()
     array([1., 1.], dtype=float32)
     """
-    return made_of_nothing(_filled(to_shape(shape), as_dtype(dtype), 1))
+    return register_created(_filled(to_shape(shape), as_dtype(dtype), 1))
 
 
 def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
@@ -67,7 +67,7 @@ def fill(dims: ShapeLike, value: ValueLike, name: str | None = None, layout: obj
         x = ops.reshape(x, shape=())
     if x.dims:
         raise errors.InvalidArgumentError(f"value must be a scalar, got shape {list(x.dims)} [Op:Fill]")
-    return made_of_nothing(ops.broadcast_to(x, shape=shape))
+    return register_created(ops.broadcast_to(x, shape=shape))
 
 
 def zeros_like(
@@ -81,8 +81,8 @@ def zeros_like(
     """
     x = to_tensor(input)
     if dtype is None and x.dtype is not dtypes.string:
-        return made_of_nothing(ops.zeros_like(x))
-    return made_of_nothing(_filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
+        return register_created(ops.zeros_like(x))
+    return register_created(_filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
 
 
 def ones_like(
@@ -101,7 +101,7 @@ def ones_like(
             "Value for attr 'T' of string is not in the list of allowed values: there are no ones among strings "
             "[Op:OnesLike]"
         )
-    return made_of_nothing(ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1))
+    return register_created(ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1))
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
@@ -141,7 +141,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         return constant(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
     # The count is computed in the arithmetic of the dtype: 3 / 0.00375 is 800 in float32, and slightly more in float64.
     count = math.ceil(abs((last - first) / step))
-    return made_of_nothing(constant(np.arange(count).astype(target.numpy) * step + first, target))
+    return register_created(constant(np.arange(count).astype(target.numpy) * step + first, target))
 
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
@@ -177,7 +177,7 @@ def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | N
         return ops.slice(a, key=(*(slice(None),) * at, slice(n)))
     steps = np.arange(1, n - 1).astype(a.dtype.numpy).reshape(-1, *(1,) * (len(dims) - at))
     inner = a + (b - a) / float(n - 1) * Tensor(steps, a.dtype)
-    return made_of_nothing(ops.concat(a, inner, b, axis=at))
+    return register_created(ops.concat(a, inner, b, axis=at))
 
 
 def eye(
@@ -206,7 +206,7 @@ def eye(
     matrix = np.eye(rows, columns, dtype=target.numpy)
     if batch_shape is not None:
         matrix = np.tile(matrix, (*to_shape(batch_shape), 1, 1))
-    return made_of_nothing(constant(matrix, target))
+    return register_created(constant(matrix, target))
 
 
 def one_hot(
@@ -248,4 +248,4 @@ def one_hot(
         raise errors.InvalidArgumentError(
             f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis} [Op:OneHot]"
         )
-    return made_of_nothing(ops.one_hot(x, on, off, depth=int(count), axis=at))
+    return register_created(ops.one_hot(x, on, off, depth=int(count), axis=at))

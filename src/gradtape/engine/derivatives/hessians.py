@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core import modes
 from ...core.tensor import Tensor
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
@@ -80,7 +80,7 @@ def _rows_weigh_alone(tape: Tape, target: Differentiable, source: Differentiable
     weights = np.random.default_rng(0).uniform(1, 2, target.dims[0]).astype(target.dtype.numpy)
     seeds = Tensor(np.broadcast_to(_column(weights, len(target.dims)), target.dims).copy(), target.dtype)
     with dispatch.recorded_by(()):
-        weighed = finished(ops, tape.vjp([target], [seeds], [source])[0])
+        weighed = materialize(ops, tape.vjp([target], [seeds], [source])[0])
     if type(weighed) not in REAL or type(gradient) not in REAL:
         return True
     expected = gradient.array * _column(weights, len(source.dims))
@@ -113,7 +113,7 @@ def ggnvp(
     moved = Transpose(tape, outputs, sources).along(vectors)
     if moved is not None:
         with _recorded_sweep(tape, [target], [outputs]) as (gradient,):
-            curved = None if gradient is None else tape.vjp([gradient], [finished(ops, moved)], [outputs])[0]
+            curved = None if gradient is None else tape.vjp([gradient], [materialize(ops, moved)], [outputs])[0]
         if curved is not None:
             with tape.retained():
                 found = tape.vjp([outputs], [_free(curved)], sources)
@@ -143,7 +143,7 @@ def _recorded_sweep(
         with tape.retained():
             with dispatch.recorded_by((*(r for r in outer if r is not log), log)):
                 found = tape.vjp(targets, [None] * len(targets), sources)
-                gradients = [None if g is None else finished(ops, g) for g in found]
+                gradients = [None if g is None else materialize(ops, g) for g in found]
                 modes.results_found(tape, QueryResult(targets, sources, gradients))
             yield gradients
     finally:
@@ -161,4 +161,4 @@ def _column(weights: np.ndarray[Any, np.dtype[Any]], rank: int) -> np.ndarray[An
 
 def _free(g: OptionalGradient) -> Tensor | None:
     """Returns a copy of a result that outer recorders know, but that does not refer to the truncated records."""
-    return None if g is None else ops.identity(finished(ops, g))
+    return None if g is None else ops.identity(materialize(ops, g))

@@ -20,7 +20,7 @@ import numpy as np
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, batched_identity, leave
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..registry.op import Op, SingleInputRule
 from ..run import dispatch
 from ..run.namespace import ops
@@ -190,7 +190,7 @@ class Transpose:
             self._cotangent = Tensor(np.zeros(target.dims, target.dtype.numpy), target.dtype)
             self._tape.watch([self._cotangent])
             found = tape.vjp([target], [self._cotangent], sources)
-            self._gradients = [None if g is None else finished(ops, g) for g in found]
+            self._gradients = [None if g is None else materialize(ops, g) for g in found]
 
     def jacobian(self, i: int, source: Differentiable, max_bytes: int) -> Tensor | None:
         """Computes the whole Jacobian with respect to source number `i`; None without a path."""
@@ -254,7 +254,7 @@ def _is_swept_so(matrix: csr_array, sweep: _Sweep, given: Differentiables, taken
 
 def rows_of(g: Tensor | IndexedSlices, seeds: BatchedTensor) -> Tensor:
     """Moves the batch axis of a swept batch of cotangents to the front; broadcasts a result that is not batched."""
-    return leave(finished(ops, g), seeds.level, seeds.size)
+    return leave(materialize(ops, g), seeds.level, seeds.size)
 
 
 def ranges(count: int, tensors: Differentiables, max_bytes: int) -> Iterator[tuple[int, int]]:

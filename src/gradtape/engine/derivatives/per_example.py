@@ -20,7 +20,7 @@ from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
 from ..registry.op import Op
@@ -170,7 +170,7 @@ def _gradients_of_losses(tape: Tape, targets: Differentiables, sources: Differen
         rows[k] = 1
         seeds.append(BatchedTensor(Tensor(rows, t.dtype), level))
     found = tape.vjp(targets, seeds, sources)
-    return [None if g is None else leave(finished(ops, g), level, count) for g in found]
+    return [None if g is None else leave(materialize(ops, g), level, count) for g in found]
 
 
 def cosines(gradients: Tensors, count: int, dtype: DType) -> Tensor:
@@ -185,7 +185,7 @@ def cosines(gradients: Tensors, count: int, dtype: DType) -> Tensor:
 
 def stacked(g: Tensor | IndexedSlices, examples: Examples, waiting: bool = False) -> Tensor:
     """The gradients of all examples, stacked along the first axis; deferred ones stay so if `waiting`."""
-    found: Tensor = finished(ops, g)
+    found: Tensor = materialize(ops, g)
     if type(found) is DeferredReduction:
         return found if waiting else leave(found.made(), examples.apart_at, examples.count)
     return leave(found.apart() if type(found) is ExampleTensor else found, examples.apart_at, examples.count)

@@ -26,7 +26,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, TransparentProxy
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
@@ -252,7 +252,7 @@ class _Probe:
 
         def back(numbers: Matrix) -> Matrix:
             g = vjp(ops, Tensor(numbers.reshape(output.dims)), saved, parents)[i]
-            return _numbers(finished(ops, g))
+            return _numbers(materialize(ops, g))
 
         found = _of_single_entries(back, math.prod(output.dims))
         return None if found is None else found.T.tocsr()
@@ -497,7 +497,7 @@ def patterns(
             yield None
             continue
         with dispatch.recorded_by(()):
-            g = finished(ops, g)
+            g = materialize(ops, g)
         dependent = type(g) is SparsityTracer
         sets = g.sets if dependent else sparse.csr_array((math.prod(source.dims), rows), dtype=bool)
         # What a rule adds for any cotangent, or an infinite factor times zero, appears in every row.

@@ -138,12 +138,12 @@ def loop(op: OpLike, size: int, values: Sequence[Tensor], flags: Sequence[bool],
     return ops.stack(*results, axis=0)
 
 
-def spread(m: OpNamespace, x: Tensor, flag: bool, size: int) -> Tensor:
+def broadcast_batch(m: OpNamespace, x: Tensor, flag: bool, size: int) -> Tensor:
     """Returns `x` with a leading batch axis, broadcast if it has none."""
     return x if flag else m.broadcast_to(x, shape=(size, *x.dims))
 
 
-def aligned(m: OpNamespace, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
+def align_ranks(m: OpNamespace, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
     """Aligns the inputs of a broadcasting op: inserts axes of size 1 after the batch axis where ranks differ."""
     rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
     found = []

@@ -61,7 +61,7 @@ def _concatenate(arrays: list[Any]) -> Any:
 
 
 Cotangent = Operand | IndexedSlices | PendingProduct
-UNFINISHED = frozenset({IndexedSlices, PendingProduct})
+DEFERRED = frozenset({IndexedSlices, PendingProduct})
 
 
 def _is_deferrable(m: OpNamespace, g: Operand) -> bool:
@@ -79,7 +79,7 @@ def pending_sum(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> PendingPr
     return PendingProduct(None, g) if _is_deferrable(m, g) and g.shape[1:] == shape else None
 
 
-def finished(m: OpNamespace, g: Cotangent | None) -> Any:
+def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
     """Converts a cotangent to a plain array or tensor."""
     if type(g) is PendingProduct:
         return g.value()
@@ -118,4 +118,4 @@ def combined(m: OpNamespace, first: Cotangent, second: Cotangent) -> Any:
         return IndexedSlices(values, m.concat(second.indices, first.indices, axis=0), first.dense_shape)
     if type(first) is type(second) is PendingProduct:
         return first.take(second)
-    return add(finished(m, first), finished(m, second))
+    return add(materialize(m, first), materialize(m, second))

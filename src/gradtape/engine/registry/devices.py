@@ -29,7 +29,7 @@ from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
 from ..run.protocols import Operand, OpLike
-from .formula import neutral, traced
+from .formula import neutral, trace_formula
 from .op import Unregistered, bind, registry
 from .row_formula import trace_rows
 
@@ -188,7 +188,7 @@ def _place(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     return y
 
 
-def sent(module: ArrayModule, x: Tensor) -> Tensor:
+def send_to_device(module: ArrayModule, x: Tensor) -> Tensor:
     """Copies `x` to the device, with its tracers; strings stay on the host."""
     if type(x) is not Tensor or x.dtype.kind & _NEVER_THERE:
         return x
@@ -287,7 +287,7 @@ def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[...,
         key = (given, *attrs.items()) if attrs else given
         run = fused.get(key)
         if run is None:
-            steps = traced(partial(formula, **attrs), given)
+            steps = trace_formula(partial(formula, **attrs), given)
             run = None if steps is None or not steps.steps else module.fuse(steps)
             run = fused[key] = partial(device_kernel, **attrs) if run is None else run
             if len(fused) > _KEPT:  # an attribute is another number in every call
@@ -331,7 +331,7 @@ def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operan
     key = (ufunc, array.dtype)
     run = module.kernels.get(key)
     if run is None:
-        formula = traced(ufunc, (array.dtype, array.dtype))
+        formula = trace_formula(ufunc, (array.dtype, array.dtype))
         run = (module.fuse(formula) if formula else None) or getattr(module.xp, ufunc.__name__)
         module.kernels[key] = run
     return run(array, other, out=out)

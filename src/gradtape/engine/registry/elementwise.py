@@ -24,10 +24,10 @@ from ..run.dispatch import run
 from ..run.namespace import raw
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
-from .batching import aligned
+from .batching import align_ranks
 from .cotangents import pending_sum
 from .examples import aligned_rows
-from .formula import compile_in_place, symbolic, traced
+from .formula import compile_in_place, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, kernel_arguments, sample
 from .rules import Residuals, compile_rule, parameters
 
@@ -248,7 +248,7 @@ def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, A
     def in_place(i: int, dtype: np.dtype[Any]) -> Any:
         if len(tensors) < len(saved.names):
             return None
-        return compile_in_place(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
+        return compile_in_place(trace_formula(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
@@ -294,7 +294,7 @@ def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, 
                 filled[k] = SimpleNamespace(buffer=array)
             return rules[i, g.dtype.kind == "c"](symbolic, g, filled)
 
-        formula = traced(product, given) if len(tensors) == len(saved.names) else None
+        formula = trace_formula(product, given) if len(tensors) == len(saved.names) else None
         return None if formula is None or not formula.steps else m.fuse(formula)
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
@@ -383,7 +383,7 @@ def _large(op: Op) -> Callable[..., Any]:
 
     @functools.cache
     def writer(dtype: np.dtype[Any]) -> Any:
-        formula = traced(kernel, [dtype]) if len(op.args) == 1 else None
+        formula = trace_formula(kernel, [dtype]) if len(op.args) == 1 else None
         return compile_in_place(formula) or blocks.into(kernel)
 
     def large(dtype: DType, *arrays: Any) -> Any:
@@ -415,4 +415,4 @@ def _not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None
 
 
 def _batch_elementwise(op: Op) -> Any:
-    return lambda m, size, inputs, flags, attrs: run(op, aligned(m, inputs, flags), attrs)
+    return lambda m, size, inputs, flags, attrs: run(op, align_ranks(m, inputs, flags), attrs)

@@ -27,7 +27,7 @@ from ..run.dispatch import run
 from ..run.namespace import ops
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
-from .batching import spread
+from .batching import broadcast_batch
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
 from .op import Op, Sample, SingleInputRule, kernel_arguments, wire
@@ -86,7 +86,7 @@ def linear(
         def batch_by_shift(m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attrs: Attrs) -> Any:
             if any(flags[1:]) and not op.variadic:
                 return NotImplemented
-            whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+            whole = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
             if not op.variadic:
                 whole[1:] = inputs[1:]
             return op(*whole, **shift(attrs, size))

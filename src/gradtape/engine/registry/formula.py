@@ -65,7 +65,7 @@ neutral = Neutral()
 symbolic = _Symbolic()
 
 
-def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
+def trace_formula(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
     """Traces `f` on arrays of the dtypes `given`; returns None if it is not a formula."""
     steps: list[FormulaStep] = []
     symbols = tuple([FormulaSymbol(steps, np.ones(1, dtype)) for dtype in given])

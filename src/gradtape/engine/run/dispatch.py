@@ -218,7 +218,7 @@ class traced_by(recorded_by):
         set_recorders(thread.recorders)
 
 
-def made_of_nothing(x: Tensor) -> Tensor:
+def register_created(x: Tensor) -> Tensor:
     """Registers a tensor just created from Python values: places it on its device, or makes it known to the trace.
 
     A trace of a function that takes gradients of such constants adds the tensor as an external input.

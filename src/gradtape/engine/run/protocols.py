@@ -133,7 +133,7 @@ class Recorder:
     def assigned(self, variable: VariableLike, value: Tensor) -> None:
         """`variable` is about to be assigned `value`."""
 
-    def note_check(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+    def record_check(self, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
         """`op`, which only checks its inputs, has run; called if it `traces`."""
 
     def drawn(self, state: Tensor) -> None:

@@ -16,7 +16,7 @@ from ...backends.numpy.blocks import accumulate, add
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.cotangents import UNFINISHED, PendingProduct, combined, finished, zeros
+from ..registry.cotangents import DEFERRED, PendingProduct, combined, materialize, zeros
 from ..registry.devices import DeviceOps
 from ..run.convert import to_tensor
 from ..run.namespace import Namespace, ops, raw
@@ -62,8 +62,8 @@ def sweep(
             g = of_all_outputs(m, _taken(grads, i, len(multi_output[i]), wanted), multi_output[i], op.takes_none)
         else:
             kind = type(g)
-            if kind is PendingProduct or kind is IndexedSlices:  # `in UNFINISHED`, but faster
-                g = finished(m, g)
+            if kind is PendingProduct or kind is IndexedSlices:  # `in DEFERRED`, but faster
+                g = materialize(m, g)
             if i not in wanted:
                 grads[i] = None
         saved = None  # free the last record's residuals before this one's may be rematerialized: see `budgets`
@@ -104,7 +104,7 @@ def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned:
     """
     if before is None or gp is None:
         return gp if before is None else before
-    if type(before) in UNFINISHED or type(gp) in UNFINISHED:
+    if type(before) in DEFERRED or type(gp) in DEFERRED:
         return combined(m, before, gp)
     if position in owned:
         accumulate(before, gp)
@@ -136,7 +136,7 @@ def between(log: Log, targets: Iterable[int], wanted: set[int]) -> list[int]:
 
 
 def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
-    g = finished(raw if arrays else ops, g)
+    g = materialize(raw if arrays else ops, g)
     tensor = Tensor(g) if arrays else g
     for hook in hooks:
         changed = hook(tensor)
@@ -168,6 +168,6 @@ def of_all_outputs(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The cotangents of all outputs of an op, as its rule takes them; unused outputs get zeros, or None."""
     return tuple([
-        finished(m, g) if g is not None else None if takes_none else zeros(m, shape, dtype)
+        materialize(m, g) if g is not None else None if takes_none else zeros(m, shape, dtype)
         for g, (shape, dtype) in zip(cotangents, outputs, strict=True)
     ])  # fmt: skip

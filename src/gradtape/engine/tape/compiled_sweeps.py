@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..registry.cotangents import UNFINISHED, PendingProduct, finished
+from ..registry.cotangents import DEFERRED, PendingProduct, materialize
 from ..registry.op import Op, SingleInputRule
 from ..run.namespace import raw
 from ..run.source_lines import RULES
@@ -56,8 +56,8 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
 def _straight_line(log: Log, target: int) -> Sweep:
     """Generates and compiles the function."""
     # The module name makes NumPy attribute warnings to gradtape, which filters them.
-    names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "finished": finished}
-    names |= {"UNFINISHED": UNFINISHED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
+    names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "materialize": materialize}
+    names |= {"DEFERRED": DEFERRED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
     names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
     exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
     return names.pop("sweep")
@@ -88,7 +88,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         if i in log.multi_output:
             yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.multi_output[{i}], {op.takes_none})"
         else:
-            yield f"    if type(g{i}) in UNFINISHED: g{i} = finished(m, g{i})"
+            yield f"    if type(g{i}) in DEFERRED: g{i} = materialize(m, g{i})"
         if type(parents) is int:
             yield f"    {_taken(parents, reached, f'vjp{i}(m, g{i}, s{i})')}"
         else:

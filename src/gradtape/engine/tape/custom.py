@@ -17,7 +17,7 @@ from ...core.extension_points import add_custom_call
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..registry.op import Unregistered
 from ..run import dispatch
 from ..run.convert import to_tensor
@@ -100,7 +100,7 @@ def _of_whole_batch(
     def _left(cotangent: OptionalGradient, flag: bool) -> Tensor | None:
         if cotangent is None:
             return None
-        whole = leave(finished(ops, cotangent), level, size)
+        whole = leave(materialize(ops, cotangent), level, size)
         return whole if flag else ops.sum(whole, axis=(0,), keepdims=False)
 
     peeled = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -252,7 +252,7 @@ def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]
         answers.append(_asked(tuple(g.value[i] if f else g for g, f in zip(gs, flags, strict=True)), ask))  # type: ignore[attr-defined]
     stacked: list[Any] = []
     for column in zip(*answers, strict=True):
-        dense = [finished(ops, c) for c in column if c is not None]
+        dense = [materialize(ops, c) for c in column if c is not None]
         stacked.append(enter(ops.stack(*dense, axis=0), level) if dense else None)
     return stacked
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ..registry.cotangents import finished
+from ..registry.cotangents import materialize
 from ..run import dispatch
 from ..run.namespace import Namespace, ops
 from ..run.protocols import Attrs, OpLike, Outputs, Recorder, Tensors, Tracers, VariableLike
@@ -119,7 +119,7 @@ def transposed_rule(op: OpLike) -> Callable[..., Any]:
 
 
 def _inner(cotangent: Tensor, tangent: Tensor) -> Tensor:
-    cotangent = finished(ops, cotangent)
+    cotangent = materialize(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)
     return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

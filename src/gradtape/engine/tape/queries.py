@@ -39,7 +39,7 @@ class _LastMissing(threading.local):
 last_missing = _LastMissing()
 
 
-def note_missing(tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]) -> None:
+def remember_missing(tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]) -> None:
     """Makes this query the thread's last one that returned None."""
     last_missing.tape, last_missing.targets = ref(tape), [ref(target) for target in targets]
     last_missing.sources = frozenset(map(id, sources))

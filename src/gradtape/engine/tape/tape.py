@@ -18,7 +18,7 @@ from ...backends.arrays import ArrayModule
 from ...core import modes
 from ...core.budgets import in_force
 from ...core.tensor import Tensor
-from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, sent
+from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, send_to_device
 from ..run import dispatch
 from ..run.namespace import Namespace, ops, raw
 from ..run.protocols import VariableLike
@@ -201,7 +201,7 @@ class Tape(dispatch.Block):
             return self._sweep(log, seeds, wanted, raw)
         module = self._device(log, seeds)
         if module is not None:
-            seeds = {position: sent(module, g).buffer for position, g in seeds.items()}
+            seeds = {position: send_to_device(module, g).buffer for position, g in seeds.items()}
             try:
                 found = self._sweep(log, seeds, wanted, ops_of(module))
             except MemoryError as error:

@@ -13,7 +13,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like, number
 from ..registry.batching import Proxy
 from ..registry.cotangents import densify
-from ..registry.devices import DeviceTensor, sent
+from ..registry.devices import DeviceTensor, send_to_device
 from ..run import dispatch
 from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
@@ -82,7 +82,7 @@ def _beside(x: Differentiable, y: Tensor) -> Tensor:
             x = to_tensor(x)
     while isinstance(x, Proxy):
         x = x.value
-    return sent(x.module, y) if type(x) is DeviceTensor else y
+    return send_to_device(x.module, y) if type(x) is DeviceTensor else y
 
 
 def as_cotangent(target: Differentiable, given: object) -> Tensor:

@@ -16,7 +16,7 @@ import numpy as np
 from ...core import errors, nest
 from ...core.dtypes import zero_array
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import finished
+from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
@@ -24,7 +24,7 @@ from ...engine.run.protocols import OpNamespace, Outputs, Tensors
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
-from ..ir.effects import Changed, never, note_decision, recording, replaying
+from ..ir.effects import Changed, never, record_decision, recording, replaying
 from ..ir.graph import Attrs, Graph, Node, Parents, Saved, Value, replay
 from ..trace.derivative import Derivative
 from ..trace.lazy_tensors import LazyTensor, Thunk
@@ -169,7 +169,7 @@ class Cond(Unregistered):
 
     def unrolled(self, inputs: Tensors, attrs: Attrs) -> tuple[Tensor, ...]:
         """Replay the branch taken op by op, on tensors of any kind."""
-        note_decision(inputs[0])
+        record_decision(inputs[0])
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
 
     def batch(self, m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attrs: Attrs) -> Any:
@@ -315,7 +315,7 @@ def _backward(
                 cotangents = d.cotangents.of(replay(d.backward, [*own, *gs]))
                 found = list(cotangents)
             pairs = [(g, x) for g, x in zip(found, sources, strict=True) if x is not None]
-            dense = [zeros_like(x) if g is None else finished(ops, g) for g, x in pairs]
-        graph = trace.finished(dense)
+            dense = [zeros_like(x) if g is None else materialize(ops, g) for g, x in pairs]
+        graph = trace.finish(dense)
         graphs.append(replace(graph, nodes=(Node(never, (), {}, (), True), *graph.nodes)) if d is None else graph)
     return tuple(graphs)

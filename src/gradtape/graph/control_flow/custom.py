@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...core.extension_points import add_custom_call
 from ...core.tensor import Tensor
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.protocols import OpNamespace, Outputs
@@ -72,7 +72,7 @@ class CustomGradient(Unregistered):
         """Run the op on whole batches, with a batched rule."""
         rule, counts = attrs["rule"], attrs["counts"]
         first, end = counts[0], sum(counts)
-        whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        whole = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
         if rule.graph is not None:
             used = [example_of(x) for x in inputs[end:]]
             gs = [example_of(y) for y in whole[first:end]]

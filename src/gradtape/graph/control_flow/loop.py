@@ -15,15 +15,15 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.batching import exchanged, spread
-from ...engine.registry.cotangents import finished
+from ...engine.registry.batching import broadcast_batch, exchanged
+from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.protocols import OpNamespace, Outputs
 from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
-from ..ir.effects import is_imagined, note_decision, recording
+from ..ir.effects import is_imagined, record_decision, recording
 from ..ir.graph import Attrs, Graph, Node, Parents, Saved, Value, replay
 from ..passes.optimize import dead_code
 from ..trace.assigned import assigned
@@ -202,7 +202,7 @@ class Loop(Unregistered):
         if test is not None:
             while True:
                 (holds,) = replay(test, [*state, *fixed])
-                note_decision(holds)
+                record_decision(holds)
                 if not holds:
                     break
                 state = go(())
@@ -227,7 +227,7 @@ class Loop(Unregistered):
             return NotImplemented
         state, scanned, fixed = rounds.divided(inputs)
         of_state, of_scanned, of_fixed = rounds.divided(flags)
-        state = [spread(m, x, f, size) for x, f in zip(state, of_state, strict=True)]
+        state = [broadcast_batch(m, x, f, size) for x, f in zip(state, of_state, strict=True)]
         # Rows are taken along the first axis, so the batch axis moves behind it.
         scanned = [exchanged(m, x) if f else x for x, f in zip(scanned, of_scanned, strict=True)]
         examples = [*map(example_of, state), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
@@ -363,11 +363,11 @@ class _Backward:
             gs = [arriving[i] for i in sorted(arriving)]
             backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
             results = replay(backward, [*kept, *gs])
-            found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
+            found = [None if g is None else materialize(ops, g) for g in d.cotangents.of(results)]
             onward: list[Any] = [zeros_like(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
                 g = found[i]
                 onward.append(total if g is None else total + g)
             own = self.body.inputs
             emitted: list[Any] = [zeros(own[i].shape, own[i].dtype) if found[i] is None else found[i] for i in of_rows]
-        return dead_code(trace.finished([*onward, *emitted, *results[len(results) - len(operands) :]]))
+        return dead_code(trace.finish([*onward, *emitted, *results[len(results) - len(operands) :]]))

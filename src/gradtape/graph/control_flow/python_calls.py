@@ -19,7 +19,7 @@ import numpy as np
 from ...core.dtypes import DType
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.cotangents import finished
+from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
@@ -146,7 +146,7 @@ def _gradient(tape: Tape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequenc
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.vjp([y for y, _ in pairs], [g for _, g in pairs], sources)
-    return [zeros_like(x) if g is None else finished(ops, g) for x, g in zip(sources, found, strict=True)]
+    return [zeros_like(x) if g is None else materialize(ops, g) for x, g in zip(sources, found, strict=True)]
 
 
 def _perform_backwards(

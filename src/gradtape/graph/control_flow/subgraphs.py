@@ -103,4 +103,4 @@ def batched(graph: Graph, size: int, inputs: Sequence[Tensor], flags: Sequence[b
         xs = [trace.input(x) for x in inputs]
         members = [BatchedTensor(x, level) if flag else x for x, flag in zip(xs, flags, strict=True)]
         outputs = [leave(ops.constant(y), level, size) for y in replay(graph, members)]
-    return trace.finished(outputs)
+    return trace.finish(outputs)

@@ -12,7 +12,7 @@ from typing import Any
 from ...backends.arrays import ArrayModule
 from ...core.dtypes import COMPLEX, NARROW, STRING
 from ...engine.registry.devices import ops_of
-from ...engine.registry.formula import Formula, FormulaStep, FormulaSymbol, neutral, traced
+from ...engine.registry.formula import Formula, FormulaStep, FormulaSymbol, neutral, trace_formula
 from ...engine.registry.op import Op, Unregistered, bind
 from ..ir.graph import Graph, Node, Value
 from ..passes.optimize import optimize
@@ -91,7 +91,7 @@ class Together(Unregistered):
         steps: list[FormulaStep] = []
         for node in self._members:
             kernel = partial(bind(node.op.kernel, neutral), **node.attrs)
-            part = traced(kernel, [v.dtype.numpy for v in node.inputs])
+            part = trace_formula(kernel, [v.dtype.numpy for v in node.inputs])
             if part is None or part.result.dtype != node.outputs[0].dtype.numpy:
                 return None
             at = dict(zip(part.inputs, [symbols[v] for v in node.inputs], strict=True))

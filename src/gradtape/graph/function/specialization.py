@@ -12,7 +12,7 @@ from numpy import ndarray
 from ...backends.arrays import ArrayModule
 from ...core import modes, nest
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.devices import DeviceTensor, on_device, sent
+from ...engine.registry.devices import DeviceTensor, on_device, send_to_device
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.protocols import OpNamespace
@@ -185,7 +185,7 @@ class Specialization:
     def run_on_device(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Run on device (or host) tensors with no recorder active: compiled by XLA, or op by op."""
         if not self.jit_compile:
-            return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
+            return self._replayed(self._for_devices, [send_to_device(module, x) if x.dims else x for x in tensors])
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
@@ -218,7 +218,7 @@ class Specialization:
             bookmark = log.bookmark_call() if log.traces else None
             outputs = self.run(tensors)
         if bookmark is not None:
-            log.note_call(bookmark, UnrecordedCall(self._used, performed or ()), inputs, outputs)
+            log.record_call(bookmark, UnrecordedCall(self._used, performed or ()), inputs, outputs)
         return outputs
 
     def _derivative(
@@ -296,7 +296,7 @@ class Specialization:
             with _OPEN if log is None else recording() as performed:
                 results = replay(graph, inputs)
             if bookmark is not None:
-                log.note_call(bookmark, UnrecordedCall(graph, performed or ()), inputs, results)
+                log.record_call(bookmark, UnrecordedCall(graph, performed or ()), inputs, results)
             count = len(self.graph.outputs)
             for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
                 variable._replace(value)

@@ -216,12 +216,12 @@ shape_guard = Check("shape_guard", _check_shape)
 never = Check("never", _refuse)
 
 
-def note_decision(x: Tensor) -> None:
+def record_decision(x: Tensor) -> None:
     """Record, on tapes that trace, a guard on a value that decided a branch or loop condition in eager execution."""
     if dispatch.thread.trace is None:
         for recorder in dispatch.thread.recorders:
             if recorder.traces:
-                recorder.note_check(guard, (x,), {"value": np.asarray(x.array)})
+                recorder.record_check(guard, (x,), {"value": np.asarray(x.array)})
 
 
 def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:

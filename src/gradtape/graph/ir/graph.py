@@ -209,7 +209,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
                 if unrolled is None:
                     result = dispatch.run(node.op, inputs, node.attrs)
                     for recorder in tracing if node.effect and not node.outputs else ():
-                        recorder.note_check(node.op, inputs, node.attrs)
+                        recorder.record_check(node.op, inputs, node.attrs)
                 else:
                     outputs = unrolled(inputs, node.attrs)
                     result = tuple([_tied(y, inputs) for y in (_distinct(outputs, inputs) if tracing else outputs)])

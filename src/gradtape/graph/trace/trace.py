@@ -287,7 +287,7 @@ class Trace(dispatch.Recorder):
         for tensors in (self.given, self.captured, self.evaluator.lazy_values, self.api_calls):
             tensors.clear()
 
-    def finished(self, outputs: Sequence[Tensor]) -> Graph:
+    def finish(self, outputs: Sequence[Tensor]) -> Graph:
         """Return the graph with these outputs, and release the trace."""
         graph = self.graph(outputs)
         self.release()

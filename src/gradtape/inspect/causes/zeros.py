@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import finished
+from ...engine.registry.cotangents import materialize
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
@@ -334,7 +334,7 @@ class _Search:
                 tape.watch(gs)
                 asked = tuple(p if p == at else -1 for p in parents)
                 found = op.vjp(ops, gs[0] if described is None else tuple(gs), saved, asked)
-                handed = [finished(ops, g) for p, g in zip(parents, found, strict=True) if p == at and g is not None]
+                handed = [materialize(ops, g) for p, g in zip(parents, found, strict=True) if p == at and g is not None]
             tangents = [self._tangent(g, reached) for g in handed]
             found = tape.vjp(handed, tangents, gs) if handed else [None] * count
         shapes = [g.dims for g in gs]
@@ -535,7 +535,7 @@ def _listed(outputs: Any) -> tuple[Any, ...]:
 
 def _dense(g: Any) -> Any:
     with dispatch.recorded_by(()):
-        return known_array(finished(ops, g))
+        return known_array(materialize(ops, g))
 
 
 def _last_with(reading: Reading, at: int, state: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import finished
+from ...engine.registry.cotangents import materialize
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
@@ -236,4 +236,4 @@ def _finite(array: Any) -> bool:
 
 
 def _array(g: Any) -> Any:
-    return None if g is None else np.asarray(finished(raw, g))
+    return None if g is None else np.asarray(materialize(raw, g))

@@ -50,7 +50,7 @@ def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tu
         with trace.entered():
             found = op.again([trace.input(wrap(x.array, x.dtype)) for x in given])
             same = [np.array_equal(value_of(y).array, x.array, True) for y, x in zip(found, outputs, strict=True)]
-            graph = trace.finished(found)
+            graph = trace.finish(found)
     except Exception:  # not traceable, or not deterministic: `replay` raises for it
         return [], known
     if not all(same) or graph.has_effects or graph.updates:

@@ -619,18 +619,18 @@ class TracingLog(NotingLog):
         return id(x) in self._followed or self.position(x) is not None or self.versions.origin(x) is not None
 
     @never_raises()
-    def note_check(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+    def record_check(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
         """Keeps a guard that held: for inputs that violate it, the recorded ops would be different ones."""
         if op in (guard, shape_guard) and any(map(self._is_followed, inputs)):
             made = Unrecorded(len(self.ops), op, tuple(inputs), attrs, (), True, _here(3))
             self.unrecorded[id(made)] = made
 
     def bookmark_call(self) -> tuple[int, int]:
-        """Returns the state of the log before a call that is not one record, for `note_call`."""
+        """Returns the state of the log before a call that is not one record, for `record_call`."""
         return len(self.ops), len(self.unrecorded)
 
     @never_raises()
-    def note_call(
+    def record_call(
         self, bookmark: tuple[int, int], call: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         """Keeps a call that was recorded op by op, or not at all, if it depends on recorded values.

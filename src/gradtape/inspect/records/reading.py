@@ -17,7 +17,7 @@ import numpy as np
 from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import finished, zeros
+from ...engine.registry.cotangents import materialize, zeros
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
@@ -164,7 +164,7 @@ class Reading:
             sweep(
                 self.log, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
             )  # fmt: skip
-            return {at: finished(m, g) for at, g in grads.items() if g is not None}
+            return {at: materialize(m, g) for at, g in grads.items() if g is not None}
 
     @property
     def namespace(self) -> Any:
@@ -188,7 +188,7 @@ class Reading:
         parents = tuple(p if p in on_path else -1 for p in parents)
         with dispatch.recorded_by(()):
             found = (op.vjp_raw if m is raw else op.vjp)(m, given, saved, parents)
-            dense = [None if g is None else finished(m, g) for g in found]
+            dense = [None if g is None else materialize(m, g) for g in found]
         return tuple(None if g is None else _as_array(g) for g in dense)
 
     def inputs(self, at: int) -> list[Any]:

@@ -17,7 +17,7 @@ from ...backends.tuning import ONE_HOT
 from ...core import errors
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
-from ...engine.registry.batching import BatchedTensor, spread
+from ...engine.registry.batching import BatchedTensor, broadcast_batch
 from ...engine.registry.examples import SummedRows
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
@@ -89,7 +89,7 @@ def _batch_gather(m, size, inputs, flags, attrs):
         moved = m.transpose(indices, perm=(*range(1, batch + 1), 0, *range(batch + 1, rank))) if batch else indices
         y = m.gather(x, moved, axis=axis, batch=batch)
         return m.transpose(y, perm=(axis, *range(axis), *range(axis + 1, len(y.dims)))) if axis else y
-    return m.gather(x, spread(m, indices, flags[1], size), axis=axis + 1, batch=batch + 1)
+    return m.gather(x, broadcast_batch(m, indices, flags[1], size), axis=axis + 1, batch=batch + 1)
 
 
 def _batch_scatter_add(m, size, inputs, flags, attrs):
@@ -97,7 +97,7 @@ def _batch_scatter_add(m, size, inputs, flags, attrs):
     shape = (size, *attrs["shape"])
     if not flags[1] and not batch:
         return m.scatter_add(x, indices, shape=shape, axis=axis + 1, batch=0)
-    x, indices = spread(m, x, flags[0], size), spread(m, indices, flags[1], size)
+    x, indices = broadcast_batch(m, x, flags[0], size), broadcast_batch(m, indices, flags[1], size)
     return m.scatter_add(x, indices, shape=shape, axis=axis + 1, batch=batch + 1)
 
 
@@ -193,7 +193,7 @@ def _fold(name):
     """The batching rule of an op (x, row indices, updates): folds the batch into the rows."""
 
     def batch(m, size, inputs, flags, attrs):
-        x, indices, updates = (spread(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
+        x, indices, updates = (broadcast_batch(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
         count = x.dims[1]
         offsets = m.constant(np.arange(size, dtype=indices.dtype.numpy).reshape(size, *(1,) * (len(indices.dims) - 1)))
         rows = m.reshape(indices + offsets * count, shape=(size * indices.dims[1],))
@@ -247,7 +247,7 @@ def _put_row(xp, x, indices, u):
 
 def _batch_put_row(m, size, inputs, flags, attrs):
     """Concatenates the rows of all members and updates one row of each in a single call."""
-    x, index, u = (spread(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
+    x, index, u = (broadcast_batch(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
     count = x.dims[1]
     offsets = m.constant(np.arange(size, dtype=index.dtype.numpy) * count)
     y = m.put_rows(m.reshape(x, shape=(size * count, *x.dims[2:])), index + offsets, u)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import FLOAT, NARROW, NUMERIC
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import conjugate, linear, opaque, shift_axes
 from ...engine.registry.op import sample
 
@@ -81,7 +81,7 @@ def _recurrence_back(m, g, a, y, axis):
 recurrence = opaque(
     "recurrence", _recurrence, vjp=_recurrence_back, on=NUMERIC,
     batch=lambda m, size, inputs, flags, attrs: m.recurrence(
-        *(spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)), **shift_axes(attrs, size)
+        *(broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)), **shift_axes(attrs, size)
     ),
     samples=[sample((5,), (5,), axis=0), sample((2, 4), (2, 4), axis=1), sample((0, 2), (0, 2), axis=0)],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from ...backends.arrays import combine_at, put, stable_argsort
 from ...backends.numpy.sums import sum_at
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...core.errors import InvalidArgumentError
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import conjugate, linear, opaque
 from ...engine.registry.op import sample
 
@@ -75,7 +75,7 @@ def _batched(op: str) -> Any:
         if not flags[1]:
             turned = (1, 0, *range(2, len(x.dims)))
             return m.transpose(call(m.transpose(x, perm=turned), ids, **attrs), perm=turned)
-        x = spread(m, x, flags[0], size)
+        x = broadcast_batch(m, x, flags[0], size)
         count = attrs.get("count", x.dims[1])
         first = m.constant(np.arange(size, dtype=ids.dtype.numpy)[:, None] * count)
         own = m.where(m.less(ids, m.zeros_like(ids)), ids, ids + first)

@@ -10,7 +10,7 @@ from ...backends.arrays import add_at, put, search_rows, stable_argsort
 from ...backends.tuning import WORTH_SELECTING
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...core.errors import InvalidArgumentError
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import constant, linear, no_rule, opaque, shift_axes
 from ...engine.registry.op import sample
 
@@ -25,7 +25,8 @@ def _positions(xp, shape, axis, indices):
 
 
 def _batch_along(m: Any, op: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-    return op(*(spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)), **shift_axes(attrs, size))
+    whole = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+    return op(*whole, **shift_axes(attrs, size))
 
 
 take_along = linear(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...backends.arrays import put
 from ...backends.numpy.blocks import product
-from ...engine.registry.batching import aligned
+from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
 from ...engine.registry.examples import KEEPS, summed_by_letter
 from ...engine.registry.families import bilinear, linear, unbroadcast
@@ -91,7 +91,7 @@ def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any
         turned = b if attrs.get("transpose_b") else m.transpose(b, perm=(0, 2, 1))
         y = m.matmul(_rows(m, turned), a, transpose_b=not attrs.get("transpose_a"))
         return m.transpose(m.reshape(y, shape=(*turned.dims[:-1], y.dims[-1])), perm=(0, 2, 1))
-    return m.matmul(*aligned(m, inputs, flags), **attrs)
+    return m.matmul(*align_ranks(m, inputs, flags), **attrs)
 
 
 def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:

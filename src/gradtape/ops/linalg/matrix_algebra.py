@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import COMPLEX, FLOAT, DType
-from ...engine.registry.batching import aligned
+from ...engine.registry.batching import align_ranks
 
 FIELD = FLOAT | COMPLEX
 
@@ -75,7 +75,7 @@ def inverse_gaps(m: Any, gaps: Any) -> Any:
 
 def leading(op: str) -> Callable[..., Any]:
     """The batching rule of an op whose arguments broadcast over leading axes: the batch is another leading axis."""
-    return lambda m, size, inputs, flags, attrs: getattr(m, op)(*aligned(m, inputs, flags), **attrs)
+    return lambda m, size, inputs, flags, attrs: getattr(m, op)(*align_ranks(m, inputs, flags), **attrs)
 
 
 def each(f: Callable[..., Any], *stacks: Any) -> Any:

@@ -20,7 +20,7 @@ from ...backends.numpy.blocks import fill, share_out
 from ...backends.numpy.windows import window_positions
 from ...backends.tuning import PATCHES, PRODUCTS
 from ...core.dtypes import FLOAT, INT, NARROW
-from ...engine.registry.batching import fold, spread
+from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
@@ -300,7 +300,7 @@ def _batch_by_channels(op, m, size, inputs, flags, attrs):
     if attrs["groups"] == 1 and not all(flags) and (op is conv_filter or op is conv):
         axis = -2 if flags[0] else -1
     else:
-        inputs = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        inputs = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
         flags, attrs = (True, True), {**attrs, "groups": attrs["groups"] * size}
     joined = [_join(m, x, -1) if flag else x for x, flag in zip(inputs, flags, strict=True)]
     return _part(m, op(*joined, **attrs), axis, size)
@@ -337,7 +337,7 @@ def _of_each_member(m, op, x, w, **attrs):
 def _batch_filters(m, size, inputs, flags, attrs):
     if not size:
         return NotImplemented
-    whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+    whole = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
     w = m.conv_filters(*[m.reshape(x, shape=(size * x.dims[1], *x.dims[2:])) for x in whole], **attrs)
     return m.reshape(w, shape=(size, w.dims[0] // size, *w.dims[1:]))
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...backends.tuning import SHORT_ROWS
 from ...core import errors
 from ...core.dtypes import FLOAT, NARROW
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import elementwise, opaque
 from ...engine.registry.op import sample
 
@@ -70,7 +70,7 @@ def _batch_leading(name):
     """The batching rule: the loss accepts any number of leading axes."""
 
     def batch(m, size, inputs, flags, attrs):
-        return getattr(m, name)(*[spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)])
+        return getattr(m, name)(*[broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)])
 
     return batch
 

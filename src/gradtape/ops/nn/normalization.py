@@ -18,7 +18,7 @@ from ...backends.arrays import into
 from ...backends.numpy.blocks import share_out
 from ...backends.tuning import CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
-from ...engine.registry.batching import spread
+from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.examples import SummedRows
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import sample
@@ -140,7 +140,7 @@ def _aligned(m, row, flag, rank):
 
 def _batch_layer_norm(m, size, inputs, flags, attrs):
     x, scale, shift = inputs
-    x = spread(m, x, flags[0], size)
+    x = broadcast_batch(m, x, flags[0], size)
     if not any(flags[1:]):
         return m.layer_norm(x, scale, shift, **attrs)
     z, _ = _z_and_r(m, x, attrs["epsilon"])
@@ -148,7 +148,7 @@ def _batch_layer_norm(m, size, inputs, flags, attrs):
 
 
 def _batch_layer_norm_back(m, size, inputs, flags, attrs):
-    g, x = (spread(m, a, flag, size) for a, flag in zip(inputs[:2], flags, strict=False))
+    g, x = (broadcast_batch(m, a, flag, size) for a, flag in zip(inputs[:2], flags, strict=False))
     z, r = _z_and_r(m, x, attrs["epsilon"])
     scale = _aligned(m, inputs[2], flags[2], len(x.dims))
     return _projected(m, g * scale, z, r), _sum_rows(m, g * z, 1), _sum_rows(m, g, 1)
@@ -273,7 +273,7 @@ def _batch_channel_affine(m, size, inputs, flags, attrs):
 
 def _batch_channel_affine_back(m, size, inputs, flags, attrs):
     g, x, *rows = inputs
-    g = spread(m, g, flags[0], size)
+    g = broadcast_batch(m, g, flags[0], size)
     centre, factor = (_aligned(m, row, flag, len(g.dims)) for row, flag in zip(rows, flags[2:], strict=True))
     return g * factor, _sum_rows(m, g * (x - centre), 1), _sum_rows(m, g, 1)
 

@@ -17,7 +17,7 @@ from ...backends.numpy.accelerated import with_accelerated
 from ...backends.numpy.blocks import fill
 from ...backends.numpy.windows import window_positions
 from ...core.dtypes import FLOAT, INT, NARROW
-from ...engine.registry.batching import fold, spread
+from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
@@ -158,7 +158,7 @@ def _batch_examples(name):
 
     def batch(m, size, inputs, flags, attrs):
         op = getattr(m, name)
-        first, *rest = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        first, *rest = [broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
         merged = [m.reshape(x, shape=(x.dims[0] * x.dims[1], *x.dims[2:])) for x in rest]
         return fold(lambda x, **attributes: op(x, *merged, **attributes))(m, size, [first], [True], attrs)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....backends.tuning import FEW
 from ....core import dtypes
-from ....engine.registry.formula import Formula, FormulaSymbol, traced
+from ....engine.registry.formula import Formula, FormulaSymbol, trace_formula
 from ....engine.registry.op import Unregistered, registry
 from ...ir.graph import Graph, Node, Value
 
@@ -104,7 +104,7 @@ def _formula_of(node: Node) -> Formula | None:
     key = (op, tuple(v.dtype for v in node.inputs), tuple(sorted(node.attrs.items())))
     try:
         if key not in _formulas:
-            formula = traced(partial(op.numpy, **node.attrs), [v.dtype.numpy for v in node.inputs])
+            formula = trace_formula(partial(op.numpy, **node.attrs), [v.dtype.numpy for v in node.inputs])
             right = formula is not None and formula.result.dtype == node.outputs[0].dtype.numpy
             _formulas[key] = formula if right else None
     except TypeError:

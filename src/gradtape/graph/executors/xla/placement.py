@@ -13,7 +13,7 @@ from typing import Any
 from numpy import ndarray
 
 from ....core.errors import InvalidArgumentError
-from ....state.sharded_storage import is_spread, spread
+from ....state.sharded_storage import is_sharded, shard
 from ....state.storage import Layout
 from ....state.variable import Variable
 from ...ir.graph import Graph, Value
@@ -100,7 +100,7 @@ class Placement:
         return one if one.device == first else jax.device_put(one, first)
 
     def _put(self, array: Any, sharding: Any) -> Any:
-        return array if is_spread(array, sharding) else spread(array, sharding)
+        return array if is_sharded(array, sharding) else shard(array, sharding)
 
 
 def placement_of(graph: Graph) -> Placement | None:
