@@ -1,7 +1,6 @@
 """AutoGraph: control flow on tensors, in converted code that runs eagerly and in traced code."""
 
 import functools
-import importlib.util
 import json
 import logging
 import re
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from autograph_programs import run
 from test_recorded import FOLDER, compare, recorder
 
 import gradtape as tf
@@ -20,24 +20,29 @@ from gradtape.graph.trace import conversion_status
 
 pytest.importorskip("malt")
 
-_spec = importlib.util.spec_from_file_location("autograph_programs", FOLDER / "autograph.py")
-programs = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(programs)
-ANSWERS = json.loads((FOLDER / "autograph.json").read_text())["answers"]
+SUBJECTS = ("autograph", "autograph_loops")
+for subject in (*SUBJECTS, "autograph_errors"):
+    recorder.load(subject)
+errors = sys.modules["recorded_autograph_errors"]
+PROGRAMS = {name: f for subject in SUBJECTS for name, f in sys.modules[f"recorded_{subject}"].PROGRAMS.items()}
+ANSWERS = {
+    name: answer
+    for subject in SUBJECTS
+    for name, answer in json.loads((FOLDER / f"{subject}.json").read_text())["answers"].items()
+}
 
 
-@pytest.mark.parametrize("name", programs.PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_converted_code_runs_eagerly(name):
-    value = programs.run(tf, programs.PROGRAMS[name], autograph.convert)
+    value = run(tf, PROGRAMS[name], autograph.convert)
     given = tf.function(lambda: value, autograph=False)()  # a function returns numbers as tensors
     compare(recorder.described(given), ANSWERS[name]["value"])
 
 
-@pytest.mark.parametrize("name", programs.REFUSED)
+@pytest.mark.parametrize("name", errors.REASONS)
 def test_what_is_refused_names_the_line_and_says_why(name):
-    function, because = programs.REFUSED[name]
-    with pytest.raises(Exception, match=re.escape(because)) as caught:
-        programs.run(tf, function, tf.function)
+    with pytest.raises(Exception, match=re.escape(errors.REASONS[name])) as caught:
+        run(tf, errors.PROGRAMS[name], tf.function)
     if name not in ("no_iteration", "while_else"):  # the one is found when the graph runs, the other is not converted
         lines = str(caught.value).split("\n")
         assert lines[0] == "in user code:"

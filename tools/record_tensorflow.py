@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 FOLDER = Path(__file__).parent.parent / "tests" / "recorded"
+sys.path.insert(0, str(FOLDER.parent))  # for what several subjects share
 
 
 def evaluate(source, tf):
