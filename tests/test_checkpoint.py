@@ -485,7 +485,7 @@ def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path,
 
     group = shared.Group(0, 2, exchange, shards=True)
     values = {"v": tf.constant([1.0])}
-    with shared.together(group):
+    with shared.write_together(group):
         monkeypatch.setattr(shared.archive.ArchiveWriter, "finish", fails)
         with pytest.raises(MemoryError):
             shared.write(str(tmp_path / "ckpt"), values, {})
@@ -494,7 +494,7 @@ def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path,
 
 def test_shards_without_a_main_file_are_removed(tmp_path, monkeypatch):
     answers = iter([[None, None], [["UnknownError", "disk full"], None]])
-    with shared.together(shared.Group(1, 2, lambda value: next(answers), shards=True)):
+    with shared.write_together(shared.Group(1, 2, lambda value: next(answers), shards=True)):
         with pytest.raises(tf.errors.UnknownError, match="rank 0 could not write"):
             shared.write(str(tmp_path / "ckpt"), {"v": tf.constant([1.0])}, {})
     assert not list(tmp_path.iterdir())

@@ -5,7 +5,7 @@ import types
 import pytest
 
 import gradtape as tf
-from gradtape.distribution.input import Share, shared
+from gradtape.distribution.input import Share, shard_dataset
 
 Policy = tf.data.experimental.AutoShardPolicy
 
@@ -36,7 +36,7 @@ def seen(dataset, which, rank, local=1, count=2):
     workers = types.SimpleNamespace(
         count=count, rank=rank, local=local, first=rank * local, of_each=lambda value, name: [value]
     )
-    found = shared(dataset.with_options(policy(which)), workers)
+    found = shard_dataset(dataset.with_options(policy(which)), workers)
     parts = (part for element in found for part in element.values) if isinstance(found, Share) else found._source
     return [" ".join(str(x.decode() if isinstance(x, bytes) else x) for x in part.numpy()) for part in parts]
 

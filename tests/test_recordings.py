@@ -9,7 +9,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.cli import main
-from gradtape.inspect.recordings.compare import _apart
+from gradtape.inspect.recordings.compare import _compare_values
 
 RNG = np.random.default_rng(0)
 
@@ -213,4 +213,4 @@ def test_other_targets_and_large_integers_are_differences(tmp_path):
     assert (found.same, found.kind) == (False, "program") and "targets" in str(found)
     assert tf.inspect.compare(tmp_path / "a", saved("c", 0)).same
     large = [tf.constant([2**53 + i], tf.int64) for i in (0, 1)]
-    assert _apart(large[0], large[1], 0.0) is not None and _apart(large[0], large[0], 0.0) is None
+    assert _compare_values(large[0], large[1], 0.0) is not None and _compare_values(large[0], large[0], 0.0) is None

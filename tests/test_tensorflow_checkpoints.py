@@ -234,12 +234,12 @@ def test_graphs_of_objects_are_written_as_read():
         ObjectNode({"back": 0}, None, (SlotVariable(1, "m", 3),)),
         ObjectNode({}, "m"),
     ]
-    assert tensorflow_graph.decoded(tensorflow_graph.encoded(nodes, {"m": "v/Adam"})) == nodes
+    assert tensorflow_graph.decode_graph(tensorflow_graph.encode_graph(nodes, {"m": "v/Adam"})) == nodes
     stored = bundle.BundleReader(FOLDER / "slots-1").object_graph
-    found = tensorflow_graph.decoded(stored)
+    found = tensorflow_graph.decode_graph(stored)
     assert found[0].children.keys() == {"optimizer", "table", "v", "save_counter"}
     with pytest.raises(DecodeError, match="leads nowhere"):
-        tensorflow_graph.decoded(tensorflow_graph.encoded([ObjectNode({"v": 5}, None)]))
+        tensorflow_graph.decode_graph(tensorflow_graph.encode_graph([ObjectNode({"v": 5}, None)]))
 
 
 def test_the_folder_of_a_saved_model_stands_for_its_checkpoint(tmp_path):

@@ -17,9 +17,9 @@ import numpy as np
 import gradtape as tf
 from gradtape.checkpoints import shared
 from gradtape.checkpoints.bundle import OBJECT_GRAPH, read_bundle, write_bundle
-from gradtape.checkpoints.object_graph import described
+from gradtape.checkpoints.object_graph import describe_objects
 from gradtape.checkpoints.table import read_table, table_of
-from gradtape.checkpoints.tensorflow_graph import encoded
+from gradtape.checkpoints.tensorflow_graph import encode_graph
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, marks
@@ -37,7 +37,7 @@ def _objects(scale: float) -> tf.train.Checkpoint:
 
 
 def _values(checkpoint: tf.train.Checkpoint) -> dict[str, Any]:
-    return {key: variable.numpy() for key, variable in described(checkpoint)[1].items()}
+    return {key: variable.numpy() for key, variable in describe_objects(checkpoint)[1].items()}
 
 
 @cache
@@ -46,11 +46,11 @@ def _samples() -> dict[str, dict[str, bytes]]:
     top = Path(tempfile.mkdtemp())
     checkpoint = _objects(2.0)
     checkpoint.save(top / "archive/ckpt")
-    nodes, variables = described(checkpoint)
+    nodes, variables = describe_objects(checkpoint)
     (top / "bundle").mkdir()
-    write_bundle(top / "bundle/ckpt-1", {key: v.numpy() for key, v in variables.items()}, encoded(nodes))
+    write_bundle(top / "bundle/ckpt-1", {key: v.numpy() for key, v in variables.items()}, encode_graph(nodes))
     (top / "bundle/checkpoint").write_bytes((top / "archive/checkpoint").read_bytes())
-    with shared.together(shared.Group(0, 1, lambda value: [value], shards=True)):
+    with shared.write_together(shared.Group(0, 1, lambda value: [value], shards=True)):
         _objects(2.0).save(top / "shards/ckpt")
     return {place.name: {file.name: file.read_bytes() for file in place.iterdir()} for place in top.iterdir()}
 

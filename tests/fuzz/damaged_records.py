@@ -14,7 +14,7 @@ import numpy as np
 import gradtape as tf
 from gradtape.core import wire
 from gradtape.core.checksums import masked_crc32c
-from gradtape.datasets.records import framed
+from gradtape.datasets.records import frame_record
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, is_documented, marks
@@ -34,7 +34,7 @@ def _record_file(place: Path, rng: random.Random) -> list[str]:
     """Records in a file with modified bytes or lengths, the latter with valid checksums."""
     records = [rng.randbytes(rng.choice([0, 1, 30, 300])) for _ in range(rng.randint(0, 4))]
     compression = rng.choice(list(_COMPRESS))
-    data = b"".join(map(framed, records))
+    data = b"".join(map(frame_record, records))
     if rng.random() < 0.4:
         length = struct.pack("<Q", rng.choice([2**63, 2**64 - 1, 2**40, 2**31, 1000, 5]))
         data += length + struct.pack("<I", masked_crc32c(length)) + b"abc"

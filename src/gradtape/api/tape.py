@@ -345,7 +345,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         if log.retain:
             log.last_query = (targets, cotangents, sources)
             if self._check:
-                grads = inspection().checked.checked(targets, grads, self.diagnose)
+                grads = inspection().checked.check_finite(targets, grads, self.diagnose)
         for finish in self._finishers:
             grads = finish(list(sources), grads)
         return grads

@@ -44,7 +44,7 @@ class LoopSteps(NamedTuple):
         return bool(start >= limit if delta > 0 else start <= limit)
 
 
-def iterated(f: Any) -> Any:
+def replace_iterated(f: Any) -> Any:
     """Replaces `f` where a `for` iterates over its result: a range of tensors need not be materialized."""
     if f is range:
         return _steps_of_python_range

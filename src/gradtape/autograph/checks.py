@@ -56,10 +56,10 @@ def branches(main: Sequence[Any], other: Sequence[Any], names: Sequence[str]) ->
                 f"'{name}' must have the same nested structure in the main and else branches:\n\n{error}"
             ) from error
         for x, y in zip(nest.flatten(a), nest.flatten(b), strict=True):
-            both_branches(name, x, y)
+            check_branches(name, x, y)
 
 
-def both_branches(name: str, main: Any, other: Any) -> None:
+def check_branches(name: str, main: Any, other: Any) -> None:
     """Checks that a value has the same dtype in both branches."""
     for value, which in ((main, "main"), (other, "else")):
         if value is None:
@@ -71,7 +71,7 @@ def both_branches(name: str, main: Any, other: Any) -> None:
         )
 
 
-def before_loop(values: Sequence[Any], names: Sequence[str], after: Sequence[Any] | None, note: str) -> None:
+def check_before_loop(values: Sequence[Any], names: Sequence[str], after: Sequence[Any] | None, note: str) -> None:
     """Checks that every loop variable has a value before the loop; `after` are those after one iteration, if known."""
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
         if isinstance(value, UndefinedReturnValue):

@@ -18,7 +18,7 @@ from ..core import nest
 from ..core.tensor import Tensor
 from . import checks
 from .builtin_functions import LoopSteps
-from .staging import as_tensors, is_tensor, rehearsed, staging
+from .staging import as_tensors, is_tensor, rehearse, staging
 
 State = tuple[Any, ...]
 Get = Callable[[], State]
@@ -69,7 +69,7 @@ def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], e
     def taken(block: Callable[[], Any], which: str) -> Any:
         done[which] = block()
         if len(done) == 2:
-            checks.both_branches(expr_repr, done["main"], done["else"])
+            checks.check_branches(expr_repr, done["main"], done["else"])
         return as_tensors(done[which])
 
     return tf.cond(predicate, lambda: taken(if_true, "main"), lambda: taken(if_false, "else"))
@@ -87,7 +87,7 @@ def while_stmt(
     going_on = test()
     if is_tensor(going_on):
         if staging():
-            return _staged_while(test, body, get_state, set_state, symbol_names, opts)
+            return _stage_while(test, body, get_state, set_state, symbol_names, opts)
         limit = opts.get("maximum_iterations")
         for _ in itertools.count() if limit is None else range(int(limit)):
             if not going_on:
@@ -119,9 +119,9 @@ def for_stmt(
     over_tensor = is_tensor(iter_) or isinstance(iter_, LoopSteps)
     if staging():
         if over_tensor:
-            return _staged_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+            return _stage_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
         if hasattr(iter_, "reduce") and hasattr(type(iter_), "element_spec"):  # a dataset
-            return _reduced(iter_, extra_test, body, get_state, set_state, symbol_names)
+            return _stage_dataset_loop(iter_, extra_test, body, get_state, set_state, symbol_names)
     limit = opts.get("maximum_iterations") if over_tensor else None
     elements = iter_ if limit is None else itertools.islice(iter_, int(limit))
     if extra_test is None:
@@ -144,7 +144,7 @@ def _python_test(extra_test: Callable[[], Any]) -> bool:
     return bool(going_on)
 
 
-def _staged_for(
+def _stage_for(
     iter_: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], Any],
@@ -177,14 +177,14 @@ def _staged_for(
         counter = counter + steps.delta
 
     def test() -> Tensor:
-        going_on = _within(counter, steps)
+        going_on = _is_within(counter, steps)
         # No short-circuit here: the flag that `break` sets always has a value.
         return going_on if extra_test is None else tf.logical_and(going_on, extra_test())
 
-    _staged_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)
+    _stage_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)
 
 
-def _within(counter: Any, steps: LoopSteps) -> Any:
+def _is_within(counter: Any, steps: LoopSteps) -> Any:
     up: Any = steps.delta >= 0
     before, after = counter < steps.limit, counter > steps.limit
     if type(up) is Tensor:
@@ -192,7 +192,7 @@ def _within(counter: Any, steps: LoopSteps) -> Any:
     return tf.logical_or(tf.logical_and(up, before), tf.logical_and(tf.logical_not(up), after))
 
 
-def _reduced(
+def _stage_dataset_loop(
     dataset: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], Any],
@@ -202,7 +202,7 @@ def _reduced(
 ) -> None:
     """Stages a loop over a dataset as `dataset.reduce(state, step)`; after a `break`, steps keep the state."""
     first = get_state()
-    checks.before_loop(first, symbol_names, None, "")
+    checks.check_before_loop(first, symbol_names, None, "")
 
     def step(state: State, element: Any) -> State:
         set_state(tuple(state))
@@ -219,7 +219,7 @@ def _reduced(
     set_state(tuple(dataset.reduce(as_tensors(first), step)))
 
 
-def _staged_while(
+def _stage_while(
     test: Callable[[], Any],
     body: Callable[[], Any],
     get_state: Get,
@@ -303,7 +303,7 @@ def _with_placeholders(
         return get_state()
 
     try:
-        after = rehearsed(run)
+        after = rehearse(run)
         filled = tuple(
             [_zero(new, old) if absent else old for old, new, absent in zip(given, after, missing, strict=True)]
         )
@@ -311,7 +311,7 @@ def _with_placeholders(
         note = f"\nNote: AutoGraph tried to define it automatically, but ran into a {type(error).__name__}: {error}"
     finally:
         set_state(given)
-    checks.before_loop(filled, symbol_names, after, note)
+    checks.check_before_loop(filled, symbol_names, after, note)
     return filled
 
 

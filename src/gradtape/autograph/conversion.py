@@ -51,7 +51,7 @@ from ..graph.trace.trace import active_trace
 from ..graph.trace.traced import PoisonTensor, Untraceable
 from . import operators
 from .builtin_functions import OVERLOADS
-from .error_messages import explained, left
+from .error_messages import explain_error, note_propagation
 from .loop_options import set_loop_options
 
 NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -80,12 +80,12 @@ class _Directives(directives.DirectivesTransformer):
 
 
 class _Ranges(converter.Base):
-    """Turns `for i in f(...)` into `for i in ag__.iterated(f)(...)`, which does not materialize ranges."""
+    """Turns `for i in f(...)` into `for i in ag__.replace_iterated(f)(...)`, which does not materialize ranges."""
 
     def visit_For(self, node: Any) -> Any:
         node = self.generic_visit(node)
         if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name | ast.Attribute):
-            name = parser.parse_expression("ag__.iterated")
+            name = parser.parse_expression("ag__.replace_iterated")
             node.iter.func = ast.Call(func=name, args=[node.iter.func], keywords=[])
         return node
 
@@ -200,7 +200,7 @@ def converted(f: Callable[..., Any], recursive: bool, features: Iterable[Any] | 
         try:
             return converted_call(f, args, kwargs, options=options)
         except Exception as error:
-            again = explained(error)
+            again = explain_error(error)
             if again is error:
                 raise
         raise again
@@ -281,7 +281,7 @@ def converted_call(
         return again(*before, *args, **kwargs)
     except Exception as error:
         if not isinstance(error, Changed | Untraceable):  # signals internal to the tracer
-            left(error, again.ag_source_map)
+            note_propagation(error, again.ag_source_map)
         raise
 
 

@@ -40,10 +40,10 @@ class Origin:
             origin = source_map.get(LineLocation(frame.filename, frame.lineno))
             if origin is not None:
                 where = origin.loc
-                self.lines.append(_shown(where.filename, where.lineno, f"{origin.function_name}  *", origin[2]))
+                self.lines.append(_format_frame(where.filename, where.lineno, f"{origin.function_name}  *", origin[2]))
                 return
             if innermost and _is_users(frame.filename):
-                self.lines.append(_shown(frame.filename, frame.lineno, frame.name, frame.line))
+                self.lines.append(_format_frame(frame.filename, frame.lineno, frame.name, frame.line))
 
     def explained(self, error: Exception) -> Exception:
         """Returns an error of the same class with the user's lines in its message."""
@@ -58,7 +58,7 @@ def _is_users(filename: str) -> bool:
     return not any(part in filename for part in NOT_THE_USERS) and GENERATED not in filename
 
 
-def _shown(filename: str, line: int | None, function: str, code: str | None) -> str:
+def _format_frame(filename: str, line: int | None, function: str, code: str | None) -> str:
     return f'    File "{filename}", line {line}, in {function}\n        {(code or "<source unavailable>").strip()}'
 
 
@@ -80,7 +80,7 @@ def _with_message(error: Exception, message: str) -> Exception:
     return again
 
 
-def left(error: Exception, source_map: dict[Any, Any]) -> None:
+def note_propagation(error: Exception, source_map: dict[Any, Any]) -> None:
     """Records that `error` propagates out of a converted function."""
     origin = getattr(error, "autograph_origin", None)
     if origin is None:
@@ -88,7 +88,7 @@ def left(error: Exception, source_map: dict[Any, Any]) -> None:
     origin.passed(error, source_map)
 
 
-def explained(error: Exception) -> Exception:
+def explain_error(error: Exception) -> Exception:
     """Returns the error to raise to the caller of a converted function."""
     origin = getattr(error, "autograph_origin", None)
     return error if origin is None else origin.explained(error)
@@ -104,6 +104,6 @@ def of_the_user(error: Exception) -> Exception:
     origin = Origin(error)
     for frame in reversed(_frames(error)):
         if _is_users(frame.filename):
-            origin.lines.append(_shown(frame.filename, frame.lineno, f"{frame.name}  *", frame.line))
+            origin.lines.append(_format_frame(frame.filename, frame.lineno, f"{frame.name}  *", frame.line))
     error.autograph_origin = origin  # type: ignore[attr-defined]
     return origin.explained(error) if origin.lines else error

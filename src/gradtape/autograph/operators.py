@@ -17,14 +17,14 @@ from malt.operators.slices import GetItemOpts, get_item
 from malt.operators.variables import Undefined, UndefinedReturnValue, ld, ldu
 
 from ..api.namespace import root as tf
-from .builtin_functions import iterated
+from .builtin_functions import replace_iterated
 from .control_flow import for_stmt, if_exp, if_stmt, while_stmt
 from .staging import is_tensor, staging
 
 __all__ = [
     "GetItemOpts", "ListPopOpts", "ListStackOpts", "Undefined", "UndefinedReturnValue", "and_", "assert_stmt", "eq",
-    "for_stmt", "get_item", "if_exp", "if_stmt", "iterated", "ld", "ldu", "list_append", "list_pop", "list_stack",
-    "new_list", "not_", "not_eq", "or_", "set_item", "while_stmt",
+    "for_stmt", "get_item", "if_exp", "if_stmt", "ld", "ldu", "list_append", "list_pop", "list_stack", "new_list",
+    "not_", "not_eq", "or_", "replace_iterated", "set_item", "while_stmt",
 ]  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def as_tensor(value: Any) -> Any:
     return to_tensor(value) if known else value
 
 
-def rehearsed(body: Callable[[], Any]) -> Any:
+def rehearse(body: Callable[[], Any]) -> Any:
     """Runs `body()` for its result only, in a trace that is discarded."""
     trace = Trace("rehearsal", nested=True)
     try:

@@ -63,15 +63,15 @@ def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], obj
     offset = 0
     with replacing(_data_path(path, 0, 1)) as file:
         for name, tensor in sorted(named.items(), key=lambda item: item[0].encode()):
-            data, checksum = _stored(tensor)
+            data, checksum = _serialize_tensor(tensor)
             file.write(data)
-            table[name.encode()] = _encoded(tensor.dtype, tensor.dims, offset, len(data), checksum)
+            table[name.encode()] = _encode_entry(tensor.dtype, tensor.dims, offset, len(data), checksum)
             offset += len(data)
     with replacing(path + ".index") as file:  # last: its data file exists by now
         file.write(table_of(table))
 
 
-def _stored(tensor: Tensor) -> tuple[bytes, int]:
+def _serialize_tensor(tensor: Tensor) -> tuple[bytes, int]:
     """Serialize a tensor; return its bytes and checksum."""
     array = np.asarray(tensor.array)
     if tensor.dtype is not dtypes.string:
@@ -90,7 +90,7 @@ def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
     return first, masked_crc32c(sizes + struct.pack("<I", first) + text)
 
 
-def _encoded(dtype: DType, shape: tuple[int, ...], offset: int, size: int, checksum: int) -> bytes:
+def _encode_entry(dtype: DType, shape: tuple[int, ...], offset: int, size: int, checksum: int) -> bytes:
     dims = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in shape)
     parts = [wire.number_field(_DTYPE, dtype.as_datatype_enum), wire.field(_SHAPE, dims)]
     parts += [wire.number_field(number, value) for number, value in ((_OFFSET, offset), (_SIZE, size)) if value]
@@ -258,16 +258,17 @@ def _extent(data: bytes) -> tuple[int, int]:
 def _part_key(name: str, part: Slice) -> bytes:
     """The key of a slice in TensorFlow's ordered code: keys sort by name, then by position."""
     text = name.encode().replace(b"\0", b"\0\xff") + b"\0\1"
-    return b"\0" + text + _ordered(len(part)) + b"".join(_ordered_signed(n) for pair in part for n in pair)
+    numbers = b"".join(_encode_ordered_signed(n) for pair in part for n in pair)
+    return b"\0" + text + _encode_ordered(len(part)) + numbers
 
 
-def _ordered(number: int) -> bytes:
+def _encode_ordered(number: int) -> bytes:
     """Encode a non-negative number order-preservingly: its byte count, then its big-endian bytes."""
     body = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return bytes((len(body),)) + body
 
 
-def _ordered_signed(number: int) -> bytes:
+def _encode_ordered_signed(number: int) -> bytes:
     """Encode a signed number order-preservingly: leading one bits give the byte count; inverted if negative."""
     size = (~number if number < 0 else number).bit_length() // 7 + 1
     ones = (1 << size) - 1 << 7 * size

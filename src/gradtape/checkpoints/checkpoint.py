@@ -11,8 +11,8 @@ from ..core.tensor import wrap
 from ..engine.run import dispatch
 from ..state.variable import Variable
 from . import shared, state
-from .object_graph import children, described, is_trackable, variable_of
-from .restoration import InitializationOnlyStatus, restored
+from .object_graph import children, describe_objects, is_trackable, variable_of
+from .restoration import InitializationOnlyStatus, restore_into
 
 
 class Checkpoint(Owner):
@@ -82,7 +82,7 @@ class Checkpoint(Owner):
         """
         prefix = os.fsdecode(file_prefix)
         with dispatch.traced_by(None):
-            nodes, variables = described(self._top)
+            nodes, variables = describe_objects(self._top)
             values = {key: wrap(variable.numpy(), variable.dtype) for key, variable in variables.items()}
         shared.write(prefix, values, {"objects": [node if node.slots else node[:2] for node in nodes]})
         return prefix
@@ -106,7 +106,7 @@ class Checkpoint(Owner):
 
     def read(self, save_path: Any, options: Any = None) -> Any:
         """Restore a checkpoint written by `write`; see `restore`."""
-        return restored(save_path, self._top)
+        return restore_into(save_path, self._top)
 
     def restore(self, save_path: Any, options: Any = None) -> Any:
         """Assign the values of a checkpoint to the variables; those created later, when they become attributes.

@@ -11,7 +11,7 @@ from ..core import errors
 from ..state.archive import ArchiveReader
 from . import shared, tensorflow_graph
 from .bundle import BundleReader
-from .object_graph import ObjectNode, SlotVariable, checked
+from .object_graph import ObjectNode, SlotVariable, check_nodes
 from .shared import ENDING
 
 INDEX = ".index"
@@ -29,7 +29,7 @@ def newest(prefix: str) -> str | None:
     return max(found, key=os.path.getmtime, default=None)
 
 
-def opened(save_path: Any) -> ArchiveReader | BundleReader:
+def open_checkpoint(save_path: Any) -> ArchiveReader | BundleReader:
     """Open a checkpoint by the path that `save` returned; `NotFoundError` if there is none.
 
     The folder of a SavedModel stands for the checkpoint inside it.
@@ -44,7 +44,7 @@ def opened(save_path: Any) -> ArchiveReader | BundleReader:
             "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
             "'path/to/ckpt-1')."
         )
-    return BundleReader(given) if found.endswith(INDEX) else shared.opened(found)
+    return BundleReader(given) if found.endswith(INDEX) else shared.open_shards(found)
 
 
 def remove(prefix: str) -> None:
@@ -60,13 +60,13 @@ def nodes_of(reader: ArchiveReader | BundleReader) -> list[ObjectNode] | None:
     if isinstance(reader, BundleReader):
         graph = reader.object_graph
         try:
-            return None if graph is None else tensorflow_graph.decoded(graph, reader.dtypes)
+            return None if graph is None else tensorflow_graph.decode_graph(graph, reader.dtypes)
         except ValueError as error:
             raise errors.DataLossError(f"The graph of objects in {reader.path}{INDEX} is damaged: {error}") from error
     if not isinstance(reader.notes, dict) or "objects" not in reader.notes:
         raise errors.DataLossError(f"{reader.path} has no object graph: it was not written by tf.train.Checkpoint")
     try:
-        return checked([_node(*parts) for parts in reader.notes["objects"]])
+        return check_nodes([_node(*parts) for parts in reader.notes["objects"]])
     except (TypeError, ValueError) as error:
         raise errors.DataLossError(f"The graph of objects in {reader.path} is damaged: {error}") from error
 

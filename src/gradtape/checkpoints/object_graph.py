@@ -31,7 +31,7 @@ class ObjectNode(NamedTuple):
     slots: tuple[SlotVariable, ...] = ()
 
 
-def checked(nodes: list[ObjectNode]) -> list[ObjectNode]:
+def check_nodes(nodes: list[ObjectNode]) -> list[ObjectNode]:
     """Return the nodes; raise ValueError if an edge leads to a missing node."""
     numbers = [number for node in nodes for number in node.children.values()]
     numbers += [number for node in nodes for slot in node.slots for number in (slot.of, slot.node)]
@@ -77,7 +77,7 @@ def children(owner: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if is_trackable(value)}
 
 
-def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
+def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
     """Return the object graph below `root`, which is node 0, and the variables by key."""
     numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
@@ -92,7 +92,7 @@ def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
                 alive.append(child)
             below[name] = numbers[id(child)]
         variable = variable_of(owner)
-        path = "/".join(map(_escaped, way))
+        path = "/".join(map(_escape, way))
         paths.append(path)
         nodes.append(ObjectNode(below, None if variable is None else path + SUFFIX))
         if variable is not None:
@@ -102,7 +102,7 @@ def described(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
         for variable, name, kept in slots_of(owner):
             of = numbers.get(id(variable))
             if of is not None:  # slots of variables outside the graph are not saved, as in TensorFlow
-                key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escaped(name)}{SUFFIX}"
+                key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escape(name)}{SUFFIX}"
                 slots.append(SlotVariable(of, name, len(nodes)))
                 nodes.append(ObjectNode({}, key))
                 found[key] = kept
@@ -115,5 +115,5 @@ def slots_of(owner: Any) -> list[tuple[Any, str, Variable]]:
     return owner._kept_of_variables() if hasattr(type(owner), "_kept_of_variables") else []
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")

@@ -19,15 +19,15 @@ from ..state.archive import ArchiveReader
 from ..state.variable import Variable
 from .bundle import BundleReader
 from .containers import WaitingDict, WaitingList
-from .files import nodes_of, opened
-from .object_graph import ObjectNode, children, described, is_trackable, variable_of
+from .files import nodes_of, open_checkpoint
+from .object_graph import ObjectNode, children, describe_objects, is_trackable, variable_of
 
 _WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
 
-def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaverStatus:
+def restore_into(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaverStatus:
     """Restore a checkpoint into the objects below `root`; return the load status."""
-    with opened(save_path) as reader:
+    with open_checkpoint(save_path) as reader:
         nodes = nodes_of(reader)
         if nodes is None:
             return NameBasedSaverStatus(reader, root)
@@ -57,7 +57,7 @@ class Restoration:
             if variable_of(value) is not None and (key := self.nodes[number].key) is not None
         ]
         if wanted:
-            with opened(self.save_path) as reader:
+            with open_checkpoint(self.save_path) as reader:
                 _assign(reader, wanted)
         self.matched |= found
         for number, value in found.items():
@@ -141,7 +141,8 @@ class Restoration:
         """The variables in memory without a value in the checkpoint."""
         given = {id(variable_of(value)) for value in self.matched.values()}
         counter = variable_of(getattr(self.root, "_save_counter", None))
-        return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
+        known = given | {id(counter)}
+        return [variable for variable in describe_objects(self.root)[1].values() if id(variable) not in known]
 
 
 def _assign(reader: ArchiveReader | BundleReader, wanted: list[tuple[Any, str]]) -> None:
@@ -226,7 +227,7 @@ class NameBasedSaverStatus:
     """The outcome of restoring a checkpoint without an object graph: variables are matched by name."""
 
     def __init__(self, reader: ArchiveReader | BundleReader, root: Any) -> None:
-        named = [(variable, variable.name.removesuffix(":0")) for variable in described(root)[1].values()]
+        named = [(variable, variable.name.removesuffix(":0")) for variable in describe_objects(root)[1].values()]
         _assign(reader, [(variable, name) for variable, name in named if name in reader.dtypes])
         counter = variable_of(getattr(root, "_save_counter", None))
         self._path = reader.path

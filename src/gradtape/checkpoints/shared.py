@@ -1,7 +1,7 @@
 """Checkpoints written by several processes: rank 0 writes everything, or each process writes a shard.
 
-In a `together` block every process calls `save`. Invariant: rank 0 writes the main file last, after all shards are on
-disk, and a checkpoint exists only with its main file. If one process fails, all of them raise.
+In a `write_together` block every process calls `save`. Invariant: rank 0 writes the main file last, after all shards
+are on disk, and a checkpoint exists only with its main file. If one process fails, all of them raise.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _groups: list[Group] = []  # of the open `together` blocks
 
 
 @contextmanager
-def together(group: Group) -> Iterator[None]:
+def write_together(group: Group) -> Iterator[None]:
     """In the block, all processes of the group write checkpoints together."""
     _groups.append(group)
     try:
@@ -59,14 +59,14 @@ def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> N
         own, mine = names[group.rank], parts[group.rank]
         notes = {**notes, "shards": {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}}
         try:
-            _agreed(group, lambda: _write(own, {key: values[key] for key in mine}, {}))
-            _agreed(group, lambda: _write(prefix + ENDING, {}, notes) if group.rank == 0 else None)
+            _agree(group, lambda: _write(own, {key: values[key] for key in mine}, {}))
+            _agree(group, lambda: _write(prefix + ENDING, {}, notes) if group.rank == 0 else None)
         except BaseException:  # without the main file nothing would delete the shard
             with suppress(OSError):
                 os.remove(own)
             raise
     else:
-        _agreed(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
+        _agree(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
 
 
 def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def _size(value: Tensor) -> int:
     return int(getattr(value.array, "nbytes", 0))
 
 
-def _agreed(group: Group, act: Callable[[], None]) -> None:
+def _agree(group: Group, act: Callable[[], None]) -> None:
     """Run `act`; if it failed at any process, raise at all of them: the others wait for this one's answer."""
     failed: Exception | None = None
     reason = None
@@ -155,7 +155,7 @@ class ShardedReader(archive.ArchiveReader):
         super().close()
 
 
-def opened(path: str) -> archive.ArchiveReader:
+def open_shards(path: str) -> archive.ArchiveReader:
     """Open a checkpoint stored in one file or in shards."""
     reader = archive.ArchiveReader(path)
     shards = reader.notes.get("shards") if isinstance(reader.notes, dict) else None

@@ -53,7 +53,7 @@ def write(
 def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
     """Read the state file; None if there is none."""
     try:
-        return _parsed((Path(folder) / name).read_text(), folder)
+        return _parse_state((Path(folder) / name).read_text(), folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError as error:  # as in TensorFlow, a damaged file is ignored
@@ -61,7 +61,7 @@ def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
         return None
 
 
-def _parsed(text: str, folder: str) -> CheckpointState | None:
+def _parse_state(text: str, folder: str) -> CheckpointState | None:
     found: dict[str, list[str]] = {}
     for key, value in [*_PATH.findall(text), *_NUMBER.findall(text)]:
         found.setdefault(key, []).append(value)

@@ -47,13 +47,13 @@ def _block(data: bytes, offset: int, size: int) -> bytes:
     if masked_crc32c(data[offset : end + 1]) != struct.unpack_from("<I", data, end + 1)[0]:
         raise DecodeError("block checksum mismatch")
     if data[end] == _SNAPPY:
-        return _decompressed(data[offset:end])
+        return _decompress(data[offset:end])
     if data[end]:
         raise DecodeError(f"a block is compressed in the unknown way {data[end]}")
     return data[offset:end]
 
 
-def _decompressed(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     """Decompress Snappy data: literals, and copies of earlier output.
 
     The lowest two bits of an element's first byte are its type: 0 for a literal, else the encoding of the copy's
@@ -105,9 +105,9 @@ def table_of(entries: Mapping[bytes, bytes]) -> bytes:
     """Serialize these entries as a table."""
     written, handles = bytearray(), {}
     for rows in _filling_blocks(sorted(entries.items())):
-        handles[rows[-1][0]] = _added(written, rows)
-    filters = _added(written, [])
-    index = _added(written, list(handles.items()))
+        handles[rows[-1][0]] = _append_block(written, rows)
+    filters = _append_block(written, [])
+    index = _append_block(written, list(handles.items()))
     return bytes(written) + (filters + index).ljust(_FOOTER - 8, b"\0") + struct.pack("<Q", _MAGIC)
 
 
@@ -123,7 +123,7 @@ def _filling_blocks(rows: list[tuple[bytes, bytes]]) -> Iterator[list[tuple[byte
         yield block
 
 
-def _added(written: bytearray, rows: list[tuple[bytes, bytes]]) -> bytes:
+def _append_block(written: bytearray, rows: list[tuple[bytes, bytes]]) -> bytes:
     """Append a block with uncompressed keys and return its handle."""
     offset, body, restarts = len(written), bytearray(), []
     for key, value in rows:

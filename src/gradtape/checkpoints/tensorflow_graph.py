@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import wire
-from .object_graph import ObjectNode, SlotVariable, checked
+from .object_graph import ObjectNode, SlotVariable, check_nodes
 
 _VALUE = "VARIABLE_VALUE"
 _CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # field numbers of a node
 
 
-def decoded(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
+def decode_graph(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
     """Decode the nodes of a serialized graph, given the stored keys; `DecodeError` if it is invalid."""
     nodes, parts = [], []
     for _, _, message in wire.fields(data):
@@ -42,7 +42,7 @@ def decoded(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
             children.setdefault(its_name, len(nodes))
             nodes.append(ObjectNode({}, part))
     try:
-        return checked(nodes)
+        return check_nodes(nodes)
     except ValueError as error:
         raise wire.DecodeError(str(error)) from None
 
@@ -58,12 +58,12 @@ def _text(message: dict[int, Any], number: int) -> str:
     return value.decode()
 
 
-def encoded(nodes: list[ObjectNode], names: dict[str, str] | None = None) -> bytes:
+def encode_graph(nodes: list[ObjectNode], names: dict[str, str] | None = None) -> bytes:
     """Serialize the graph; `names` maps keys to the full names of variables."""
-    return b"".join(wire.field(1, _encoded(node, names or {})) for node in nodes)
+    return b"".join(wire.field(1, _encode_node(node, names or {})) for node in nodes)
 
 
-def _encoded(node: ObjectNode, names: dict[str, str]) -> bytes:
+def _encode_node(node: ObjectNode, names: dict[str, str]) -> bytes:
     below = [(_reference(number), name.encode()) for name, number in node.children.items()]
     parts = [wire.field(_CHILDREN, reference + wire.field(2, name)) for reference, name in below]
     if node.key is not None:

@@ -166,10 +166,10 @@ def _pieces(file: str) -> Iterator[tuple[str, str]]:
         source = "".join(cell["source"])
         magic = source.split(maxsplit=1)[0] if source.startswith("%%") else ""
         if cell["cell_type"] == "code" and (not magic or magic in PYTHON_CELLS):
-            yield f"cell {number}:", _without_commands(source)
+            yield f"cell {number}:", _drop_commands(source)
 
 
-def _without_commands(source: str) -> str:
+def _drop_commands(source: str) -> str:
     """Returns a cell without IPython's magics, shell commands and questions (`tf.exp?`), if it has any."""
     try:
         compile(source, "cell", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -186,7 +186,7 @@ def _show(reports: list[Report], everything: bool) -> None:
         for use in report.names:
             if everything or use.status != "supported":
                 where = escape(f"{report.path}:{use.lines[0]}")
-                more = f" (also {_listed(use.lines[1:])})" if len(use.lines) > 1 else ""
+                more = f" (also {_format_lines(use.lines[1:])})" if len(use.lines) > 1 else ""
                 note = f": {escape(use.note)}" if use.note else ""
                 out.print(f"{where}: [{COLOURS[use.status]}]{use.status}[/] [bold]{use.name}[/]{note}{more}")
     counts = Counter({use.name: use.status for report in reports for use in report.names}.values())
@@ -196,5 +196,5 @@ def _show(reports: list[Report], everything: bool) -> None:
     out.print(f"{files}: {summary}" + (f", [red]{broken} not readable[/]" if broken else ""))
 
 
-def _listed(lines: list[str], limit: int = 5) -> str:
+def _format_lines(lines: list[str], limit: int = 5) -> str:
     return ", ".join(lines[:limit]) + (f" and {len(lines) - limit} more" if len(lines) > limit else "")

@@ -39,17 +39,17 @@ print(json.dumps({"sees": [f"{d.platform}:{d.id} {d.device_kind}" for d in jax.d
 
 def device_facts() -> dict[str, str]:
     """Returns a description of each device, the driver, CuPy's and JAX' devices, and why there is no GPU."""
-    driver, cupy = _told(_driver), _asked("cupy", _ASK_CUPY)
-    facts = {f"{device.kind}:{device.index}": _told(_about, device) for device in devices.logical_devices()}
-    reason = _told(why_no_gpu, cupy)
+    driver, cupy = _describe_outcome(_driver), _query_subprocess("cupy", _ASK_CUPY)
+    facts = {f"{device.kind}:{device.index}": _describe_outcome(_about, device) for device in devices.logical_devices()}
+    reason = _describe_outcome(why_no_gpu, cupy)
     if reason:
         facts["GPU"] = f"none is used: {reason}"
     return {
         **facts,
         "NVIDIA driver": driver,
-        "GPUs": _told(_from_nvidia_smi),
+        "GPUs": _describe_outcome(_from_nvidia_smi),
         "CuPy": _library(cupy_distribution(), cupy, "pip install 'gradtape[cuda]'"),
-        "JAX": _library("jax", _asked("jax", _ASK_JAX), "pip install 'gradtape[xla]'"),
+        "JAX": _library("jax", _query_subprocess("jax", _ASK_JAX), "pip install 'gradtape[xla]'"),
         "TF32": "on" if devices.tensor_float_32() else "off",
     }
 
@@ -68,7 +68,7 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
         return "no NVIDIA driver was found on this machine"
     if not driver["count"]:
         return f"NVIDIA's driver, for CUDA {driver['version']}, sees no GPU"
-    cupy = cupy or _asked("cupy", _ASK_CUPY)
+    cupy = cupy or _query_subprocess("cupy", _ASK_CUPY)
     if cupy is None or "missing" in cupy:
         return "CuPy is missing: pip install 'gradtape[cuda]'"
     if "error" in cupy:
@@ -79,7 +79,7 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
     return devices.no_gpu_because()
 
 
-def _told(ask: Callable[..., str], *args: Any) -> str:
+def _describe_outcome(ask: Callable[..., str], *args: Any) -> str:
     """Returns the result of `ask`, or a description of its failure."""
     try:
         return ask(*args)
@@ -135,7 +135,7 @@ def _from_nvidia_smi() -> str:
     return "; ".join("{}: {}, driver {}, {} of {} in use, compute capability {}".format(*row) for row in rows)
 
 
-def _asked(module: str, program: str) -> dict[str, Any]:
+def _query_subprocess(module: str, program: str) -> dict[str, Any]:
     """Runs a query in a subprocess: returns a dict with `sees`, `missing` or `error`."""
     if importlib.util.find_spec(module) is None:
         return {"missing": True}

@@ -37,7 +37,7 @@ class LegacyModule(types.ModuleType):
         source = keras_module(_ELSEWHERE.get(place, place))
         public = {} if source is None else {name: x for name, x in vars(source).items() if not name.startswith("_")}
         inside = {name: x for name, x in public.items() if not isinstance(x, types.ModuleType)}
-        vars(self).update(inside | _written().get(_ELSEWHERE.get(place, place), {}))
+        vars(self).update(inside | _keras_2_names().get(_ELSEWHERE.get(place, place), {}))
         self.__all__ = [name for name in {*public, *vars(self)} if not name.startswith("_")]
         if not place:
             self.__version__ = VERSION
@@ -59,7 +59,8 @@ def module(name: str) -> types.ModuleType:
             return importlib.import_module(f"{NAME}.{place.removeprefix(version + '.')}")
     if place.partition(".")[0] == "src":
         return importlib.import_module(f"keras.{place}")
-    if place not in _ELSEWHERE and place not in _PACKAGES and place not in _written() and keras_module(place) is None:
+    known = place in _ELSEWHERE or place in _PACKAGES or place in _keras_2_names()
+    if not known and keras_module(place) is None:
         raise ModuleNotFoundError(_missing(name))
     return LegacyModule(place)
 
@@ -77,7 +78,7 @@ def _missing(name: str) -> str:
 
 
 @cache
-def _written() -> dict[str, dict[str, Any]]:
+def _keras_2_names() -> dict[str, dict[str, Any]]:
     """Returns the names that Keras 3 lacks or defines differently, by module."""
     keras: Any = importlib.import_module("gradtape.keras")
     layers, optimizers = keras.layers, vars(keras.optimizers)

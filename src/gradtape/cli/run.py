@@ -73,7 +73,7 @@ def _script(path: str) -> UserProgram:
     finder = pkgutil.get_importer(path)
     if finder is not None:  # a folder or an archive
         sys.path[0] = path
-        return _found(finder.find_spec("__main__"), f"can't find '__main__' module in {path!r}")
+        return _require_program(finder.find_spec("__main__"), f"can't find '__main__' module in {path!r}")
     file = os.path.abspath(path)
     try:
         with io.open_code(file) as opened:
@@ -97,7 +97,7 @@ def _module(name: str) -> UserProgram:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         spec = None
-    return _found(spec, missing)
+    return _require_program(spec, missing)
 
 
 def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> UserProgram:
@@ -107,7 +107,7 @@ def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> U
     return UserProgram(compile(source, file, "exec", dont_inherit=True), name)
 
 
-def _found(spec: ModuleSpec | None, otherwise: str) -> UserProgram:
+def _require_program(spec: ModuleSpec | None, otherwise: str) -> UserProgram:
     """Returns the program of `spec`; exits with the message `otherwise` if there is none."""
     loader: Any = spec and spec.loader
     code = loader.get_code(spec.name) if spec and hasattr(loader, "get_code") else None

@@ -100,7 +100,7 @@ def _second_order() -> None:
     np.testing.assert_allclose(outer.jacobian(gradient, x).numpy(), [[6, 1], [1, 12]])
 
 
-def _traced(**options: Any) -> None:
+def _test_function(**options: Any) -> None:
     w = tf.Variable(_values(4, 3))
 
     def loss(x: Any) -> Any:
@@ -130,7 +130,7 @@ def _halvings(x: Any) -> Any:
 
 def _xla() -> None:
     _need("jax", "xla")
-    _traced(jit_compile=True)
+    _test_function(jit_compile=True)
     assert "jax" in sys.modules, "the function did not reach XLA"
 
 
@@ -155,7 +155,7 @@ TESTS: dict[str, Callable[[], None]] = {
     "second derivatives": _second_order,
     "a product and a gradient on the CPU": lambda: _on("CPU"),
     "a product and a gradient on each GPU": _on_gpus,
-    "a traced function": _traced,
+    "a traced function": _test_function,
     "AutoGraph": _autograph,
     "a function on XLA": _xla,
     "a Keras model learns": _keras,

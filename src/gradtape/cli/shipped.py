@@ -11,7 +11,7 @@ from typing import Any
 import gradtape
 
 
-def shipped(path: str) -> Path | None:
+def find_shipped(path: str) -> Path | None:
     """Returns the path of a project file: in the checkout that gradtape is imported from, else in the wheel."""
     package = Path(gradtape.__file__).parent
     places = package.parents[1] / path, package / "shipped" / path
@@ -35,7 +35,7 @@ def demo(epochs: int | None, picture: str | None) -> int:
 
 
 def _run(path: str, flags: list[tuple[str, str]]) -> int:
-    program = shipped(path)
+    program = find_shipped(path)
     if program is None:
         print(f"gradtape: {path} is not part of this installation: reinstall gradtape", file=sys.stderr)
         return 1

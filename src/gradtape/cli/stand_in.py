@@ -84,10 +84,10 @@ class _Preparation(dict[str, Any]):
     """The preparation data of a spawned process; unpickling it there installs the hook before any other import."""
 
     def __reduce__(self) -> Any:
-        return _prepared, (dict(self),)
+        return _prepare, (dict(self),)
 
 
-def _prepared(data: dict[str, Any]) -> dict[str, Any]:
+def _prepare(data: dict[str, Any]) -> dict[str, Any]:
     serve()
     return data
 

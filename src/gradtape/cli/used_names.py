@@ -54,7 +54,7 @@ class NameCollector(ast.NodeVisitor):
         """Binds the names of a scope, then visits their uses."""
         statements = list(body)
         for statement in statements:
-            for node in _own_nodes(statement):
+            for node in _nodes_in_scope(statement):
                 self._bind(node)
         for statement in statements:
             self.visit(statement)
@@ -160,9 +160,9 @@ def _innermost(names: Names) -> MutableMapping[str, str | None]:
     return names.maps[0]
 
 
-def _own_nodes(statement: ast.AST) -> Iterable[ast.AST]:
+def _nodes_in_scope(statement: ast.AST) -> Iterable[ast.AST]:
     """Yields the nodes of a statement in its own scope, without the contents of functions and lambdas."""
     yield statement
     if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         for child in ast.iter_child_nodes(statement):
-            yield from _own_nodes(child)
+            yield from _nodes_in_scope(child)

@@ -16,7 +16,7 @@ from .calls import begin_made, dataset_of
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .sources import Sources
 from .specs import DatasetSpec
-from .structure import batch_spec, leaves, mapped, own_copy, packed, row_spec
+from .structure import batch_spec, copy_for_reader, leaves, map_leaves, pack_leaves, row_spec
 
 
 class Batching(Sources):
@@ -44,8 +44,8 @@ class Batching(Sources):
         made = self._derived(
             "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
             lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False), aligned),
-            size=_divided(self._size, size, drop),
-            specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
+            size=_count_batches(self._size, size, drop),
+            specs=lambda given: map_leaves(lambda spec: batch_spec(spec, size if drop else None), given),
             element_at=lambda at, index: next(
                 grouping.batches(
                     map(at, range(index * size, min((index + 1) * size, self._size))),
@@ -78,13 +78,13 @@ class Batching(Sources):
         dtype = dtypes.as_dtype(row_splits_dtype)
 
         def parts(given: Any) -> Any:
-            return mapped(lambda spec: ragged_spec(spec, dtype), given)
+            return map_leaves(lambda spec: ragged_spec(spec, dtype), given)
 
         made = self._derived(
             "_BatchDataset",
             lambda elements: grouping.batches(elements, size, drop, parts(self._known(may_run=True)), aligned=True),
-            size=_divided(self._size, size, drop),
-            specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
+            size=_count_batches(self._size, size, drop),
+            specs=lambda given: map_leaves(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
         )
         made._rows = made._batch_size = size
         return made
@@ -117,19 +117,19 @@ class Batching(Sources):
                     )
             flat = [
                 batch_spec(
-                    TensorSpec(spec.shape if shape is None else grouping.padded_shape(shape), spec.dtype),
+                    TensorSpec(spec.shape if shape is None else grouping.normalize_padded_shape(shape), spec.dtype),
                     size if drop else None,
                 )
                 for spec, shape in zip(leaves(given), grouping.up_to(given, padded_shapes), strict=True)
             ]
-            return packed(given, iter(flat))
+            return pack_leaves(given, iter(flat))
 
         if (known := self._known(may_run=False)) is not None:
             specs(known)
         made = self._derived(
             "_PaddedBatchDataset",
-            lambda elements: grouping.padded_batches(elements, size, drop, padded_shapes, padding_values),
-            size=_divided(self._size, size, drop),
+            lambda elements: grouping.iterate_padded_batches(elements, size, drop, padded_shapes, padding_values),
+            size=_count_batches(self._size, size, drop),
             specs=specs,
         )
         made._rows = made._batch_size = size
@@ -143,7 +143,7 @@ class Batching(Sources):
         >>> [x.dense_shape.numpy().tolist() for x in data.sparse_batch(2, row_shape=[5])]
         [[2, 5], [1, 5]]
         """
-        size, shape = positive(batch_size, "Batch size"), grouping.padded_shape(row_shape)
+        size, shape = positive(batch_size, "Batch size"), grouping.normalize_padded_shape(row_shape)
 
         def specs(given: Any) -> Any:
             if not isinstance(given, TensorSpec):
@@ -158,7 +158,7 @@ class Batching(Sources):
         return self._derived(
             "_DenseToSparseBatchDataset",
             lambda elements: grouping.sparse_batches(elements, size, shape),
-            size=_divided(self._size, size, False),
+            size=_count_batches(self._size, size, False),
             specs=specs,
         )
 
@@ -177,7 +177,7 @@ class Batching(Sources):
             rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
             if len(rows) > 1:
                 raise ValueError(f"Cannot unbatch components with different numbers of rows, {sorted(rows)}: {given}")
-            return mapped(row_spec, given)
+            return map_leaves(row_spec, given)
 
         total, known = self._size, self._known(may_run=False)
         if known is not None:
@@ -187,7 +187,7 @@ class Batching(Sources):
             is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
             each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # unknown if sparse, as in TF
             total = total * each if each else UNKNOWN_CARDINALITY
-        return self._derived("_UnbatchDataset", grouping.unbatched, size=total, specs=specs)
+        return self._derived("_UnbatchDataset", grouping.iterate_rows, size=total, specs=specs)
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
         """Changes the batch size, to one size or to several sizes in turn.
@@ -207,14 +207,14 @@ class Batching(Sources):
                 raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
             is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch has fewer rows
             fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
-            return mapped(lambda spec: batch_spec(row_spec(spec), fixed), given)
+            return map_leaves(lambda spec: batch_spec(row_spec(spec), fixed), given)
 
         if (known := self._known(may_run=False)) is not None:
             specs(known)
-        rows = None if known is None else mapped(row_spec, known)
+        rows = None if known is None else map_leaves(row_spec, known)
         return self._derived(
             "_RebatchDataset",
-            lambda elements: grouping.rebatched(elements, sizes, drop_remainder, rows),
+            lambda elements: grouping.regroup_rows(elements, sizes, drop_remainder, rows),
             size=UNKNOWN_CARDINALITY,
             specs=specs,
         )
@@ -241,13 +241,13 @@ class Batching(Sources):
             known = self._known(may_run=False)
             specs = [None] * len(leaves(window[0])) if known is None else leaves(known)
             pairs = zip(columns, specs, strict=True)
-            return packed(window[0], (type(self)._of_elements(column, spec) for column, spec in pairs))
+            return pack_leaves(window[0], (type(self)._of_elements(column, spec) for column, spec in pairs))
 
         return self._derived(
             "_WindowDataset",
             lambda elements: map(as_datasets, grouping.windows(elements, count, by, step, drop_remainder)),
             size=total,
-            specs=lambda given: mapped(DatasetSpec, given),
+            specs=lambda given: map_leaves(DatasetSpec, given),
         )
 
     def group_by_window(
@@ -284,7 +284,7 @@ class Batching(Sources):
 
             return grouping.GroupByWindowIterator(
                 elements,
-                lambda element: int(key_of(own_copy(element)).array),
+                lambda element: int(key_of(copy_for_reader(element)).array),
                 lambda key: positive(size_of(to_tensor(key, dtypes.int64)), "Window size"),
                 results,
             )
@@ -293,7 +293,7 @@ class Batching(Sources):
             key_of, reduced = key_call.begin(), reduce_call.begin_with_arguments()
             known = self._known(may_run=True)
             for element in elements:
-                key = to_tensor(int(key_of(own_copy(element)).array), dtypes.int64)
+                key = to_tensor(int(key_of(copy_for_reader(element)).array), dtypes.int64)
                 group = type(self)._of_elements([element], known)
                 yield dataset_of(reduced(key, group), "reduce_func")._known(may_run=True)
 
@@ -345,7 +345,7 @@ class Batching(Sources):
                 first = next(iter(group))
                 given = _unknown_sizes(first) if shapes is None else grouping.up_to(first, shapes)
                 longest = bounds[number] - 1
-                shapes = packed(first, ([longest if size is None else size for size in shape] for shape in given))
+                shapes = pack_leaves(first, ([longest if size is None else size for size in shape] for shape in given))
             return group.padded_batch(sizes[number], shapes, padding_values, drop_remainder)
 
         return self.group_by_window(bucket, batch, window_size_func=lambda key: sizes[int(key)])
@@ -362,7 +362,7 @@ def positive(value: Any, what: str) -> int:
     return number
 
 
-def _divided(total: int, size: int, drop_remainder: bool) -> int:
+def _count_batches(total: int, size: int, drop_remainder: bool) -> int:
     if total < 0:
         return total
     return total // size if drop_remainder else -(-total // size)

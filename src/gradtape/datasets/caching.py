@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 from ..state import archive
 from .calls import input_pass
 from .resumable import END, CallableIterator, Failure, FailureIterator, raise_failures
-from .structure import leaves, own_copy, packed
+from .structure import copy_for_reader, leaves, pack_leaves
 
 Elements = Iterator[Any]
 
@@ -30,14 +30,14 @@ class MemoryCache:
     def begin(self) -> Elements:
         """Starts a pass: over the cache, or one that fills it."""
         if self._kept is not None:
-            return map(own_copy, self._kept)
+            return map(copy_for_reader, self._kept)
         seen: list[Any] = []
         elements = input_pass(self._make)()
 
         def step() -> Any:
             element = next(elements, END)
             if element is not END:
-                seen.append(own_copy(element))
+                seen.append(copy_for_reader(element))
             if element is END or len(seen) == self._count:
                 self._keep(seen)
             if element is END:
@@ -53,10 +53,10 @@ class MemoryCache:
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
         """Returns an element by index, computing it at most once."""
         if self._kept is not None:
-            return own_copy(self._kept[index])
+            return copy_for_reader(self._kept[index])
         if index not in self._by_index:
             self._by_index[index] = element_at(index)
-        return own_copy(self._by_index[index])
+        return copy_for_reader(self._by_index[index])
 
 
 class FileCache:
@@ -105,4 +105,4 @@ class FileCache:
             structure = self._structure() if count else ()  # may have to compute an element
             width = len(leaves(structure))
             for i in range(count):
-                yield packed(structure, iter([reader.read(f"{i}/{j}") for j in range(width)]))
+                yield pack_leaves(structure, iter([reader.read(f"{i}/{j}") for j in range(width)]))

@@ -20,7 +20,7 @@ from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
 from ..engine.run.randomness import State, Streams, current_streams, drawing_from, state
-from .structure import as_leaf, as_result, own_copy
+from .structure import as_leaf, as_result, copy_for_reader
 
 
 class FunctionStreams(Streams):
@@ -83,13 +83,13 @@ class _ThreadScope(threading.local):
 _thread = _ThreadScope()
 
 
-def begun(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+def start_pass(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """Calls `make()` to start a pass for a new iterator."""
     with holding(_thread, scope=_Scope({}, ())):
         return make()
 
 
-def outside_of_iterators() -> AbstractContextManager[None]:
+def without_streams() -> AbstractContextManager[None]:
     """Context manager for passes without an iterator, such as those over samples: no streams advance."""
     return holding(_thread, scope=None)
 
@@ -161,7 +161,7 @@ def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:
     """Wraps `predicate` to return a bool; raises `ValueError` if its result is not a boolean scalar."""
 
     def is_true(element: Any) -> bool:
-        found = as_leaf(predicate(own_copy(element)))
+        found = as_leaf(predicate(copy_for_reader(element)))
         if not isinstance(found, Tensor) or found.dtype is not dtypes.bool or found.dims:
             raise ValueError(
                 f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but it returned {found!r}"

@@ -24,8 +24,8 @@ from . import caching, order, storage
 from .background import PrefetchIterator
 from .batching import Batching, positive
 from .calls import Call, begin_made, dataset_of, input_pass, truth
-from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merged_options
-from .resampling import resampled
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merge_options
+from .resampling import resample
 from .resumable import (
     CallableIterator,
     ChainIterator,
@@ -36,7 +36,7 @@ from .resumable import (
     raise_failures,
 )
 from .specs import DatasetSpec
-from .structure import as_element, as_specs, common, leaves, own_copy
+from .structure import as_element, as_specs, common, copy_for_reader, leaves
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
@@ -145,7 +145,7 @@ class Dataset(Batching):
         first, call = as_element(initial_state), self._call(scan_func)
 
         def outputs(elements: Iterator[Any]) -> Iterator[Any]:
-            call_step, state = call.begin_with_arguments(), own_copy(first)
+            call_step, state = call.begin_with_arguments(), copy_for_reader(first)
 
             def step() -> Any:
                 nonlocal state
@@ -236,7 +236,7 @@ class Dataset(Batching):
         >>> [int(x) for kind, x in found]
         [1, 1, 1, 1]
         """
-        return resampled(self, class_func, target_dist, initial_dist, seed)
+        return resample(self, class_func, target_dist, initial_dist, seed)
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """Repeats the dataset `count` times; infinitely if `count` is None or -1.
@@ -341,7 +341,7 @@ class Dataset(Batching):
             specs,
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,
-            merged_options([self, dataset]),
+            merge_options([self, dataset]),
             lambda index: self._element_at(index) if index < self._size else dataset._element_at(index - self._size),
         )._made_of([self, dataset], lambda first, second: first.concatenate(second))
 

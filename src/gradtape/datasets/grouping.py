@@ -15,7 +15,7 @@ from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
 from ..state.sparse_tensor import SparseTensor
 from .resumable import END, CallableIterator, ChainIterator, Failure, FailureIterator
-from .structure import batched, is_nest, leaves, packed, row_count, rows
+from .structure import is_nest, leaves, pack_leaves, row_count, rows, stack_elements
 
 
 def groups(elements: Iterator[Any], size: int, drop_remainder: bool, aligned: bool = False) -> Iterator[list[Any]]:
@@ -49,14 +49,14 @@ def batches(
 def _batching(specs: Any) -> Callable[[list[Any]], Any]:
     """Returns the function that stacks elements with these specs, if known."""
     if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
-        from .ragged import batched_as, has_ragged
+        from .ragged import has_ragged, stack_as
 
         if has_ragged(specs):
-            return lambda group: batched_as(specs, group)
-    return batched
+            return lambda group: stack_as(specs, group)
+    return stack_elements
 
 
-def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
+def iterate_rows(elements: Iterator[Any]) -> Iterator[Any]:
     """Yields the rows of the elements."""
     return ChainIterator(map(_rows, elements))
 
@@ -70,12 +70,14 @@ def _rows(element: Any) -> Iterator[Any]:
         raise errors.InvalidArgumentError(
             f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
         )
-    return (packed(element, iter(row)) for row in zip(*map(rows, flat), strict=True))
+    return (pack_leaves(element, iter(row)) for row in zip(*map(rows, flat), strict=True))
 
 
-def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
+def regroup_rows(
+    elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any = None
+) -> Iterator[Any]:
     """Regroups rows into batches of the given sizes, in turn; `specs` are the row specs, if known."""
-    rows_of_all, sizes_in_turn, batch = unbatched(elements), itertools.cycle(sizes), _batching(specs)
+    rows_of_all, sizes_in_turn, batch = iterate_rows(elements), itertools.cycle(sizes), _batching(specs)
 
     def step() -> Any:
         size = next(sizes_in_turn)
@@ -90,7 +92,7 @@ def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: boo
     return CallableIterator(step)
 
 
-def padded_batches(
+def iterate_padded_batches(
     elements: Iterator[Any], size: int, drop_remainder: bool, shapes: Any, fillings: Any
 ) -> Iterator[Any]:
     """Batches elements, padding each to the given shape or to the largest of the batch."""
@@ -99,8 +101,8 @@ def padded_batches(
         first = group[0]
         wanted, values = up_to(first, shapes), up_to(first, fillings)
         columns = zip(*map(leaves, group), strict=True)
-        made = [_padded(*parts) for parts in zip(columns, wanted, values, strict=True)]
-        return packed(first, iter(made))
+        made = [_pad_tensors(*parts) for parts in zip(columns, wanted, values, strict=True)]
+        return pack_leaves(first, iter(made))
 
     return map(padded, groups(elements, size, drop_remainder))
 
@@ -151,7 +153,7 @@ def up_to(structure: Any, given: Any) -> list[Any]:
     return found
 
 
-def padded_shape(shape: Any) -> TensorShape:
+def normalize_padded_shape(shape: Any) -> TensorShape:
     """Normalizes a user's padded shape; None or -1 is a size determined by the batch."""
     if shape is None or isinstance(shape, TensorShape):
         return TensorShape(shape)
@@ -159,7 +161,7 @@ def padded_shape(shape: Any) -> TensorShape:
     return TensorShape([None if size is None or size == -1 else size for size in sizes])
 
 
-def _padded(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:
+def _pad_tensors(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:
     first = tensors[0]
     other = next((t for t in tensors if len(t.dims) != len(first.dims)), None)
     if other is not None:
@@ -167,7 +169,7 @@ def _padded(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:
             f"All elements in a batch must have the same rank, got shapes {first.shape} and {other.shape}"
         )
     largest = tuple(max(sizes) for sizes in zip(*[t.dims for t in tensors], strict=True))
-    wanted = padded_shape(shape)
+    wanted = normalize_padded_shape(shape)
     if wanted.rank is not None:
         if wanted.rank != len(largest):
             raise errors.InvalidArgumentError(

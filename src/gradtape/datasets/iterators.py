@@ -16,9 +16,9 @@ from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
 from ..state.type_spec import register_type_spec_from_value_converter
 from ..state.variable import Variable
-from .calls import begun
+from .calls import start_pass
 from .specs import OptionalSpec
-from .structure import as_element, as_specs, mapped
+from .structure import as_element, as_specs, map_leaves
 
 _END = object()
 
@@ -42,7 +42,7 @@ class Iterator:
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
-        self._elements: PythonIterator[Any] = begun(dataset._elements)
+        self._elements: PythonIterator[Any] = start_pass(dataset._elements)
         self._lock = threading.Lock()  # threads may share the iterator, but a generator is not reentrant
         self._taken = 0
         self._place: Variable | None = None  # the checkpointed copy of `_taken`
@@ -68,7 +68,7 @@ class Iterator:
     def _follow(self) -> None:
         """Moves to the position of a restored checkpoint."""
         if self._place is not None and int(self._place) != self._taken:
-            self._elements, self._taken = begun(self._dataset._elements), int(self._place)
+            self._elements, self._taken = start_pass(self._dataset._elements), int(self._place)
             for _ in range(self._taken):
                 next(self._elements, None)
 
@@ -153,7 +153,7 @@ class NumpyIterator:
         return self
 
     def __next__(self) -> Any:
-        return mapped(_as_numpy, next(self._iterator))
+        return map_leaves(_as_numpy, next(self._iterator))
 
     def __repr__(self) -> str:
         return f"NumpyIterator(iterator={self._iterator!r})"

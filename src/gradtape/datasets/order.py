@@ -168,7 +168,7 @@ class DirectedInterleaveIterator(Iterator[Any]):
                 self._choices = iter(())
 
 
-def drawn(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
+def sample_indices(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
     """Samples indices from weights, one vector per sample: the draws of `stateless_categorical`."""
 
     def draw(logits: Any) -> int:

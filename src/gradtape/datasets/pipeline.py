@@ -14,7 +14,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
 from ..graph.trace.traced import Untraceable
-from .calls import Call, begun, input_pass, outside_of_iterators
+from .calls import Call, input_pass, start_pass, without_streams
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
@@ -134,7 +134,7 @@ class Pipeline:
         if self._found is None:
             self._found = self._specs(may_run)
         if self._found is None and may_run:
-            with recorded_by(()), outside_of_iterators():
+            with recorded_by(()), without_streams():
                 self._found = self._sampled_specs()
         return self._found
 
@@ -246,7 +246,7 @@ class Pipeline:
         step = self._call(reduce_func).begin_with_arguments()
         with recorded_by(()):
             state = as_element(initial_state)
-            for element in begun(self._elements):
+            for element in start_pass(self._elements):
                 after = step(state, element)
                 check_state(state, after, "reduce_func")
                 state = after
@@ -309,7 +309,7 @@ def _first_specs(specs: Iterator[Any]) -> tuple[list[Any], Exception | None]:
     return found, None
 
 
-def merged_options(datasets: Sequence[Pipeline]) -> Options:
+def merge_options(datasets: Sequence[Pipeline]) -> Options:
     """Merges the options of several datasets; later ones override earlier ones."""
     found = Options()
     for dataset in datasets:

@@ -18,14 +18,14 @@ from ..state.ragged.tensor import RaggedTensor
 from ..state.sparse_tensor import SparseTensor
 from ..state.specs import SparseTensorSpec, TensorSpec
 from .specs import DatasetSpec, NoneTensorSpec
-from .structure import mapped, scalar
+from .structure import map_leaves, scalar
 
 _VARIANTS = (1, 2)  # the value of all entries, and the size of undefined dimensions
 
 
 def placeholders(specs: Any, dataset_class: Any) -> list[Any]:
     """Creates elements with these specs; raises `TypeError` for specs without placeholder."""
-    return [mapped(lambda spec: _placeholder(spec, n, dataset_class), specs) for n in _VARIANTS]  # noqa: B023
+    return [map_leaves(lambda spec: _placeholder(spec, n, dataset_class), specs) for n in _VARIANTS]  # noqa: B023
 
 
 def _placeholder(spec: Any, n: int, dataset_class: Any) -> Any:
@@ -37,7 +37,7 @@ def _placeholder(spec: Any, n: int, dataset_class: Any) -> Any:
     if isinstance(spec, RaggedTensorSpec):
         sizes = _sizes(spec.shape, n)
         counts = [math.prod(sizes[: level + 1]) for level in range(spec.ragged_rank + 1)]
-        values = _filled([counts[-1], *sizes[spec.ragged_rank + 1 :]], spec.dtype, n)
+        values = _fill_placeholder([counts[-1], *sizes[spec.ragged_rank + 1 :]], spec.dtype, n)
         for level in reversed(range(spec.ragged_rank)):
             size = sizes[level + 1]
             if spec.shape[level + 1] is None:
@@ -50,17 +50,18 @@ def _placeholder(spec: Any, n: int, dataset_class: Any) -> Any:
     if isinstance(spec, SparseTensorSpec):
         sizes = _sizes(spec.shape, n)
         indices = wrap(np.zeros((0, len(sizes)), np.int64), dtypes.int64)
-        return SparseTensor(indices, _filled([0], spec.dtype, n), wrap(np.array(sizes, np.int64), dtypes.int64))
+        shape = wrap(np.array(sizes, np.int64), dtypes.int64)
+        return SparseTensor(indices, _fill_placeholder([0], spec.dtype, n), shape)
     if not isinstance(spec, TensorSpec):
         raise TypeError(f"no element of {spec} can be made up")
-    return _filled(_sizes(spec.shape, n), spec.dtype, n)
+    return _fill_placeholder(_sizes(spec.shape, n), spec.dtype, n)
 
 
 def _sizes(shape: Any, n: int) -> list[int]:
     return [n] if shape.rank is None else [n if size is None else size for size in shape]
 
 
-def _filled(sizes: list[int], dtype: Any, n: int) -> Any:
+def _fill_placeholder(sizes: list[int], dtype: Any, n: int) -> Any:
     if dtype is dtypes.string:
         return wrap(np.full(sizes, str(n).encode(), object) if sizes else scalar(str(n).encode()), dtype)
     array = np.full(sizes, n).astype(dtype.numpy)

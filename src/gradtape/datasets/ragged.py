@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..state.ragged.spec import RaggedTensorSpec
 from ..state.ragged.tensor import RaggedTensor
 from ..state.specs import TensorSpec
-from .structure import leaves, mapped, stacked, with_batch_sizes
+from .structure import leaves, map_leaves, stack_leaves, with_batch_sizes
 
 
 def ragged_spec(spec: Any, dtype: DType) -> Any:
@@ -26,15 +26,15 @@ def has_ragged(specs: Any) -> bool:
     return specs is not None and any(isinstance(spec, RaggedTensorSpec) for spec in leaves(specs))
 
 
-def batched_as(specs: Any, elements: Sequence[Any]) -> Any:
+def stack_as(specs: Any, elements: Sequence[Any]) -> Any:
     """Stacks elements; components with a ragged spec are stacked with variable row lengths, even if rows are dense."""
 
     def one(spec: Any, *values: Any) -> Any:
         if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank < 0:  # -1: entries of a former vector
-            return stacked(values)
-        return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stacked), values)
+            return stack_leaves(values)
+        return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stack_leaves), values)
 
-    return mapped(one, specs, *elements)
+    return map_leaves(one, specs, *elements)
 
 
 def _as_ragged(spec: RaggedTensorSpec, value: Any) -> Any:

@@ -22,7 +22,7 @@ COMPRESSIONS = (None, "", "GZIP", "ZLIB")
 _AT_ONCE = 1 << 20  # bytes per read
 
 
-def framed(record: bytes) -> bytes:
+def frame_record(record: bytes) -> bytes:
     """Encodes a record with its length and checksums."""
     length = struct.pack("<Q", len(record))
     return length + struct.pack("<I", masked_crc32c(length)) + record + struct.pack("<I", masked_crc32c(record))
@@ -35,17 +35,17 @@ def check_compression(kind: Any) -> None:
 
 
 @contextmanager
-def opened(path: str, compression: str | None) -> Iterator[Any]:
+def open_records(path: str, compression: str | None) -> Iterator[Any]:
     """Opens a file for reading and decompresses it; raises TensorFlow's errors."""
     with failures(path):
         try:
-            with _opened(path, compression) as file:
+            with _open_file(path, compression) as file:
                 yield file
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise errors.DataLossError(f"{path} is not a whole {compression} file: {error}") from None
 
 
-def _opened(path: str, compression: str | None) -> Any:
+def _open_file(path: str, compression: str | None) -> Any:
     if compression == "GZIP":
         return gzip.open(path)
     file = open(path, "rb")
@@ -82,7 +82,7 @@ class _InflateReader(io.RawIOBase):
 
 def records(path: str, compression: str | None = None) -> Iterator[bytes]:
     """Yields the records of a file, with checksums verified."""
-    with opened(path, compression) as file:
+    with open_records(path, compression) as file:
         yield from _read(file)
 
 
@@ -115,9 +115,9 @@ def _read(file: Any) -> Iterator[bytes]:
         yield record
 
 
-def fixed_records(path: str, size: int, header: int, footer: int, compression: str | None) -> Iterator[bytes]:
+def read_fixed_records(path: str, size: int, header: int, footer: int, compression: str | None) -> Iterator[bytes]:
     """Yields the fixed-size records of a file, between header and footer."""
-    with opened(path, compression) as file:
+    with open_records(path, compression) as file:
         data = file.read()
     body = len(data) - header - footer
     if body % size:

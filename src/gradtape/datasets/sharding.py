@@ -63,7 +63,7 @@ def batch_size(dataset: Any) -> int | None:
     return rows.pop() if len(rows) == 1 and None not in rows else dataset._rows
 
 
-def rebatched(dataset: Any, size: int | None, parts: int, first: int, split: Callable[[Any], list[Any]]) -> Any:
+def split_batches(dataset: Any, size: int | None, parts: int, first: int, split: Callable[[Any], list[Any]]) -> Any:
     """Splits global batches into batches for one replica: `parts` per batch; `first` is the worker's first replica.
 
     If the batch size is known, the batches of all workers add up to it in every step. Otherwise, `split` divides each

@@ -19,20 +19,20 @@ from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from .calls import input_pass
-from .order import DirectedInterleaveIterator, SeedGenerator, drawn
-from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merged_options
-from .records import opened
+from .order import DirectedInterleaveIterator, SeedGenerator, sample_indices
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merge_options
+from .records import open_records
 from .resumable import ZipIterator
 from .structure import (
     as_element,
     as_leaf,
     as_specs,
     common,
+    copy_for_reader,
     is_nest,
     leaves,
-    mapped,
-    own_copy,
-    packed,
+    map_leaves,
+    pack_leaves,
     row_count,
     row_spec,
     rows,
@@ -54,8 +54,8 @@ class Sources(Pipeline):
         """
         element = as_element(tensors)
         return cls(
-            "_TensorDataset", lambda: iter([own_copy(element)]), lambda _: as_specs(element), 1,
-            element_at=lambda _: own_copy(element),
+            "_TensorDataset", lambda: iter([copy_for_reader(element)]), lambda _: as_specs(element), 1,
+            element_at=lambda _: copy_for_reader(element),
         )  # fmt: skip
 
     @classmethod
@@ -84,10 +84,10 @@ class Sources(Pipeline):
             columns = zip(*map(rows, flat), strict=True)
             if type(element) is tuple and len(flat) == len(element) and not any(map(is_nest, element)):
                 return columns
-            return (packed(element, iter(row)) for row in columns)
+            return (pack_leaves(element, iter(row)) for row in columns)
 
         return cls(
-            "_TensorSliceDataset", slices, lambda _: mapped(row_spec, as_specs(element)), counts[0],
+            "_TensorSliceDataset", slices, lambda _: map_leaves(row_spec, as_specs(element)), counts[0],
             element_at=lambda index: next(itertools.islice(slices(), index, None)),
         )  # fmt: skip
 
@@ -196,7 +196,10 @@ class Sources(Pipeline):
             raise TypeError(f"`output_signature` must contain instances of `tf.TypeSpec`, got {wrong!r}")
         given = [to_tensor(arg).numpy() for arg in (() if args is None else args)]
         return cls(
-            "_FlatMapDataset", lambda: _yielded(generator, given, signature), lambda _: signature, UNKNOWN_CARDINALITY
+            "_FlatMapDataset",
+            lambda: _iterate_generator(generator, given, signature),
+            lambda _: signature,
+            UNKNOWN_CARDINALITY,
         )
 
     @classmethod
@@ -219,24 +222,24 @@ class Sources(Pipeline):
         if type(given) is tuple and not any(map(is_nest, given)):
             pack: Any = iter
         else:
-            pack = lambda columns: map(lambda column: packed(given, iter(column)), columns)  # noqa: E731
+            pack = lambda columns: map(lambda column: pack_leaves(given, iter(column)), columns)  # noqa: E731
         sizes = [dataset._size for dataset in flat]
         finite = [size for size in sizes if size != INFINITE_CARDINALITY]
         size = UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in sizes else min(finite, default=INFINITE_CARDINALITY)
 
         def specs(may_run: bool) -> Any:
             known = [dataset._known(may_run) for dataset in flat]
-            return None if None in known else mapped(lambda dataset: dataset._known(may_run), given)
+            return None if None in known else map_leaves(lambda dataset: dataset._known(may_run), given)
 
         return cls(
             "_ZipDataset",
-            lambda: pack(ZipIterator(_begun(flat))),
+            lambda: pack(ZipIterator(_start_passes(flat))),
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
-            merged_options(flat),
-            lambda index: mapped(lambda dataset: dataset._element_at(index), given),
-        )._made_of(flat, lambda *others: cls.zip(packed(given, iter(others))))
+            merge_options(flat),
+            lambda index: map_leaves(lambda dataset: dataset._element_at(index), given),
+        )._made_of(flat, lambda *others: cls.zip(pack_leaves(given, iter(others))))
 
     @classmethod
     def choose_from_datasets(
@@ -301,7 +304,7 @@ class Sources(Pipeline):
 
         seeds = seeds_of_op(_seed(seed))
         passes = SeedGenerator(seeds, seeds is None or bool(rerandomize_each_iteration))
-        return cls._directed(datasets, lambda: drawn(logits(), passes.begin()), stop_on_empty_dataset)
+        return cls._directed(datasets, lambda: sample_indices(logits(), passes.begin()), stop_on_empty_dataset)
 
     @classmethod
     def _directed(
@@ -323,12 +326,12 @@ class Sources(Pipeline):
 
         return cls(
             "_DirectedInterleaveDataset",
-            lambda: DirectedInterleaveIterator(_begun(datasets), choices(), stop_on_empty),
+            lambda: DirectedInterleaveIterator(_start_passes(datasets), choices(), stop_on_empty),
             specs,
             INFINITE_CARDINALITY if any(dataset._size == INFINITE_CARDINALITY for dataset in datasets)
             else UNKNOWN_CARDINALITY,
             lambda: itertools.chain.from_iterable(dataset._samples() for dataset in datasets),
-            merged_options([*choosing, *datasets]),
+            merge_options([*choosing, *datasets]),
         )  # fmt: skip
 
     @classmethod
@@ -355,7 +358,7 @@ class Sources(Pipeline):
     @classmethod
     def _of_elements(cls: type[_Self], elements: Sequence[Any], specs: Any = None) -> _Self:
         """Creates a dataset of existing elements."""
-        return cls("_VariantDataset", lambda: map(own_copy, elements), lambda _: specs, len(elements))
+        return cls("_VariantDataset", lambda: map(copy_for_reader, elements), lambda _: specs, len(elements))
 
 
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
@@ -368,7 +371,7 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
 
     def lines() -> Iterator[Tensor]:
         for name in names:
-            with opened(name, compression_type) as file:
+            with open_records(name, compression_type) as file:
                 for line in file:
                     yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # TensorFlow removes every \r, too
 
@@ -391,7 +394,7 @@ def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:
     return dataset._made_of([files], lambda files: files.flat_map(read))
 
 
-def _begun(datasets: Sequence[Any]) -> list[Iterator[Any]]:
+def _start_passes(datasets: Sequence[Any]) -> list[Iterator[Any]]:
     """Starts a pass over each input of the dataset being started."""
     return [input_pass(dataset._elements, number)() for number, dataset in enumerate(datasets)]
 
@@ -431,9 +434,9 @@ def _seed(seed: Any) -> int | None:
 
 def _signature(types: Any, shapes: Any) -> Any:
     if shapes is None:
-        return mapped(lambda dtype: TensorSpec(None, dtype), types)
+        return map_leaves(lambda dtype: TensorSpec(None, dtype), types)
     shapes = tuple(shapes) if isinstance(types, tuple) and isinstance(shapes, list) else shapes
-    return mapped(lambda dtype, shape: TensorSpec(TensorShape(shape), dtype), types, shapes)
+    return map_leaves(lambda dtype, shape: TensorSpec(TensorShape(shape), dtype), types, shapes)
 
 
 # Python errors and TensorFlow's runtime errors for them.
@@ -446,13 +449,13 @@ _RUNTIME_ERRORS = (
 )
 
 
-def _yielded(generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> Iterator[Any]:
+def _iterate_generator(generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> Iterator[Any]:
     """Yields the elements of one pass over a user's generator; converts its errors to TensorFlow's."""
     values: Any = None
     try:
         values = iter(generator(*args))
         for value in values:
-            yield _fitted(value, signature)
+            yield _convert_element(value, signature)
     except errors.OpError:
         raise
     except Exception as error:
@@ -463,12 +466,12 @@ def _yielded(generator: Callable[..., Any], args: Sequence[Any], signature: Any)
             values.close()
 
 
-def _fitted(value: Any, signature: Any) -> Any:
+def _convert_element(value: Any, signature: Any) -> Any:
     """Converts a value yielded by a generator to an element with this signature."""
     if is_nest(signature):
         value = tuple(value) if isinstance(value, list) and isinstance(signature, tuple) else value
         try:
-            return mapped(_fitted_leaf, signature, value)
+            return map_leaves(_convert_leaf, signature, value)
         except TypeError as error:
             if "same structure" not in str(error):
                 raise
@@ -476,10 +479,10 @@ def _fitted(value: Any, signature: Any) -> Any:
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{signature}, but the yielded element was {value}."
             ) from None
-    return _fitted_leaf(signature, value)
+    return _convert_leaf(signature, value)
 
 
-def _fitted_leaf(spec: Any, value: Any) -> Any:
+def _convert_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         if not spec.is_compatible_with(value):
             raise TypeError(f"`generator` yielded {value!r} where a value of {spec} was expected.")

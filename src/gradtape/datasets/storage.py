@@ -20,7 +20,7 @@ from typing import Any
 from ..core import errors, nest, wire
 from ..core.errors import of_system as failures
 from ..core.tensor import Tensor
-from .records import framed, records
+from .records import frame_record, records
 from .structure import leaves
 
 _VERSION = 2  # record format: TFRecord
@@ -76,7 +76,7 @@ class Writer:
         for tensor in nest.flatten(leaves(element), expand_composites=True):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"a dataset that is saved has tensors as elements, got {type(tensor).__name__}")
-            self._files[shard].write(framed(_codecs[0].encode_tensor(tensor)))
+            self._files[shard].write(frame_record(_codecs[0].encode_tensor(tensor)))
         self._count += 1
 
     def finish(self) -> None:

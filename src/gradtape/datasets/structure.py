@@ -29,19 +29,19 @@ def is_nest(value: Any) -> bool:
     return isinstance(value, tuple | Mapping)
 
 
-def mapped(f: Callable[..., Any], first: Any, *others: Any) -> Any:
+def map_leaves(f: Callable[..., Any], first: Any, *others: Any) -> Any:
     """Maps `f` over the corresponding leaves of nests; the result has the structure of the first."""
     kind = type(first)
     if kind is tuple:
-        return tuple([mapped(f, *parts) for parts in zip(first, *_same_size(first, others), strict=True)])
+        return tuple([map_leaves(f, *parts) for parts in zip(first, *_check_same_size(first, others), strict=True)])
     if not is_nest(first):
         return f(first, *others)
-    columns = zip(nest.parts(first), *[nest.parts(other) for other in _same_size(first, others)], strict=True)
-    made = iter([mapped(f, *parts) for parts in columns])
+    columns = zip(nest.parts(first), *[nest.parts(other) for other in _check_same_size(first, others)], strict=True)
+    made = iter([map_leaves(f, *parts) for parts in columns])
     return _like(first, made)
 
 
-def _same_size(first: Any, others: Sequence[Any]) -> Sequence[Any]:
+def _check_same_size(first: Any, others: Sequence[Any]) -> Sequence[Any]:
     for other in others:
         same = isinstance(other, Mapping) if isinstance(first, Mapping) else isinstance(other, tuple)
         if not same or len(other) != len(first) or (isinstance(first, Mapping) and set(first) != set(other)):
@@ -64,14 +64,14 @@ def leaves(element: Any) -> list[Any]:
     return [leaf for part in nest.parts(element) for leaf in leaves(part)]
 
 
-def packed(structure: Any, flat: Iterator[Any]) -> Any:
+def pack_leaves(structure: Any, flat: Iterator[Any]) -> Any:
     """Packs the next leaves of `flat` into the structure of `structure`."""
-    return mapped(lambda _: next(flat), structure)
+    return map_leaves(lambda _: next(flat), structure)
 
 
 def as_element(value: Any) -> Any:
     """Converts a user's value to an element, in which every leaf is a tensor, a composite, a dataset or None."""
-    return as_leaf(value) if not is_nest(value) else mapped(as_leaf, value)
+    return as_leaf(value) if not is_nest(value) else map_leaves(as_leaf, value)
 
 
 def as_leaf(value: Any) -> Any:
@@ -81,7 +81,7 @@ def as_leaf(value: Any) -> Any:
     if value is None or hasattr(type(value), "element_spec"):
         return value
     if isinstance(value, TensorArray):
-        return own_copy(value)
+        return copy_for_reader(value)
     if isinstance(value, CompositeTensor):
         return nest.map_structure(as_leaf, value, expand_composites=True)
     with staying():  # elements stay on the host, as in TensorFlow
@@ -93,13 +93,13 @@ def as_leaf(value: Any) -> Any:
     return wrap(tensor.array, tensor.dtype)
 
 
-def own_copy(element: Any) -> Any:
+def copy_for_reader(element: Any) -> Any:
     """Returns a copy for one reader: reading an entry of a TensorArray clears it, and writing changes it."""
     if type(element) is Tensor:
         return element
     if isinstance(element, TensorArray):
         return element.copy()
-    return mapped(own_copy, element) if is_nest(element) else element
+    return map_leaves(copy_for_reader, element) if is_nest(element) else element
 
 
 def as_result(value: Any) -> Any:
@@ -109,7 +109,7 @@ def as_result(value: Any) -> Any:
 
 def as_specs(element: Any) -> Any:
     """Returns the specs of an element's leaves, in its nest."""
-    return mapped(leaf_spec, element)
+    return map_leaves(leaf_spec, element)
 
 
 def common(specs: Any, others: Any) -> Any:
@@ -121,7 +121,7 @@ def common(specs: Any, others: Any) -> Any:
             raise TypeError(f"Incompatible dataset elements:\n  {a} vs.   {b}")
         return found
 
-    return mapped(one, specs, others)
+    return map_leaves(one, specs, others)
 
 
 def scalar(value: Any) -> Any:
@@ -187,13 +187,13 @@ def _batchable(spec: Any) -> Any:
     return spec.__batch_encoder__
 
 
-def stacked(values: Sequence[Any]) -> Any:
+def stack_leaves(values: Sequence[Any]) -> Any:
     """Stacks corresponding leaves of several elements along a new first axis."""
     first = values[0]
     if first is None:
         return None
     if isinstance(first, CompositeTensor):
-        return _stacked_composites(values)
+        return _stack_composites(values)
     if hasattr(first, "element_spec"):
         stack_batch_sizes(values)
         return DatasetBatch(values)
@@ -220,14 +220,14 @@ def stacked(values: Sequence[Any]) -> Any:
     return wrap(array, first.dtype)
 
 
-def _stacked_composites(values: Sequence[Any]) -> Any:
+def _stack_composites(values: Sequence[Any]) -> Any:
     specs = [value._type_spec for value in values]
     both = specs[0].most_specific_common_supertype(specs[1:])
     if both is None:
         other = next(spec for spec in specs if specs[0].most_specific_common_supertype([spec]) is None)
         raise errors.InvalidArgumentError(f"Cannot add tensor to the batch: {specs[0]} and {other} do not go together")
     _batchable(both)
-    return with_batch_sizes(both._stacked(values, stacked), values)
+    return with_batch_sizes(both._stacked(values, stack_leaves), values)
 
 
 def stack_batch_sizes(values: Sequence[Any]) -> tuple[int, ...]:
@@ -257,11 +257,11 @@ def with_batch_sizes(batch: Any, values: Sequence[Any]) -> Any:
     return batch
 
 
-def batched(elements: Sequence[Any]) -> Any:
+def stack_elements(elements: Sequence[Any]) -> Any:
     """Stacks elements leaf by leaf."""
     first = elements[0]
     if type(first) is Tensor:
-        return stacked(elements)
+        return stack_leaves(elements)
     if type(first) is tuple:
-        return tuple([batched(column) for column in zip(*elements, strict=True)])
-    return mapped(lambda *values: stacked(values), first, *elements[1:])
+        return tuple([stack_elements(column) for column in zip(*elements, strict=True)])
+    return map_leaves(lambda *values: stack_leaves(values), first, *elements[1:])

@@ -47,7 +47,7 @@ class ProcessIdentity(NamedTuple):
 
 def discover(environment: Mapping[str, str] = os.environ) -> ProcessIdentity:
     """Returns the identity from the first environment that defines one; the default is a single process."""
-    for ask in (_launched, _tf_config, _slurm, _open_mpi):
+    for ask in (_job_of_launcher, _tf_config, _slurm, _open_mpi):
         found = ask(environment)
         if found is not None:
             if not 0 <= found.rank < found.size or not 0 <= found.local_rank < found.local_size <= found.size:
@@ -65,7 +65,7 @@ def discover(environment: Mapping[str, str] = os.environ) -> ProcessIdentity:
     return ProcessIdentity()
 
 
-def _launched(environment: Mapping[str, str]) -> ProcessIdentity | None:
+def _job_of_launcher(environment: Mapping[str, str]) -> ProcessIdentity | None:
     if "GRADTAPE_RANK" not in environment:
         return None
     rank, size = (_number(environment, name) for name in ("GRADTAPE_RANK", "GRADTAPE_SIZE"))
@@ -271,7 +271,7 @@ def _join(me: ProcessIdentity) -> None:
     try:
         _start_jax(me, joined, host, interface)
     except BaseException as error:
-        joined.leave(_described(error))
+        joined.leave(_describe_error(error))
         raise
     _state.member = joined
     before, process = sys.excepthook, os.getpid()
@@ -282,7 +282,7 @@ def _join(me: ProcessIdentity) -> None:
         before(kind, error, trace)
         if os.getpid() != process:  # a child forked from a rank is not a rank
             return
-        joined.leave(_described(error))
+        joined.leave(_describe_error(error))
         _end(1)
 
     sys.excepthook = tell
@@ -299,7 +299,7 @@ def _leave_out_gradtape(trace: types.TracebackType | None) -> None:
         trace = trace.tb_next
 
 
-def _described(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}{': ' + text[0][:300] if text else ''}"
 

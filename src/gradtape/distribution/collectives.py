@@ -21,7 +21,7 @@ HALVES = {"fp16": "float16", "bf16": "bfloat16"}
 _HALF = tuple(np.dtype(kind.numpy) for kind in (dtypes.float16, dtypes.bfloat16))
 
 
-def described(x: Array) -> str:
+def format_spec(x: Array) -> str:
     """Formats dtype and shape, as `float32[2,3]`."""
     return f"{x.dtype.name}[{','.join(map(str, x.shape))}]"
 
@@ -47,7 +47,7 @@ class Reduction:
     def add(self, key: Hashable, x: Array) -> None:
         """Adds an array to the bucket of its dtype, and sends the bucket when it is full."""
         if x.dtype.kind not in "iufcV" and not (x.dtype.kind == "b" and self._op in ("min", "max")):
-            raise errors.InvalidArgumentError(f"{self._name} cannot compute the {self._op} of {described(x)}")
+            raise errors.InvalidArgumentError(f"{self._name} cannot compute the {self._op} of {format_spec(x)}")
         bucket = self._open.setdefault(x.dtype, [])
         bucket.append((key, x))
         self._bytes[x.dtype] = self._bytes.get(x.dtype, 0) + x.nbytes
@@ -58,7 +58,7 @@ class Reduction:
         bucket = self._open.pop(dtype)
         self._bytes.pop(dtype)
         arrays = [x for _, x in bucket]
-        what = "; ".join([self._name, " ".join(filter(None, (self._op, self._compression))), *map(described, arrays)])
+        what = "; ".join([self._name, " ".join(filter(None, (self._op, self._compression))), *map(format_spec, arrays)])
         travels_as = np.uint8 if dtype.kind == "b" else dtype
         self._sent.append((bucket, transport().start(what, self._kind(dtype), arrays, travels_as)))
 
@@ -103,11 +103,11 @@ def all_gather(x: Array, name: str = "allgather") -> Array:
     if me.size == 1:
         return x
     rest = np.broadcast_to(np.zeros((), x.dtype), x.shape[1:])
-    rows = cluster.member().call(f"{name}; rows of {described(rest)}", len(x), wait=True)
+    rows = cluster.member().call(f"{name}; rows of {format_spec(rest)}", len(x), wait=True)
     assert rows is not None
     most = max(rows)
     padded = x if len(x) == most else np.concatenate([x, np.zeros((most - len(x), *x.shape[1:]), x.dtype)])
-    found = transport().start(f"{name}; {most} rows; {described(rest)}", ("gather",), [bits_of(padded)]).result()
+    found = transport().start(f"{name}; {most} rows; {format_spec(rest)}", ("gather",), [bits_of(padded)]).result()
     parts = [from_bits(bits, padded.shape, x.dtype)[:count] for bits, count in zip(found, rows, strict=True)]
     return np.concatenate(parts)
 
@@ -131,7 +131,7 @@ def broadcast(arrays: Sequence[Array], root: int = 0, name: str = "broadcast") -
 
 def _broadcast_together(arrays: list[Array], root: int, name: str) -> list[Array]:
     bits = [bits_of(x) for x in arrays]
-    what = "; ".join([name, f"from rank {root}", *map(described, arrays)])
+    what = "; ".join([name, f"from rank {root}", *map(format_spec, arrays)])
     flat = transport().start(what, ("send", root), bits).result()
     results, at = [], 0
     for x, form in zip(arrays, bits, strict=True):

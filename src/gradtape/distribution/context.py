@@ -37,7 +37,7 @@ def in_replica(context: Any) -> Iterator[None]:
         yield
 
 
-def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def call_as_only_replica(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Calls `fn(*args, **kwargs)` as the only replica of a strategy: a cheaper `in_replica`."""
     held = vars(place)
     before = held.copy()
@@ -50,7 +50,7 @@ def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -
 
 
 @contextmanager
-def above_replicas(strategy: Any) -> Iterator[None]:
+def cross_replica_context(strategy: Any) -> Iterator[None]:
     """Context manager: the thread is in the cross-replica context of `strategy`."""
     chosen = None if strategy is _Place.default else strategy
     alone = holding(thread, replica_context=None)

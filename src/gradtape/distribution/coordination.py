@@ -36,7 +36,7 @@ _TICK = 0.1
 _STRANGER_SECONDS = 10.0  # seconds that a peer has to authenticate itself
 
 
-def listed(ranks: Iterable[int]) -> str:
+def format_ranks(ranks: Iterable[int]) -> str:
     """Formats ranks as `rank 3` or `ranks 1, 2`, at most ten of them."""
     found = sorted(ranks)
     shown = ", ".join(map(str, found[:10])) + (f" and {len(found) - 10} others" if len(found) > 10 else "")
@@ -219,7 +219,7 @@ class Coordinator:
             name = one.split("; ")[0]
             detail = f"{name}: {parts[0][0]} at rank {first}, {parts[0][1]} at rank {second}"
         else:
-            detail = f"rank {first} calls {_shortened(one)}, rank {second} calls {_shortened(two)}"
+            detail = f"rank {first} calls {_shorten(one)}, rank {second} calls {_shorten(two)}"
         return (
             f"the ranks disagree about collective {number}: {detail}. All ranks must call the same collectives, in "
             "the same order, on values of the same shapes and dtypes"
@@ -235,16 +235,17 @@ class Coordinator:
         if not self._complete:
             if now - self._started > self._timeout:
                 missing = set(range(self._size)) - set(self._members)
-                late = f"{listed(missing)} of {self._size} did not start within {self._timeout:g} s"
+                late = f"{format_ranks(missing)} of {self._size} did not start within {self._timeout:g} s"
                 self._fail("late", late + (f". {self._rejected}" if self._rejected else ""), 0)
             return
         for number, call in self._calls.items():
             missing = set(range(self._size)) - set(call.digests)
-            what = _shortened(self._descriptions.get(next(iter(call.digests.values())), "a collective"))
-            waits = f"{listed(call.digests)} wait{'s' * (len(call.digests) == 1)} in collective {number}, {what}"
+            what = _shorten(self._descriptions.get(next(iter(call.digests.values())), "a collective"))
+            waits = f"{format_ranks(call.digests)} wait{'s' * (len(call.digests) == 1)} in collective {number}, {what}"
             ended = [rank for rank in missing if self._members[rank].left is not None]
             if ended:
-                self._fail("gone", f"{listed(ended)} came to the end of the program, while {waits}", min(call.digests))
+                message = f"{format_ranks(ended)} came to the end of the program, while {waits}"
+                self._fail("gone", message, min(call.digests))
                 return
             if now - call.since > self._timeout and call.asked is None:
                 call.asked = now
@@ -258,7 +259,7 @@ class Coordinator:
                     f"rank {rank} {'does not answer' if (at := self._members[rank].place) is None else f'is {at}'}"
                     for rank in sorted(missing)[:4]
                 )
-                late = f"{listed(missing)} did not come within {self._timeout:g} s, while {waits}. {places}"
+                late = f"{format_ranks(missing)} did not come within {self._timeout:g} s, while {waits}. {places}"
                 self._fail("late", late, min(call.digests))
                 return
 
@@ -273,7 +274,7 @@ class Coordinator:
             member.channel.send(message)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     text = text.replace("; ", ", ")
     return text if len(text) <= 200 else text[:200] + " ..."
 
@@ -297,7 +298,7 @@ class Member:
         self._count = 0
         self._known: set[int] = set()
         self._order = threading.Lock()
-        self._channel = _connected(address, rank, secret, timeout)
+        self._channel = _connect(address, rank, secret, timeout)
         # A forked child must not keep the connection open when this process dies.
         os.register_at_fork(after_in_child=self._channel.socket.close)
         threading.Thread(target=self._listen, name="gradtape member", daemon=True).start()
@@ -424,7 +425,7 @@ _SECRETS_MAY_DIFFER = (
 )
 
 
-def _connected(address: tuple[str, int], rank: int, secret: bytes, timeout: float) -> Channel:
+def _connect(address: tuple[str, int], rank: int, secret: bytes, timeout: float) -> Channel:
     """Connects to the coordinator; retries, since rank 0 may start later than this process."""
     limit = time.monotonic() + timeout
     while True:

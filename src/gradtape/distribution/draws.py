@@ -20,7 +20,7 @@ _STEP = 0x9E3779B97F4A7C15  # SplitMix64's golden-ratio constant: odd and large,
 _MODULUS = 1 << 64
 
 
-def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any], Any]:
+def vary_by_replica(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any], Any]:
     """Returns the sampling hook of a replica; `states` holds the states drawn so far in this run by any replica."""
     drawn = 0
 
@@ -43,8 +43,8 @@ def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any]
     return together
 
 
-def varied_by(number: Tensor) -> Callable[[Callable[[], Any], Any], Any]:
-    """Returns the sampling hook of an SPMD program, where the replica id is a tensor; same numbers as `varied`."""
+def vary_by_tensor(number: Tensor) -> Callable[[Callable[[], Any], Any], Any]:
+    """Returns the sampling hook of an SPMD program, whose replica id is a tensor; same numbers as `vary_by_replica`."""
 
     def together(draw_one: Callable[[], Any], take: Any) -> Any:
         state = draw_one()

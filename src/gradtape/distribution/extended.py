@@ -9,8 +9,8 @@ from typing import Any
 
 from ..core import nest
 from ..state.variable import Variable
-from .context import above_replicas, place
-from .reductions import as_reduce_op, gathered, reduced, spread, workers_of
+from .context import cross_replica_context, place
+from .reductions import as_reduce_op, gather_values, reduce_value, spread, workers_of
 from .replicas import get_replica_context, require_replica
 from .values import DistributedValues
 from .variables import DistributedVariable, update
@@ -89,7 +89,7 @@ class StrategyExtended:
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """All-reduces a value over the replicas. Every replica gets the result, whatever the destinations are."""
         self._check_above()
-        return spread(reduced(as_reduce_op(reduce_op), value, self._count()), self._local())
+        return spread(reduce_value(as_reduce_op(reduce_op), value, self._count()), self._local())
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """Calls `reduce_to` for each pair."""
@@ -106,7 +106,7 @@ class StrategyExtended:
             return value
         if place.spmd is not None:
             return place.spmd.gathered(value._primary, axis)
-        found = gathered(value.values, axis)
+        found = gather_values(value.values, axis)
         workers = workers_of(self._container_strategy())
         return spread(found if workers is None else workers.rows(found, axis % len(found.dims)), self._local())
 
@@ -117,12 +117,12 @@ class StrategyExtended:
                 "`extended.update` needs the cross-replica context: call it in a function given to "
                 "`tf.distribute.get_replica_context().merge_call`"
             )
-        with above_replicas(self._container_strategy()):
+        with cross_replica_context(self._container_strategy()):
             return update(var, fn, tuple(args), dict(kwargs or {}))
 
     def read_var(self, v: Any) -> Any:
         """Returns the value of a variable in cross-replica context."""
-        with above_replicas(self._container_strategy()):
+        with cross_replica_context(self._container_strategy()):
             return v.read_value()
 
     def value_container(self, value: Any) -> Any:

@@ -19,8 +19,8 @@ from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
 from ..datasets.options import AutoShardPolicy
 from ..datasets.pipeline import INFINITE_CARDINALITY
-from ..datasets.sharding import batch_size, by_files, rebatched
-from ..datasets.structure import batch_spec, leaves, mapped, row_count, row_spec
+from ..datasets.sharding import batch_size, by_files, split_batches
+from ..datasets.structure import batch_spec, leaves, map_leaves, row_count, row_spec
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
@@ -260,7 +260,7 @@ class Distributed(DistributedDataset):
                 "distribute_datasets_from_function"
             )
         rows = -(-sizes.pop() // self._count)
-        return [mapped(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
+        return [map_leaves(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
 
     def _together(self, elements: Any) -> Any:
         """Returns the next elements, one per replica; when too few are left, the other replicas get empty batches."""
@@ -268,7 +268,7 @@ class Distributed(DistributedDataset):
         there = [x for x in found if x is not None]
         if not there or (len(there) < self._count and not self._may_be_empty()):
             raise StopIteration
-        empty = mapped(_without_rows, there[0])
+        empty = map_leaves(_drop_rows, there[0])
         return self._regrouped([empty if x is None else x for x in found])
 
     def _may_be_empty(self) -> bool:
@@ -279,7 +279,7 @@ class Distributed(DistributedDataset):
         """Places each component on the device of its replica and groups them."""
         for i, device in enumerate(self._places):
             if device is not devices.HOST:
-                parts[i] = mapped(partial(_at, device), parts[i])
+                parts[i] = map_leaves(partial(_at, device), parts[i])
         return regroup(parts, always_wrap=True)
 
     @property
@@ -292,7 +292,7 @@ class Distributed(DistributedDataset):
                 spec = batch_spec(row_spec(spec), None if size is None or size % self._count else size // self._count)
             return PerReplicaSpec(*[spec] * self._own)
 
-        return mapped(one, self._source.element_spec)
+        return map_leaves(one, self._source.element_spec)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """Folds the elements into a state."""
@@ -334,7 +334,7 @@ class OwnBatches(Distributed):
             shape = [0, *[size or 0 for size in spec.shape[1:]]]
             return wrap(np.zeros(shape, spec.dtype.numpy), spec.dtype)
 
-        one = mapped(rows, self._source.element_spec)
+        one = map_leaves(rows, self._source.element_spec)
         return regroup([one] * self._count, always_wrap=True)
 
 
@@ -361,12 +361,12 @@ class _PassOfAll(_Pass):
             raise StopIteration
         found = self._empty() if found is None else found
         even = all([part == of_all[0][0] for parts in of_all for part in parts or [None]]) if of_all[0] else False
-        return found if even else mapped(lambda x: Uneven(x.values), found)
+        return found if even else map_leaves(lambda x: Uneven(x.values), found)
 
     def _empty(self) -> Any:
         if self._last is None:
             return self._dataset.empty()
-        return mapped(lambda x: PerReplica(list(map(_without_rows, x.values))), self._last)
+        return map_leaves(lambda x: PerReplica(list(map(_drop_rows, x.values))), self._last)
 
 
 def _shapes(element: Any) -> list[Any]:
@@ -378,7 +378,7 @@ def _shapes(element: Any) -> list[Any]:
     return list(map(shape, leaves(element)))
 
 
-def shared(dataset: Any, workers: Any) -> Any:
+def shard_dataset(dataset: Any, workers: Any) -> Any:
     """Shards a dataset of global batches between workers by its auto-shard policy, as in TensorFlow.
 
     FILE assigns files to workers, DATA assigns rows of each batch, OFF gives every worker all data. AUTO means FILE if
@@ -401,7 +401,7 @@ def shared(dataset: Any, workers: Any) -> Any:
     share = Share(dataset, workers)
     if own is None:
         return share
-    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split)
+    parts = split_batches(own, batch_size(dataset), share._count, workers.first, share.split)
     return OwnBatches(parts, workers)
 
 
@@ -478,7 +478,7 @@ def _has_rows(leaf: Any) -> bool:
     return isinstance(leaf, CompositeTensor) or bool(getattr(leaf, "dims", ()))
 
 
-def _without_rows(leaf: Any) -> Any:
+def _drop_rows(leaf: Any) -> Any:
     return _slice(leaf, 0, 0) if _has_rows(leaf) else leaf
 
 

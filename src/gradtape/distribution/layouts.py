@@ -10,7 +10,7 @@ from ..core.budgets import readable_bytes
 from ..state.variable import Variable
 
 
-def described(variables: Iterable[tuple[str, Variable]]) -> str:
+def describe_variables(variables: Iterable[tuple[str, Variable]]) -> str:
     """Formats a table of named variables: shape, sharding and memory per device."""
     rows = [("variable", "shape", "dtype", "layout", "on each device")]
     whole = most = 0
@@ -31,20 +31,21 @@ def described(variables: Iterable[tuple[str, Variable]]) -> str:
         rows.append((name, str(variable.dims), variable.dtype.name, layout, f"{place}{readable_bytes(held)}"))
     where = "; ".join(meshes) or "one device"
     share = f"{readable_bytes(most)} ({most / max(whole, 1):.0%})"
-    title = f"{_counted(len(rows) - 1, 'variable')} on {where}: {readable_bytes(whole)}, of which a device has {share}."
-    return "\n".join([title, *_aligned(rows)])
+    count = _count_phrase(len(rows) - 1, "variable")
+    title = f"{count} on {where}: {readable_bytes(whole)}, of which a device has {share}."
+    return "\n".join([title, *_align_columns(rows)])
 
 
 def _mesh(mesh: Any) -> str:
     kinds = sorted({device.platform.upper() for device in mesh.devices.flat})
     axes = ", ".join(f"{axis}: {size}" for axis, size in mesh.shape.items())
-    return f"a mesh of {_counted(mesh.devices.size, '/'.join(kinds))} ({axes})"
+    return f"a mesh of {_count_phrase(mesh.devices.size, '/'.join(kinds))} ({axes})"
 
 
-def _counted(count: int, what: str) -> str:
+def _count_phrase(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -72,7 +72,7 @@ def total(op: ReduceOp, values: Sequence[Any]) -> Any:
     return found if op is ReduceOp.SUM else found / (len(tensors) * (1 if workers is None else workers.count))
 
 
-def reduced(op: ReduceOp, value: Any, count: int) -> Any:
+def reduce_value(op: ReduceOp, value: Any, count: int) -> Any:
     """Reduces `value` over `count` replicas; raises ValueError for the sum of a value that is not per-replica."""
     if is_mirrored(value) and op is ReduceOp.MEAN:
         return value
@@ -92,17 +92,17 @@ def spread(value: Any, count: int) -> Any:
     """Mirrors a reduced value: each replica gets its own tensor object."""
     if isinstance(value, DistributedValues) or not isinstance(value, Tensor | IndexedSlices):
         return value
-    return Mirrored([own(value) for _ in range(count)])
+    return Mirrored([copy_tensor(value) for _ in range(count)])
 
 
-def own(value: Any) -> Any:
+def copy_tensor(value: Any) -> Any:
     """Returns a new tensor object with the same value."""
     if isinstance(value, IndexedSlices):
         return IndexedSlices(value.values, value.indices, value.dense_shape)
     return ops.identity(value)
 
 
-def gathered(values: Sequence[Any], axis: int) -> Tensor:
+def gather_values(values: Sequence[Any], axis: int) -> Tensor:
     """Concatenates the values of all replicas along `axis`."""
     tensors = list(map(gatherable, values))
     first = tensors[0]

@@ -11,8 +11,8 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
-from .context import above_replicas, place
-from .reductions import ReduceOp, as_reduce_op, own, workers_of
+from .context import cross_replica_context, place
+from .reductions import ReduceOp, as_reduce_op, copy_tensor, workers_of
 
 
 class ReplicaContext:
@@ -65,7 +65,7 @@ class ReplicaContext:
         The arguments of all replicas are passed as `PerReplica` values, and each replica gets its component of the
         result.
         """
-        with above_replicas(self._strategy):
+        with cross_replica_context(self._strategy):
             return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
@@ -99,7 +99,7 @@ class ReplicaContext:
             return all_of(*given)  # type: ignore[no-any-return]
 
         def pair(*xs: Tensor) -> Any:
-            return tuple(all_of(*map(own, xs))), lambda *gs: self.all_reduce(op, gs)
+            return tuple(all_of(*map(copy_tensor, xs))), lambda *gs: self.all_reduce(op, gs)
 
         results: Sequence[Any] = custom_call(pair, "all_reduce", tuple(given), {})
         return results
@@ -129,7 +129,7 @@ class ReplicaContext:
             return strategy.extended.gathered(x, axis), starts
 
         def pair(x: Tensor) -> Any:
-            whole, starts = self.merge_call(merge, (own(x),))
+            whole, starts = self.merge_call(merge, (copy_tensor(x),))
             mine = slice(starts[self.local_id], starts[self.local_id] + x.dims[axis])
 
             def own_part(g: Tensor) -> Any:

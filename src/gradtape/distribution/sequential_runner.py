@@ -17,8 +17,8 @@ from ..core.scopes import adopt, held
 from ..core.tensor import Tensor
 from ..engine.run.dispatch import thread, traced_by
 from ..engine.run.randomness import drawing_for_each
-from .context import above_replicas, in_replica
-from .draws import varied
+from .context import cross_replica_context, in_replica
+from .draws import vary_by_replica
 from .reductions import workers_of
 from .replicas import ReplicaContext
 from .values import DistributedValues, PerReplica, regroup, select_replica
@@ -103,14 +103,14 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         given, named = select_replica(i, args), select_replica(i, dict(kwargs or {}))
 
         def call() -> Any:
-            with drawing_for_each(varied(first + i, states)):
+            with drawing_for_each(vary_by_replica(first + i, states)):
                 return fn(*given, **named)
 
         return call
 
     for i, replica in enumerate(replicas):
         replica.start(call_of(i), locals_)
-    with _ended(replicas):
+    with _end_on_exit(replicas):
         while not replicas[0].done:
             for replica in replicas:
                 replica.go_on()
@@ -120,10 +120,10 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             if all([replica.done for replica in replicas]):
                 break
             _merge(strategy, replicas)
-    return _regrouped(strategy, [replica.result for replica in replicas])
+    return _regroup(strategy, [replica.result for replica in replicas])
 
 
-def _regrouped(strategy: Any, values: list[Any]) -> Any:
+def _regroup(strategy: Any, values: list[Any]) -> Any:
     """Regroups the values of this process's replicas; wraps a single replica's tensors if other workers have more."""
     found = regroup(values)
     if len(values) > 1 or workers_of(strategy) is None:
@@ -144,16 +144,16 @@ def _merge(strategy: Any, replicas: list[_Replica]) -> None:
             "gather and update the same things in the same order"
         )
     merge_fn = replicas[0].asked[0]
-    args = _regrouped(strategy, [replica.asked[1] for replica in replicas])
-    kwargs = _regrouped(strategy, [replica.asked[2] for replica in replicas])
-    with above_replicas(strategy), traced_by(None) if replicas[0].lifted else nullcontext():
+    args = _regroup(strategy, [replica.asked[1] for replica in replicas])
+    kwargs = _regroup(strategy, [replica.asked[2] for replica in replicas])
+    with cross_replica_context(strategy), traced_by(None) if replicas[0].lifted else nullcontext():
         result = merge_fn(strategy, *args, **kwargs)
     for i, replica in enumerate(replicas):
         replica.result = select_replica(i, result)
 
 
 @contextmanager
-def _ended(replicas: list[_Replica]) -> Iterator[None]:
+def _end_on_exit(replicas: list[_Replica]) -> Iterator[None]:
     """Context manager: stops and joins all replica threads, however the block ends."""
     try:
         yield

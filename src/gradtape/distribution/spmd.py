@@ -35,9 +35,9 @@ from ..graph.trace.trace import Trace
 from ..graph.trace.traced import DelegatedToRunner, Untraceable, value_of
 from ..state.variable import Variable
 from . import collective_ops
-from .context import above_replicas, in_replica, place
+from .context import cross_replica_context, in_replica, place
 from .divergence_check import Agreement
-from .draws import varied_by
+from .draws import vary_by_tensor
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
 from .shards import is_placeholder
@@ -126,7 +126,7 @@ class _Everyone(ReplicaContext):
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """Calls `merge_fn` in cross-replica context, with values that represent those of all replicas."""
         given, named = _as_per_replica(self._replicas, (tuple(args), dict(kwargs or {})))
-        with above_replicas(self._strategy):
+        with cross_replica_context(self._strategy):
             return select_replica(0, merge_fn(self._strategy, *given, **named))
 
     def _all_reduced(self, op: ReduceOp, given: Sequence[Any]) -> Sequence[Any]:
@@ -153,7 +153,7 @@ def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     context = _Everyone(replicas)
 
     def draw(draw_one: Callable[[], Any], take: Any) -> Any:
-        return varied_by(collective_ops.number())(draw_one, take)
+        return vary_by_tensor(collective_ops.number())(draw_one, take)
 
     with in_replica(context), drawing_for_each(draw):
         result = fn(*select_replica(0, args), **select_replica(0, kwargs))

@@ -153,7 +153,7 @@ class Transport:
         return jax.jit(mapped)
 
 
-def _reduced(size: int, op: str) -> Callable[[Any], Any]:
+def _compile_reduction(size: int, op: str) -> Callable[[Any], Any]:
     import jax
     from jax import lax
 
@@ -164,15 +164,15 @@ def _reduced(size: int, op: str) -> Callable[[Any], Any]:
     if op == "product":
         return lambda x: jax.numpy.prod(lax.all_gather(x, "rank"), 0, dtype=x.dtype)
     if op == "mean":
-        return lambda x: _divided(lax.psum(x, "rank"), size)
+        return lambda x: _divide(lax.psum(x, "rank"), size)
     return lambda x: lax.psum(x, "rank")
 
 
-def _divided(x: Any, size: int) -> Any:
+def _divide(x: Any, size: int) -> Any:
     return x // size if x.dtype.kind in "iu" else x / size
 
 
-def _reduced_in_half(size: int, op: str, half: str) -> Callable[[Any], Any]:
+def _compile_half_reduction(size: int, op: str, half: str) -> Callable[[Any], Any]:
     """Returns a sum or mean with 16-bit transfers and 32-bit accumulation: a reduce-scatter, then an all-gather."""
     import jax
     from jax import lax
@@ -190,13 +190,13 @@ def _reduced_in_half(size: int, op: str, half: str) -> Callable[[Any], Any]:
     return reduce
 
 
-def _gathered(size: int) -> Callable[[Any], Any]:
+def _compile_gather(size: int) -> Callable[[Any], Any]:
     from jax import lax
 
     return lambda x: lax.all_gather(x, "rank")
 
 
-def _sent(size: int, root: int) -> Callable[[Any], Any]:
+def _compile_broadcast(size: int, root: int) -> Callable[[Any], Any]:
     """Returns a broadcast from `root`: a sum to which the other ranks contribute zeros."""
     import jax
     from jax import lax
@@ -205,10 +205,10 @@ def _sent(size: int, root: int) -> Callable[[Any], Any]:
 
 
 _OPERATIONS: dict[str, Callable[..., Callable[[Any], Any]]] = {
-    "reduce": _reduced,
-    "reduce in half": _reduced_in_half,
-    "gather": _gathered,
-    "send": _sent,
+    "reduce": _compile_reduction,
+    "reduce in half": _compile_half_reduction,
+    "gather": _compile_gather,
+    "send": _compile_broadcast,
 }
 
 
@@ -228,7 +228,7 @@ def from_bits(bits: Array, shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 @cache
-def _made() -> Transport:
+def _create_transport() -> Transport:
     return Transport(cluster.member())
 
 
@@ -238,4 +238,4 @@ _making = threading.Lock()
 def transport() -> Transport:
     """Returns the transport of this process."""
     with _making:
-        return _made()
+        return _create_transport()

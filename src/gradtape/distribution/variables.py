@@ -26,8 +26,8 @@ from ..state.variable import (
     _converted,
     variable_creator_scope,
 )
-from .context import above_replicas, place, replica_of
-from .reductions import ReduceOp, reduced, workers_of
+from .context import cross_replica_context, place, replica_of
+from .reductions import ReduceOp, reduce_value, workers_of
 from .replicas import get_replica_context
 from .shards import MirroredStorage, PerReplicaStorage, part_of, placeholder_of
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
@@ -117,7 +117,7 @@ class DistributedVariable(Variable, DistributedValues):
             "aggregation": self._aggregation, "synchronization": self._synchronization,
             "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
         }  # fmt: skip
-        made: Any = _created(self._strategy, arguments)
+        made: Any = _create_variable(self._strategy, arguments)
         memo[id(self)] = made
         if not isinstance(self._storage, MirroredStorage) or self._storage.copies:
             for own, other in zip(made._values, self._values, strict=True):
@@ -224,7 +224,7 @@ class MirroredVariable(DistributedVariable):
                 if place.updates_each:
                     self._diverge()
                 return method(self._part(place.updated), value, **options)
-            with above_replicas(self._strategy):
+            with cross_replica_context(self._strategy):
                 return update(self, method, (value,), options)
         if self._aggregation is _NONE:
             if place.spmd is None:
@@ -241,7 +241,7 @@ class MirroredVariable(DistributedVariable):
                     "Cannot update non-float variables with tf.VariableAggregation.MEAN aggregation in replica "
                     "context. Either change the variable dtype to float or update it in cross-replica context."
                 )
-            return update(self, method, (aggregated(self, value),), options)
+            return update(self, method, (aggregate(self, value),), options)
 
         context.merge_call(merge, (value,))
         return self
@@ -304,11 +304,11 @@ class SyncOnReadVariable(DistributedVariable):
             return self._read_of(self.local)
         if at is not None:
             return self._read_of(self._values[at])
-        with above_replicas(self._strategy):
+        with cross_replica_context(self._strategy):
             if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
                 return self._first()
             op = ReduceOp.from_variable_aggregation(self._aggregation)
-            found: Tensor = to_tensor(reduced(op, self._all(), self._count()))
+            found: Tensor = to_tensor(reduce_value(op, self._all(), self._count()))
             return found
 
     def _all(self) -> PerReplica:
@@ -354,14 +354,14 @@ class SyncOnReadVariable(DistributedVariable):
         raise NotImplementedError("Variables with `synchronization=ON_READ` doesn't support `scatter` of rows")
 
 
-def aggregated(variable: DistributedVariable, value: Any) -> Any:
+def aggregate(variable: DistributedVariable, value: Any) -> Any:
     """Aggregates the values that all replicas assign to a mirrored variable."""
     if variable._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
         first = value.values[0] if isinstance(value, PerReplica) else value
         workers = workers_of(variable._strategy) if place.spmd is None else None
         return first if workers is None else workers.first_value(first)
     op = ReduceOp.from_variable_aggregation(variable._aggregation)
-    return reduced(op, value, variable._count())
+    return reduce_value(op, value, variable._count())
 
 
 @contextmanager
@@ -396,7 +396,7 @@ def created_by(strategy: Any) -> Any:
     def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
         context = get_replica_context()
         if context is None or context.strategy is not strategy:
-            return _created(strategy, arguments)
+            return _create_variable(strategy, arguments)
         name = arguments["name"]
         full = scoped("Variable" if name is None else name)  # with the name scopes of the replica
         return context.merge_call(create_for_all, (), {**arguments, "name": full})
@@ -408,7 +408,7 @@ def created_by(strategy: Any) -> Any:
                 f"Tried to create variables with mismatching names in the replicas, which are to be one: {list(names)}"
             )
         with unscoped():
-            return _created(strategy, select_replica(0, given))
+            return _create_variable(strategy, select_replica(0, given))
 
     return variable_creator_scope(create)
 
@@ -428,7 +428,7 @@ def kind_of(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return MirroredVariable, arguments
 
 
-def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
+def _create_variable(strategy: Any, arguments: dict[str, Any]) -> Variable:
     kind, arguments = kind_of(arguments)
     variable = object.__new__(kind)
     Variable.__init__(variable, **arguments)

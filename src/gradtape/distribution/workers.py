@@ -24,7 +24,7 @@ from ..state.variable import Variable
 from . import cluster, collectives
 
 
-def _performed(act: Callable[[Sequence[Tensor]], list[Tensor]], tensors: Sequence[Tensor]) -> list[Tensor]:
+def _perform(act: Callable[[Sequence[Tensor]], list[Tensor]], tensors: Sequence[Tensor]) -> list[Tensor]:
     """Calls `act`, which keeps shapes and dtypes: immediately, or at each run of the function being traced."""
     if dispatch.thread.trace is None:
         return act(tensors)
@@ -52,7 +52,7 @@ class Workers:
             found = collectives.all_reduce([np.asarray(x.array) for x in xs], "sum", None, "sum over replicas")
             return [wrap(y, x.dtype) for y, x in zip(found, xs, strict=True)]
 
-        return _performed(act, tensors)
+        return _perform(act, tensors)
 
     def rows(self, x: Tensor, axis: int = 0) -> Tensor:
         """Concatenates the tensors of all processes along `axis`."""
@@ -92,7 +92,7 @@ class Workers:
             (first,) = collectives.broadcast([np.asarray(own.array)], 0, "value of the first replica")
             return [wrap(first[()], own.dtype)]
 
-        return _performed(act, [to_tensor(value)])[0]
+        return _perform(act, [to_tensor(value)])[0]
 
     def begin(self, variable: Variable) -> None:
         """Initializes a variable with its value on the first process."""

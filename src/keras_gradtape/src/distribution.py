@@ -17,7 +17,7 @@ from keras.src.backend.common import global_state
 
 import gradtape as tf
 from gradtape.core.tensor import wrap
-from gradtape.datasets.structure import batch_spec, leaves, mapped, row_spec
+from gradtape.datasets.structure import batch_spec, leaves, map_leaves, row_spec
 from gradtape.distribution import cluster
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import XlaProgram, check_jax
@@ -215,9 +215,9 @@ def local_dataset(distribution: Any, dataset: Any) -> Any:
     def own(batches: Any) -> Any:
         for batch in batches:
             count = _rows(batch, shards)
-            yield mapped(lambda x, count=count: x[at * count : (at + 1) * count], batch)
+            yield map_leaves(lambda x, count=count: x[at * count : (at + 1) * count], batch)
 
-    rows = dataset._derived("_LocalRows", own, specs=lambda given: mapped(_any_batch, given))
+    rows = dataset._derived("_LocalRows", own, specs=lambda given: map_leaves(_any_batch, given))
     return rows.prefetch(tf.data.AUTOTUNE)
 
 

@@ -13,7 +13,7 @@ from keras.src import tree
 
 import gradtape as tf
 from gradtape.distribution.context import place
-from gradtape.distribution.reductions import gathered, workers_of
+from gradtape.distribution.reductions import gather_values, workers_of
 from gradtape.distribution.values import DistributedValues, PerReplica, Uneven, select_replica
 
 Step = Callable[[Any], Any]
@@ -79,7 +79,7 @@ def _reduced(value: Any, reduction: str) -> Any:
         return value
     parts = value.values
     if reduction == "concat":
-        return gathered(parts, 0) if parts[0].shape.rank else tf.stack(parts)
+        return gather_values(parts, 0) if parts[0].shape.rank else tf.stack(parts)
     return tf.reduce_mean(tf.stack(parts), axis=0)
 
 

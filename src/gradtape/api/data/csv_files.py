@@ -18,7 +18,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
-from ...datasets.records import check_compression, opened
+from ...datasets.records import check_compression, open_records
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 from ..io.files import glob
@@ -121,7 +121,7 @@ def _defaults(given: Any) -> list[Tensor]:
 
 def _records(path: str, compression_type: str | None, quotes: bool) -> Iterator[bytes]:
     """Yields the records of a file; a quoted field may span several lines."""
-    with opened(path, compression_type) as file:
+    with open_records(path, compression_type) as file:
         record = b""
         for line in file:
             record += line
@@ -264,7 +264,7 @@ class _Texts:
     def _lines(self, path: str) -> Generator[list[str]]:
         if self._compression == "ZLIB":
             raise ValueError("`compression_type` ZLIB is not supported for probing columns.")
-        with opened(path, self._compression) as data, io.TextIOWrapper(data, self._encoding, newline="") as file:
+        with open_records(path, self._compression) as data, io.TextIOWrapper(data, self._encoding, newline="") as file:
             yield from csv.reader(file, **self._options)
 
     def names(self) -> list[str]:

@@ -12,7 +12,7 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
-from ...datasets.records import check_compression, fixed_records, records
+from ...datasets.records import check_compression, read_fixed_records, records
 from ...datasets.sources import file_names, reading
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
@@ -70,7 +70,7 @@ def FixedLengthRecordDataset(
     size, header, footer = (int(0 if n is None else n) for n in (record_bytes, header_bytes, footer_bytes))
 
     def read(path: str) -> Iterator[bytes]:
-        return fixed_records(path, size, header, footer, kind)
+        return read_fixed_records(path, size, header, footer, kind)
 
     return _of_files("FixedLengthRecordDatasetV2", filenames, read, num_parallel_reads)
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...checkpoints import state
 from ...checkpoints.bundle import BundleReader
 from ...checkpoints.checkpoint import Checkpoint
-from ...checkpoints.files import opened
+from ...checkpoints.files import open_checkpoint
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors
@@ -163,7 +163,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
         if found is None:
             raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {given}")
         given = found
-    return CheckpointReader(opened(given))
+    return CheckpointReader(open_checkpoint(given))
 
 
 def load_variable(ckpt_dir_or_file: PathLike, name: str) -> np.ndarray[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...checkpoints.shared import Group, together
+from ...checkpoints.shared import Group, write_together
 from ...distribution import cluster, collectives
 
 NAMESPACES = ("distribute",)
@@ -27,7 +27,7 @@ def save(manager: Any, *args: Any, shards: bool = False, **kwargs: Any) -> Any:
     """
     me = cluster.identity()
     group = Group(me.rank, me.size, lambda value: collectives.exchange(value, "part of a checkpoint"), shards)
-    with together(group):
+    with write_together(group):
         path = manager.save(*args, **kwargs)
     collectives.barrier("end of a checkpoint")
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import nest
-from ...distribution.layouts import described
+from ...distribution.layouts import describe_variables
 from ...state.variable import Variable
 
 __all__ = ["describe"]
@@ -34,4 +34,4 @@ def describe(values: Any) -> str:
         if not isinstance(held, Variable):
             raise TypeError(f"describe takes a model, a module or variables, and was given {value!r}")
         named.append((getattr(value, "path", held.name), held))
-    return described(named)
+    return describe_variables(named)

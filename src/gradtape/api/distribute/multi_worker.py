@@ -9,8 +9,8 @@ from typing import Any
 from ...core import nest
 from ...distribution import cluster, collective_ops
 from ...distribution.context import check_above_replicas, check_same, place
-from ...distribution.input import InputContext, OwnBatches, shared
-from ...distribution.reductions import ReduceOp, gathered
+from ...distribution.input import InputContext, OwnBatches, shard_dataset
+from ...distribution.reductions import ReduceOp, gather_values
 from ...distribution.values import DistributedValues, regroup
 from ...distribution.workers import Workers
 from ...engine.run.convert import to_tensor
@@ -88,7 +88,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         workers = self.workers
 
         def one(x: Any) -> Any:
-            found = gathered(x.values, int(axis)) if isinstance(x, DistributedValues) else to_tensor(x)
+            found = gather_values(x.values, int(axis)) if isinstance(x, DistributedValues) else to_tensor(x)
             return workers.rows(found, int(axis) % len(found.dims)) if isinstance(x, DistributedValues) else found
 
         return nest.map_structure(one, value)
@@ -112,7 +112,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         """
         if self.workers is None:
             return super().experimental_distribute_dataset(dataset, options)
-        return shared(dataset, self.workers)
+        return shard_dataset(dataset, self.workers)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         """Distributes the dataset of `dataset_fn(tf.distribute.InputContext)` on each worker: one element per replica.

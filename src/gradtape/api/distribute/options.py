@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core.type_hints import TensorLike
-from ...distribution.reductions import as_reduce_op, reduced, spread
+from ...distribution.reductions import as_reduce_op, reduce_value, spread
 from ...distribution.values import DistributedValues
 
 NAMESPACES = ("distribute", "distribute.experimental")
@@ -68,7 +68,7 @@ class CrossDeviceOps:
     def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None) -> Any:
         """Returns the sum or mean of the values of all replicas."""
         values = per_replica_value.values if isinstance(per_replica_value, DistributedValues) else (per_replica_value,)
-        return spread(reduced(as_reduce_op(reduce_op), per_replica_value, len(values)), len(values))
+        return spread(reduce_value(as_reduce_op(reduce_op), per_replica_value, len(values)), len(values))
 
     def batch_reduce(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """Applies `reduce` to each pair."""

@@ -19,7 +19,14 @@ from ...core.device_spec import DeviceSpec
 from ...core.extension_points import convert_function
 from ...datasets.dataset import Dataset
 from ...distribution import collective_ops, sequential_runner, spmd
-from ...distribution.context import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
+from ...distribution.context import (
+    call_as_only_replica,
+    check_above_replicas,
+    check_same,
+    cross_replica_context,
+    place,
+    set_default,
+)
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import (
     Calls,
@@ -32,7 +39,7 @@ from ...distribution.input import (
     check_options,
 )
 from ...distribution.input import InputReplicationMode as InputReplicationMode
-from ...distribution.reductions import ReduceOp, as_reduce_op, gatherable, gathered, reduced
+from ...distribution.reductions import ReduceOp, as_reduce_op, gather_values, gatherable, reduce_value
 from ...distribution.replicas import ReplicaContext, get_replica_context
 from ...distribution.single_replica import creator_of
 from ...distribution.values import DistributedValues, PerReplica, regroup
@@ -107,7 +114,7 @@ class Strategy:
         check_above_replicas()
         check_same(self)
         with ExitStack() as stack:
-            stack.enter_context(above_replicas(self))
+            stack.enter_context(cross_replica_context(self))
             if self.num_replicas_in_sync > 1:
                 stack.enter_context(created_by(self))
             elif self._mirrors:
@@ -128,8 +135,9 @@ class Strategy:
         if self.num_replicas_in_sync > 1:
             return self._run(fn, args if isinstance(args, PerReplica) else tuple(args), dict(kwargs or {}))
         if place.strategy is None and self._mirrors:
-            return called_with_creator(self._creator, called_alone, ReplicaContext(self, 0), fn, args, kwargs or {})
-        return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
+            replica = ReplicaContext(self, 0)
+            return called_with_creator(self._creator, call_as_only_replica, replica, fn, args, kwargs or {})
+        return call_as_only_replica(ReplicaContext(self, 0), fn, args, kwargs or {})
 
     def _run(self, fn: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
         with ExitStack() as stack:
@@ -177,9 +185,9 @@ class Strategy:
         op = as_reduce_op(reduce_op)
         if self.num_replicas_in_sync == 1:
             return _reduced_alone(op, value, axis)
-        with above_replicas(self):
+        with cross_replica_context(self):
             if axis is None:
-                return nest.map_structure(lambda x: _first(reduced(op, x, self.num_replicas_in_sync)), value)
+                return nest.map_structure(lambda x: _first(reduce_value(op, x, self.num_replicas_in_sync)), value)
             return nest.map_structure(lambda x: self._reduced_along(op, x, axis), value)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Any:
@@ -187,7 +195,7 @@ class Strategy:
             return place.spmd.along(op, value, axis)
         parts = list(map(to_tensor, value.values)) if isinstance(value, DistributedValues) else [to_tensor(value)]
         sums = [reduce_sum(part, axis) for part in parts]
-        found = to_tensor(reduced(ReduceOp.SUM, PerReplica(sums), len(sums)))
+        found = to_tensor(reduce_value(ReduceOp.SUM, PerReplica(sums), len(sums)))
         if op is ReduceOp.SUM:
             return found
         counts = [part.dims[a] for part in parts for a in [axis]] if isinstance(axis, int) else [
@@ -203,7 +211,7 @@ class Strategy:
         def one(x: Any) -> Any:
             if not isinstance(x, DistributedValues):
                 return gatherable(x)
-            return gathered(x.values, int(axis))
+            return gather_values(x.values, int(axis))
 
         return nest.map_structure(one, value)
 

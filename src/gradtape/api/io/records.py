@@ -11,7 +11,7 @@ from ...core import errors
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
-from ...datasets.records import framed
+from ...datasets.records import frame_record
 
 NAMESPACES = ("io",)
 __all__ = ["TFRecordOptions", "TFRecordWriter"]
@@ -95,7 +95,7 @@ class TFRecordWriter:
         if not isinstance(record, bytes | str):
             raise TypeError(f"a record is bytes, got {type(record).__name__}. Use SerializeToString() for a message")
         self._open()
-        (self._zip or self._file).write(framed(record.encode() if isinstance(record, str) else record))
+        (self._zip or self._file).write(frame_record(record.encode() if isinstance(record, str) else record))
 
     def flush(self) -> None:
         """Flushes buffered records to disk."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...checkpoints.bundle import BundleReader, is_bundle
 from ...checkpoints.object_graph import ObjectNode
-from ...checkpoints.tensorflow_graph import decoded as stored_nodes
+from ...checkpoints.tensorflow_graph import decode_graph as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
 from ...core.tensor import Tensor

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...checkpoints.object_graph import ObjectNode, children, variable_of
-from ...checkpoints.tensorflow_graph import encoded
+from ...checkpoints.tensorflow_graph import encode_graph
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.variable import Variable
@@ -101,7 +101,7 @@ class ObjectGraph:
         for number, value in enumerate(self._alive):
             is_variable = variable_of(value) is not None
             nodes.append(ObjectNode(dict(self._below[number]), self._stored(number) if is_variable else None))
-        return encoded(nodes)
+        return encode_graph(nodes)
 
     def nodes(self, concretes: dict[int, list[str]], assets: list[Asset]) -> list[dict[str, Any]]:
         """Returns the messages of the objects; `concretes` are the names of each function's written functions."""

@@ -13,7 +13,7 @@ from ..records.replay import Control, ReplayLog
 from .provenance import descendants
 
 
-def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None:
+def explain_skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None:
     """Explains the conditional or loop that takes a value computed from `at` and does not use it."""
     log = reading.log
     if not isinstance(log, ReplayLog):

@@ -39,7 +39,7 @@ class _LineLog(CheckedLog):
         self.lines.update(dict.fromkeys(range(self._first, len(self.records)), self._line))
 
 
-def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict[int, Line | None]] | None:
+def replay_record(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape, dict[int, Line | None]] | None:
     """Records the ops of a record one by one; returns the tape and their lines, or None if a replay has side effects.
 
     The tape's gradient computation is that of the record's outputs, weighted by `cotangents`, with respect to its

@@ -38,7 +38,7 @@ def phrase(op: Any, where: Where, short: bool = False) -> str:
     if text is None:
         return named
     if short:
-        text = _without_arguments(text)
+        text = _drop_arguments(text)
     return f"`{text}`" if _is_tensorflow(text) else f"{named} in `{text}`"
 
 
@@ -63,7 +63,7 @@ def expression(where: Where, op: Any = None) -> str | None:
         line = line_of(where)
         assert line is not None
         text = _on_line(line[0], line[1], None if op is None else op.name)
-    return None if text is None else _shortened(text)
+    return None if text is None else _shorten(text)
 
 
 def _at_instruction(code: Any, instruction: int) -> str | None:
@@ -78,7 +78,7 @@ def _at_instruction(code: Any, instruction: int) -> str | None:
     lines[-1] = lines[-1][:stop]
     lines[0] = lines[0][start:]
     text = " ".join(line.decode(errors="replace").strip() for line in lines)
-    node = _parsed(text) if len(lines) > 1 else None
+    node = _parse_expression(text) if len(lines) > 1 else None
     return text if node is None else ast.unparse(node)
 
 
@@ -86,7 +86,7 @@ def _at_instruction(code: Any, instruction: int) -> str | None:
 _NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
-def _parsed(text: str) -> ast.expr | None:
+def _parse_expression(text: str) -> ast.expr | None:
     try:
         return ast.parse(text, mode="eval").body
     except _NOT_PARSED:
@@ -124,7 +124,7 @@ def _on_line(file: str, number: int, op: str | None) -> str | None:
     found = [node for node in here if _runs(node, op)]
     if not found:
         # Perhaps a composite function such as tf.clip_by_value, or the call of a model, if there is only one.
-        found = [node for node in here if isinstance(node, ast.Call) and not hasattr(ops, _called(node))]
+        found = [node for node in here if isinstance(node, ast.Call) and not hasattr(ops, _called_name(node))]
     texts = {ast.get_source_segment(source, node) for node in found}
     return texts.pop() if len(texts) == 1 else None
 
@@ -134,7 +134,7 @@ def _runs(node: ast.expr, op: str | None) -> bool:
     if op is None:
         return False
     if isinstance(node, ast.Call):
-        return _called(node) == op or _called(node) in public_names().names_of(op)
+        return _called_name(node) == op or _called_name(node) in public_names().names_of(op)
     operator = _OPERATORS.get(op)
     if operator is None:
         return False
@@ -145,27 +145,27 @@ def _runs(node: ast.expr, op: str | None) -> bool:
 
 def _is_tensorflow(text: str) -> bool:
     """Whether an expression is a call of a public TensorFlow function, or an operator."""
-    node = _parsed(text.replace("(…)", "()"))
-    return node is not None and (not isinstance(node, ast.Call) or public_names().is_public(_called(node)))
+    node = _parse_expression(text.replace("(…)", "()"))
+    return node is not None and (not isinstance(node, ast.Call) or public_names().is_public(_called_name(node)))
 
 
-def _called(node: ast.Call) -> str:
+def _called_name(node: ast.Call) -> str:
     """Returns the last component of the called name."""
     return ast.unparse(node.func).rpartition(".")[2]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Shortens an expression so that it fits into a sentence."""
     if len(text) <= _LONGEST:
         return text
-    node = _parsed(text)
+    node = _parse_expression(text)
     if isinstance(node, ast.Call) and len(called := ast.unparse(node.func)) < _LONGEST:
         return f"{called}(…)"
     return f"{text[:_LONGEST]}…"
 
 
-def _without_arguments(text: str) -> str:
-    node = _parsed(text)
+def _drop_arguments(text: str) -> str:
+    node = _parse_expression(text)
     return f"{ast.unparse(node.func)}(…)" if isinstance(node, ast.Call) and (node.args or node.keywords) else text
 
 
@@ -180,13 +180,13 @@ def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
         name = _path(source) or _local_name(source, frame) or _own_name(source)
         if name is None:
             if written is None:
-                written = _written_sources(frame, len(sources))
+                written = _source_expressions(frame, len(sources))
             name = written[i] if i < len(written) else _name_inside(source, frame) or f"source {i}"
         names.append(name)
     return names
 
 
-def known_name(variable: Any, frame: Any) -> str:
+def name_of_variable(variable: Any, frame: Any) -> str:
     """Returns the user's name of a variable."""
     name = _path(variable) or _local_name(variable, frame) or _own_name(variable) or _name_inside(variable, frame)
     return name or "a variable without a name"
@@ -216,7 +216,7 @@ def name_of_target(targets: Sequence[Any], frame: Any) -> str:
         return f"`{name}`"
     call = _call_of(frame)
     argument = None if call is None else _argument(call, 0, "target")
-    return "the target" if argument is None else f"`{_shortened(ast.unparse(argument))}`"
+    return "the target" if argument is None else f"`{_shorten(ast.unparse(argument))}`"
 
 
 def _path(source: Any) -> str | None:
@@ -246,7 +246,7 @@ def _local_name(value: Any, frame: Any) -> str | None:
 def _call_of(frame: Any) -> ast.Call | None:
     """Returns the syntax tree of the call that a frame is executing."""
     text = None if frame is None else _at_instruction(frame.f_code, frame.f_lasti)
-    node = None if text is None else _parsed(text)
+    node = None if text is None else _parse_expression(text)
     return node if isinstance(node, ast.Call) else None
 
 
@@ -257,7 +257,7 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
     return None
 
 
-def _written_sources(frame: Any, count: int) -> list[str]:
+def _source_expressions(frame: Any, count: int) -> list[str]:
     """Returns the sources as written in the call: the elements of a list display, or `list[i]`."""
     call = _call_of(frame)
     argument = None if call is None else _argument(call, 1, "sources")
@@ -270,7 +270,7 @@ def _written_sources(frame: Any, count: int) -> list[str]:
     return [text] if count == 1 else [f"{text}[{i}]" for i in range(count)]
 
 
-def written_sources(frame: Any) -> tuple[str, Line | None, Line | None]:
+def locate_sources(frame: Any) -> tuple[str, Line | None, Line | None]:
     """Returns the sources as written in the call, its line, and the line of the last assignment to their name."""
     call = _call_of(frame)
     argument = None if call is None else _argument(call, 1, "sources")
@@ -298,7 +298,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Joins names in a sentence: up to two in full, otherwise the first and the number of others."""
     if len(names) <= _FEW:
         return " and ".join(names)

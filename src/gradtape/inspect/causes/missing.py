@@ -9,7 +9,7 @@ from ...engine.tape.queries import last_missing
 from ...engine.tape.validation import native
 from ..records.never_raises import never_raises
 from .explain import explain
-from .messages import listed
+from .messages import join_names
 
 
 @never_raises()
@@ -32,4 +32,4 @@ def why_missing(sources: Sequence[Any]) -> str:
     alike: dict[str, list[str]] = {}
     for reason in explain(tape, targets, list(sources)).reasons:
         alike.setdefault(str(reason).removeprefix(f"{reason.source}: "), []).append(reason.source)
-    return "\n".join(f"{listed(names)}: {sentence}" for sentence, names in alike.items())
+    return "\n".join(f"{join_names(names)}: {sentence}" for sentence, names in alike.items())

@@ -18,7 +18,7 @@ from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
 from ..records.event_log import events
 from ..records.reading import Reading, short, source_text
-from .inside_calls import OPENED, replayed
+from .inside_calls import OPENED, replay_record
 from .remedies import Scene, backward_remedy, forward_remedy
 
 
@@ -97,13 +97,13 @@ def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
 
 def _forward(reading: Reading, symptom: str) -> Diagnosis:
     values = reading.values
-    bad = _behind(reading, lambda x: not _sound(x))
+    bad = _bad_ancestors(reading, lambda x: not _sound(x))
     for at in sorted(bad):
         if any(p in bad for p in reading.parents(at)):
             continue
         first = reading.first(at)
         if reading.records[at] is None:
-            return _given(reading, symptom, at, values[at], reading.name(at))
+            return _diagnose_leaf(reading, symptom, at, values[at], reading.name(at))
         inputs = reading.inputs(first)
         for i, x in enumerate(inputs):
             if x is not None and not _sound(x):
@@ -112,17 +112,17 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
                 if is_wanted and (made := _first_nan(reading, symptom)) is not None:
                     return made  # the infinity is intended, for a mask
                 if event is not None:
-                    return _computed(symptom, event, x)
+                    return _diagnose_unrecorded(symptom, event, x)
                 op = reading.operation(at)
                 argument = _argument_names(op, len(inputs))[i]
                 name = f"argument {argument} of {public_names().public_name(op.name)}, which is not on the tape,"
-                return _given(reading, symptom, at, x, name)
+                return _diagnose_leaf(reading, symptom, at, x, name)
         hidden = _hidden_overflow(reading, at)
-        return _made(reading, symptom, at, inputs) if hidden is None else _made(reading, symptom, *hidden)
+        return _diagnose_op(reading, symptom, at, inputs) if hidden is None else _diagnose_op(reading, symptom, *hidden)
     return Diagnosis(False, symptom)
 
 
-def _behind(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
+def _bad_ancestors(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
     """Returns the positions of bad targets, and of their ancestors that are reached through bad values."""
     values = reading.values
     found = {at for at in reading.seeds if at in values and is_bad(values[at])}
@@ -137,11 +137,11 @@ def _behind(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
 
 def _first_nan(reading: Reading, symptom: str) -> Diagnosis | None:
     """Finds the first op that made a NaN from numbers and infinities."""
-    for at in sorted(_behind(reading, _has_nan)):
+    for at in sorted(_bad_ancestors(reading, _has_nan)):
         if reading.records[at] is not None:
             inputs = reading.inputs(reading.first(at))
             if not any(x is not None and _has_nan(x) for x in inputs):
-                return _made(reading, symptom, at, inputs)
+                return _diagnose_op(reading, symptom, at, inputs)
     return None
 
 
@@ -183,7 +183,7 @@ def _has_nan(array: Any) -> bool:
     return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
+def _diagnose_unrecorded(symptom: str, event: Any, value: Any) -> Diagnosis:
     """Reports an op whose inputs are not on the tape."""
     event, last = _likely_origin(event), event
     # The value is that of the last event.
@@ -225,7 +225,7 @@ def _likely_origin(event: Any) -> Any:
 _STEPS_BACK = 8
 
 
-def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
+def _diagnose_leaf(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
     is_variable = reading.records[at] is None and any(at == place for _, place in reading.log.variable_positions())
     remedy = (
         "Unless that was its initial value, an earlier update of the variable produced it: lower the learning rate, "
@@ -240,10 +240,11 @@ def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Di
     return Diagnosis(False, symptom, "given", name, at, line, index, numbers, _count(value), remedy)
 
 
-def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:
+def _diagnose_op(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:
     op = reading.operation(at)
     record = reading.records[reading.first(at)]
-    if op.family in OPENED and (inside := _inside(record, [None] * len(record[3] or (None,)), symptom)) is not None:
+    incoming = [None] * len(record[3] or (None,))
+    if op.family in OPENED and (inside := _diagnose_inside(record, incoming, symptom)) is not None:
         return inside
     y = reading.values[at]
     index = _first_bad(y)
@@ -271,13 +272,13 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
         for i, contribution in enumerate(reading.vjp(at)):
             if contribution is not None and not _sound(contribution):
                 if (origin := _origin_of_infinities(reading, reading.parents(at))) is not None:
-                    return _made(reading, symptom, *origin)  # the rule only propagates it
-                inside = _inside(record, incoming, symptom) if record[0].family in OPENED else None
-                return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
+                    return _diagnose_op(reading, symptom, *origin)  # the rule only propagates it
+                inside = _diagnose_inside(record, incoming, symptom) if record[0].family in OPENED else None
+                return inside or _diagnose_rule(reading, symptom, at, i, incoming[0], contribution)
     return Diagnosis(False, f"{symptom} Each rule returns finite numbers; their sum overflows.")
 
 
-def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution: Any) -> Diagnosis:
+def _diagnose_rule(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution: Any) -> Diagnosis:
     op = reading.operation(at)
     index = _first_bad(contribution)
     inputs = reading.inputs(at)
@@ -298,7 +299,7 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
             f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not select this value, so it "
             f"receives a gradient of 0; but both branches are computed, the derivative of {called} is "
             "infinite here, and 0 * inf is NaN. Make the input of the op safe, not only its result: "
-            f"{_harmless(op.name)}. Or use tape.gradient(..., nan_safe=True)."
+            f"{_safe_form(op.name)}. Or use tape.gradient(..., nan_safe=True)."
         )
     else:
         remedy = backward_remedy(scene)
@@ -308,10 +309,10 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
     )  # fmt: skip
 
 
-def _inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
+def _diagnose_inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
     """Finds the origin inside a function call, conditional or loop, if its ops can be replayed."""
     op, _, saved, _ = record
-    found = replayed(op, saved, incoming)
+    found = replay_record(op, saved, incoming)
     if found is None:
         return None
     tape, lines = found
@@ -322,7 +323,7 @@ def _inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
     return replace(diagnosis, symptom=where, line=lines.get(diagnosis.position))
 
 
-def _harmless(op: str) -> str:
+def _safe_form(op: str) -> str:
     called = f"{public_names().public_name(op)}(safe)"
     call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, called)
     return f"safe = tf.where(ok, x, 1.0); y = tf.where(ok, {call}, 0.0)"

@@ -43,7 +43,7 @@ class Scene:
     values: dict[str, Any]
     dtype: Any
 
-    def before(self, steps: int = 3) -> Iterator[str]:
+    def names_before(self, steps: int = 3) -> Iterator[str]:
         """Yields the names of the ops that produced the op's inputs, at most `steps` ops back."""
         front = {self.at}
         for _ in range(steps):
@@ -52,7 +52,7 @@ class Scene:
                 if (op := self.reading.operation(at)) is not None:
                     yield op.name
 
-    def after(self, steps: int = 2) -> Iterator[str]:
+    def names_after(self, steps: int = 2) -> Iterator[str]:
         """Yields the names of the ops that use the op's output, at most `steps` ops ahead."""
         front = {self.at}
         for _ in range(steps):
@@ -108,7 +108,7 @@ def forward_remedy(scene: Scene) -> str:
     op, x, called = scene.op, scene.x, public_names().public_name(scene.op)
     if scene.family == "call":
         return _EAGERLY
-    if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.before()):
+    if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.names_before()):
         return (
             "A probability was rounded to 0 before its logarithm was taken. Compute from the logits: "
             "tf.nn.log_softmax, tf.nn.softmax_cross_entropy_with_logits, or from_logits=True in a Keras loss without a "
@@ -129,12 +129,12 @@ def forward_remedy(scene: Scene) -> str:
             f"{called}({least}) is -inf. Use {called}(tf.maximum(x, {scene.small})), or tf.math.xlogy for x * log(y)."
             f"{scene.vanished}"
         )
-    if op == "exp" and "div" in scene.after(3):
+    if op == "exp" and "div" in scene.names_after(3):
         return (
             "This looks like a handwritten softmax: exp overflows for large logits. Use tf.nn.softmax, or for a loss "
             "tf.nn.softmax_cross_entropy_with_logits, which subtract the largest logit first."
         )
-    if op == "exp" and {"log", "log1p"}.intersection(scene.after(3)):
+    if op == "exp" and {"log", "log1p"}.intersection(scene.names_after(3)):
         return "exp overflows before log is applied. Use tf.reduce_logsumexp, or tf.nn.softplus for log(1 + exp x)."
     if op in ("exp", "expm1", "exp2", "sinh", "cosh"):
         largest = math.log(float(np.finfo(scene.dtype).max)) if scene.dtype.kind == "f" else math.inf
@@ -179,7 +179,7 @@ def forward_remedy(scene: Scene) -> str:
 def backward_remedy(scene: Scene) -> str:
     """Suggests what to do about a gradient rule that makes infinities or NaNs from finite cotangents."""
     op, x, called = scene.op, scene.x, public_names().public_name(scene.op)
-    if op in ("sqrt", "power_half") and "sum" in scene.before(1) and _SQUARES.intersection(scene.before(2)):
+    if op in ("sqrt", "power_half") and "sum" in scene.names_before(1) and _SQUARES.intersection(scene.names_before(2)):
         return (
             "A norm has no derivative at 0: it is infinite there. Use tf.sqrt(tf.maximum(sum_of_squares, "
             f"{scene.smaller})), or the squared norm.{scene.vanished}"

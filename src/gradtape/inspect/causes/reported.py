@@ -29,12 +29,12 @@ from ...graph.function.observers import look
 from ..checks.finite import sound
 from ..records import event_log
 from ..records.never_raises import never_raises
-from ..records.reading import Reading, known_array, short
+from ..records.reading import Reading, array_in_run, short
 from ..records.replay import Question
 from .calls import python_inside
-from .control import skipped_control
+from .control import explain_skipped_control
 from .explain import reasons_for
-from .messages import known_name, line_of, listed, names_of_sources, phrase, written_sources
+from .messages import join_names, line_of, locate_sources, name_of_variable, names_of_sources, phrase
 from .nonfinite import Diagnosis, diagnose
 from .provenance import ancestors
 from .reasons import Cause, Reason
@@ -134,7 +134,7 @@ class Reporter(modes.Mode):
         values = [_values(found[i]) for i in present]
         shown = _Look(self, asked, tape, targets, [sources[i] for i in present], present, query.reports_zeros)
         if all(type(x) in REAL for x in (*values, *targets)):
-            shown.at([known_array(x) for x in values], [known_array(x) for x in targets], _opened)
+            shown.at([array_in_run(x) for x in values], [array_in_run(x) for x in targets], _open_tape)
         elif dispatch.thread.trace is not None:
             assert asked.names  # evaluated while the frame exists: the observer node needs them later
             _look_in_graph(shown, values)
@@ -164,7 +164,7 @@ class Reporter(modes.Mode):
             said = _QUOTED.sub("", reason.sentence.replace(reason.source, ""))
             alike.setdefault((kind, reason.cause, line, said), []).append(reason)
         for key, group in alike.items():
-            names = listed([reason.source for reason in group])
+            names = join_names([reason.source for reason in group])
             _, cause, line, _ = key
             reason = Reason(names, cause, group[0].sentence, line)
             if key[1:] in self._said:  # or of another kind: zeros and NaNs may share a cause
@@ -289,7 +289,7 @@ def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
     noted = log.note_at(log.position(targets[0])) if len(targets) == 1 else None
     if noted is None or len(noted[3]) != 2:
         return False
-    factors = [known_array(x) for x in noted[3]]
+    factors = [array_in_run(x) for x in noted[3]]
     return any(x.size == 1 and x >= _LEAST_SCALE and np.log2(float(x)).is_integer() for x in factors)
 
 
@@ -319,15 +319,15 @@ def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
     log = tape._log or tape._past
     ends = [at for target in targets if (at := log.position(target)) is not None]
     below = set().union(*(ancestors(log, end) for end in ends)) if ends else set()
-    names = [f"`{known_name(v, frame)}`" for v, at in log.variable_positions() if at in below]
+    names = [f"`{name_of_variable(v, frame)}`" for v, at in log.variable_positions() if at in below]
     if not names:
         return []
-    text, asked_at, taken_at = written_sources(frame)
+    text, asked_at, taken_at = locate_sources(frame)
     where = "" if taken_at is None or asked_at is None else f" (passed at {short(asked_at)})"
     sentence = (
-        f"this list of sources is empty{where}, and the target depends on {listed(names)}. A model has no variables "
-        "before it is built, and a frozen one has no trainable variables: read trainable_variables after the first "
-        "call of the model, or after model.build"
+        f"this list of sources is empty{where}, and the target depends on {join_names(names)}. A model has no "
+        "variables before it is built, and a frozen one has no trainable variables: read trainable_variables after the "
+        "first call of the model, or after model.build"
     )
     return [Reason(f"`{text}`", Cause.NO_SOURCES, sentence, taken_at or asked_at)]
 
@@ -340,7 +340,7 @@ def _values(g: Any) -> Any:
 
 
 @contextmanager
-def _opened(look: _Look) -> Iterator[_Opened]:
+def _open_tape(look: _Look) -> Iterator[_Opened]:
     """Provides a tape that can explain the gradients: the user's, or a replay with function calls opened."""
     tape = look.tape
     log = tape._log or tape._past
@@ -350,10 +350,10 @@ def _opened(look: _Look) -> Iterator[_Opened]:
     try:
         calls = any(getattr(op, "family", None) == "call" for op in log.ops)
         question = _question(look)
-        arrays = [] if question is None else [known_array(x) for x in question.tensors]
+        arrays = [] if question is None else [array_in_run(x) for x in question.tensors]
         yield (
-            tape if question is None or not calls else question.again(arrays),
-            lambda: None if question is None else question.moved_gradients(arrays),
+            tape if question is None or not calls else question.replay(arrays),
+            lambda: None if question is None else question.perturbed_gradients(arrays),
         )
     finally:
         log.last_query = before
@@ -434,7 +434,8 @@ def _zero(
             continue
         if lost.cause == "the rule gives none":  # a branch or loop that cuts the gradient
             (reason,) = reasons_for(tape, reading.log.last_query[0], [source], [name.strip("`")], None)
-            skipped = skipped_control(reading, at) if reason.cause in (Cause.NO_PATH, Cause.OUTSIDE_BLOCK) else None
+            is_unused = reason.cause in (Cause.NO_PATH, Cause.OUTSIDE_BLOCK)
+            skipped = explain_skipped_control(reading, at) if is_unused else None
             if skipped is not None:
                 reasons.append((Reason(name, Cause.ZERO, *skipped), _PATIENCE))
             elif reason.line is not None:
@@ -452,10 +453,10 @@ def _zero(
             line = None if lost.at is None else line_of(reading.log.blamed(lost.at))  # type: ignore[attr-defined]
             patience = _PATIENCE if lost.stays is Stays.WITH_THIS_DATA else _CONFIRMED
             reasons.append((Reason(name, Cause.ZERO, sentence, line), patience))
-    return _joined(reasons)
+    return _unify_reasons(reasons)
 
 
-def _joined(reasons: list[tuple[Reason, int]]) -> list[tuple[Reason, int]]:
+def _unify_reasons(reasons: list[tuple[Reason, int]]) -> list[tuple[Reason, int]]:
     """Unifies reasons that are the same for several weights of a stack of layers: all get the line of the first."""
     lines: dict[Any, Line | None] = {}
     found = []
@@ -487,7 +488,7 @@ def _look_in_graph(shown: _Look, gradients: Sequence[Tensor]) -> None:
     def see(arrays: Sequence[Any]) -> None:
         values, aims, given = arrays[:count], arrays[count : count + aim_count], arrays[count + aim_count :]
         shown.at(
-            values, aims, lambda _: nullcontext((question.again(given), lambda: question.moved_gradients(given)))
+            values, aims, lambda _: nullcontext((question.replay(given), lambda: question.perturbed_gradients(given)))
         )
 
     look([*gradients, *aims_at, *question.tensors], see, lambda: shown.reporter.listens, lambda: None)

@@ -38,7 +38,7 @@ class SkippedUse(NamedTuple):
     condition: str
 
 
-def skipped_use(
+def find_skipped_use(
     name: str, asked_at: Line | None, ran: Container[tuple[str, int]], never_read: bool
 ) -> SkippedUse | None:
     """Finds the first use of `name`, in a tape's block or a function that ran, that a loop or branch skipped.
@@ -85,7 +85,7 @@ def _uses(
             inside.update(map(id, body))
             for statement in body:
                 yield from _uses(statement, name, (*blocks, (node, body)), tree)
-    elif isinstance(node, ast.Call) and _called(node) in _CALLERS:
+    elif isinstance(node, ast.Call) and _called_name(node) in _CALLERS:
         for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
             if isinstance(argument, ast.Lambda):
                 inside.add(id(argument))
@@ -100,13 +100,13 @@ def _uses(
             yield from _uses(child, name, blocks, tree)
 
 
-def _called(node: ast.Call) -> str:
+def _called_name(node: ast.Call) -> str:
     return ast.unparse(node.func).rpartition(".")[2]
 
 
 def _condition(block: ast.For | ast.While | ast.If | ast.AsyncFor | ast.Call, body: list[ast.stmt]) -> str:
     if isinstance(block, ast.Call):
-        return f"`{ast.unparse(block.func)}` in line {block.lineno} {_CALLERS[_called(block)]}"
+        return f"`{ast.unparse(block.func)}` in line {block.lineno} {_CALLERS[_called_name(block)]}"
     if isinstance(block, ast.If):
         taken = "true" if body is block.body else "false"
         return f"`{ast.unparse(block.test)}` in line {block.lineno} is {taken}, and that branch was not taken"

@@ -22,7 +22,7 @@ from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
 from ...graph.trace.assigned import assigned
 from ..records.event_log import ForwardOp, TracingLog
-from ..records.reading import Reading, known_array
+from ..records.reading import Reading, array_in_run
 from .messages import phrase
 
 ASSIGNED = (
@@ -116,7 +116,7 @@ def _integers(reading: Reading, at: int) -> int | None:
 
 def _why(reading: Reading, at: int) -> Found:
     try:
-        found = _Search(reading, at).found()
+        found = _Search(reading, at).search()
     except Exception:  # a user's rule that is not differentiable, a batched tensor: fall back
         found = None
     if found is not None:
@@ -234,7 +234,7 @@ class _Search:
         self.masks = {at: np.ones(reading.cotangents[at].shape, bool)}  # by position: where the tangent arrives
         self.ends: list[tuple[int, int, Any]] = []  # ops where it ends: an input, and where the tangent arrives at it
 
-    def found(self) -> Found | None:
+    def search(self) -> Found | None:
         """Returns the reason, with the position of the op.
 
         Where paths to the target part, each may end in an op of its own. The cause is the last that is on all of them,
@@ -245,8 +245,8 @@ class _Search:
             return found
         end = next((end for end in reversed(self.ends) if self.is_on_all_paths(end[0])), self.ends[0])
         others = [self.reading.first(p) for p in self.reading.records[end[0]][1] if p >= 0 and p not in self.masks]
-        behind = [each for each in self.ends if not {each[0], *self.after(each[0])}.isdisjoint(others)]
-        return self.ended(*(behind[-1] if behind else end))
+        behind = [each for each in self.ends if not {each[0], *self.records_after(each[0])}.isdisjoint(others)]
+        return self.explain_end(*(behind[-1] if behind else end))
 
     def _follow(self) -> Found | None:
         """Follows the tangent until it is gone or a reason is found other than an op where it ends."""
@@ -265,13 +265,13 @@ class _Search:
             user = min(users)  # in order of execution, so that all of its inputs have been visited
             users.remove(user)
             inputs = [p for p in dict.fromkeys(reading.records[user][1]) if p in masks]
-            tangents = [self.pushed(user, at, masks[at]) for at in inputs]
+            tangents = [self.push_tangent(user, at, masks[at]) for at in inputs]
             reaches = [np.logical_or.reduce([t != 0 for t in of_output]) for of_output in zip(*tangents, strict=True)]
             alive = {user + i: mask for i, mask in enumerate(reaches) if np.any(mask)}
             if not alive:
                 self.ends.append((user, inputs[0], masks[inputs[0]]))
             elif any(np.any(self.cotangent(p)[mask]) for p, mask in alive.items()):
-                return self.cancelled(user, inputs[0])
+                return self.explain_cancellation(user, inputs[0])
             masks.update(alive)
             arrived = [*alive]
 
@@ -321,7 +321,7 @@ class _Search:
             front = {p for each in front for p in self.reading.parents(each)}
         return None
 
-    def pushed(self, user: int, at: int, reached: Any) -> list[Any]:
+    def push_tangent(self, user: int, at: int, reached: Any) -> list[Any]:
         """Returns the output tangents of a record for a random tangent of the value at `at` where it is `reached`.
 
         A rule is linear in the cotangent, so transposing the VJP gives the JVP (the double-backward trick).
@@ -354,7 +354,7 @@ class _Search:
             noise = noise + 1j * (1.0 + self.rng.random(like.dims))
         return Tensor(np.where(reached, noise, 0.0).astype(like.dtype.numpy))
 
-    def ended(self, user: int, at: int, reached: Any) -> Found:
+    def explain_end(self, user: int, at: int, reached: Any) -> Found:
         """Explains an op whose derivative is zero at the recorded values."""
         name = self.reading.operation(user).name
         if name in _PRODUCTS and (found := self.by_zeros(user, at)) is not None:
@@ -392,12 +392,12 @@ class _Search:
             names.update(op.name for each in before if (op := self.reading.operation(each)) is not None)
         if names.isdisjoint(("sub", "squared_difference")) and not names.issuperset(("neg", "add")):
             return False
-        after = [self.reading.operation(each).name for each in self.after(user)]
+        after = [self.reading.operation(each).name for each in self.records_after(user)]
         # A single margin is not summed; `relu` of a scalar may as well be a unit of the network.
         is_loss = not {"sum", "mean"}.isdisjoint(after) or (name == "maximum" and not y.ndim)
         return is_loss and all(name in _SUMS for name in after)
 
-    def after(self, at: int) -> list[int]:
+    def records_after(self, at: int) -> list[int]:
         """Returns the records on the path from a position to the targets."""
         found, reached = [], {at}
         for each in self.reading.path:
@@ -483,30 +483,31 @@ class _Search:
         if note is None or getattr(op, "family", None) in ("call", "custom") or getattr(op, "effect", False):
             return True
         with dispatch.recorded_by(()):
-            inputs = [self._moved(x) if p >= 0 else x for x, p in zip(note[3], parents, strict=True)]
+            inputs = [self._perturb(x) if p >= 0 else x for x, p in zip(note[3], parents, strict=True)]
             wanted = parents if at is None else [p if p == at else -1 for p in parents]
             asked = [x for x, p in zip(inputs, wanted, strict=True) if p >= 0 and x.dtype.differentiable]
             with Tape(watch_accessed_variables=False) as tape:
                 tape.watch(asked)
                 outputs = dispatch.run(op, inputs, note[4])
-            targets = [y for y in _listed(outputs) if y.dtype.differentiable]
+            targets = [y for y in _as_tuple(outputs) if y.dtype.differentiable]
             found = tape.vjp(targets, [None] * len(targets), asked)
         return not any(g is not None and np.any(np.where(reached, _dense(g), 0)) for g in found)
 
-    def _moved(self, x: Tensor) -> Tensor:
+    def _perturb(self, x: Tensor) -> Tensor:
         if not x.dtype.is_floating:
             return x
-        value = known_array(x)
+        value = array_in_run(x)
         wide = value.astype(np.float64)
         noise = self.rng.uniform(-1, 1, value.shape) * (0.03 if x.dtype.name == "bfloat16" else 4e-3)  # some roundings
         return Tensor(np.asarray(wide + noise * (1 + np.abs(wide))).astype(value.dtype), x.dtype)
 
-    def cancelled(self, user: int, at: int) -> Found:
+    def explain_cancellation(self, user: int, at: int) -> Found:
         """Explains an op whose cotangent and derivative are nonzero, but whose product is zero."""
         name = self.reading.operation(user).name
         g = self.cotangent(user)
         if name in ("cast", "complex") and np.iscomplexobj(g) and not np.any(g.real):
-            taken = next((i for i in self.after(user) if self.reading.operation(i).name in ("imag", "angle")), user)
+            parts = (i for i in self.records_after(user) if self.reading.operation(i).name in ("imag", "angle"))
+            taken = next(parts, user)
             return Found(str(_BECAUSE["imag" if taken == user else self.reading.operation(taken).name]), taken)
         if name == "softmax" and np.all(g == g.flat[0]):
             return Found("the target depends equally on all outputs of the softmax, and they always add up to 1", user)
@@ -529,13 +530,13 @@ _MANY_EXAMPLES = 8  # a batch size at which a live unit is hardly inactive for a
 _MUCH = 1024.0  # a loss scale that prevents underflow
 
 
-def _listed(outputs: Any) -> tuple[Any, ...]:
+def _as_tuple(outputs: Any) -> tuple[Any, ...]:
     return outputs if type(outputs) is tuple else (outputs,)
 
 
 def _dense(g: Any) -> Any:
     with dispatch.recorded_by(()):
-        return known_array(materialize(ops, g))
+        return array_in_run(materialize(ops, g))
 
 
 def _last_with(reading: Reading, at: int, state: str) -> int | None:

@@ -27,9 +27,9 @@ from ...engine.tape.forward import JvpAccumulator
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import as_cotangent, native
 from ...graph.function.function import settings
-from ..records.reading import known_array
+from ..records.reading import array_in_run
 from ..records.tables import Printable, Table
-from ..records.wide import WideTensor, widened
+from ..records.wide import WideTensor, widen_arrays
 
 _EXACT = (dtypes.float64, dtypes.complex128)
 _ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # the tolerance for results computed in each dtype
@@ -124,7 +124,7 @@ class _Check:
         given = [np.asarray(leaves[i].array) for i in self.moving]
         self.said = [leaves[i].dtype for i in self.moving]  # the dtypes of the arguments passed to `f`
         self.wide = False  # whether differences are in float64 although `f` computes in less
-        self.arrays = [_widened(a) for a in given]
+        self.arrays = [_widen(a) for a in given]
         computed = self._computed_in()
         if computed not in _EXACT:
             self.wide = self._runs_wide()
@@ -157,7 +157,7 @@ class _Check:
             with dispatch.recorded_by(()):  # errors unrelated to the dtype propagate to the caller
                 results = self.outputs(self.tensors(self.arrays))
         seen = {*self.said, *(y.dtype for y in results)}
-        xs: list[Any] = widened(self.arrays, self.said)
+        xs: list[Any] = widen_arrays(self.arrays, self.said)
         with suppress(Exception), dispatch.recorded_by(()):
             self.outputs(xs, eagerly=True)
             seen |= xs[0].seen
@@ -169,7 +169,7 @@ class _Check:
     def _runs_wide(self) -> bool:
         try:
             with dispatch.recorded_by(()):
-                results = self.outputs(widened(self.arrays, self.said), eagerly=True)
+                results = self.outputs(widen_arrays(self.arrays, self.said), eagerly=True)
         except Exception:  # it needs plain tensors
             return False
         return any(type(y) is WideTensor for y in results)
@@ -192,15 +192,15 @@ class _Check:
 
     def values(self, arrays: list[Any]) -> list[Any]:
         with dispatch.recorded_by(()):
-            xs = widened(arrays, self.said) if self.wide else self.tensors(arrays)
-            return [known_array(y) for y in self.outputs(xs, eagerly=self.wide)]
+            xs = widen_arrays(arrays, self.said) if self.wide else self.tensors(arrays)
+            return [array_in_run(y) for y in self.outputs(xs, eagerly=self.wide)]
 
     def total(self, arrays: list[Any]) -> float:
         """Returns Σ ⟨weight, output⟩, the differentiated function."""
         return sum(_inner(w, y) for w, y in zip(self.weights, self.values(arrays), strict=True))
 
     def gradients(self, arrays: list[Any], wide: bool = False) -> list[Any]:
-        xs = widened(arrays, self.said) if wide else self.tensors(arrays)
+        xs = widen_arrays(arrays, self.said) if wide else self.tensors(arrays)
         with Tape() as tape:
             tape.watch(xs)
             ys = self.outputs(xs, eagerly=wide)
@@ -350,7 +350,7 @@ def _rounding(dtype: DType) -> float:
     return 1.0 if dtype.narrow else float(np.finfo(dtype.numpy).eps)
 
 
-def _widened(array: Any) -> Any:
+def _widen(array: Any) -> Any:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
@@ -375,7 +375,7 @@ def _noise(rng: Any, like: Any) -> Any:
 
 
 def _inner(a: Any, b: Any) -> float:
-    return float(np.real(np.vdot(_widened(a), _widened(b))))
+    return float(np.real(np.vdot(_widen(a), _widen(b))))
 
 
 def _dense(g: Any) -> Any:
@@ -384,4 +384,4 @@ def _dense(g: Any) -> Any:
     if isinstance(g, IndexedSlices):
         with dispatch.recorded_by(()):
             g = densify(ops, g)
-    return known_array(g)
+    return array_in_run(g)

@@ -125,15 +125,15 @@ class _Difference:
     def __init__(self, narrow: dict[Key, Any], wide: dict[Key, Any]) -> None:
         pairs = {key: (np.asarray(narrow[key]), np.asarray(wide[key])) for key in narrow.keys() & wide.keys()}
         self.error = {key: _error(*pair) for key, pair in pairs.items()}
-        self.vanished = {key: _share(_vanished(x, y)) for key, (x, y) in pairs.items()}
+        self.vanished = {key: _share(_find_underflow(x, y)) for key, (x, y) in pairs.items()}
         self.infinite = {key: _share(~np.isfinite(_f64(x)) & np.isfinite(y)) for key, (x, y) in pairs.items()}
 
     def added(self, after: Iterable[Any], before: Iterable[Any]) -> Iterator[float]:
         """Yields how much worse `after` is than `before`: error, share of zeros, share of infinities."""
         after, before = list(after), list(before)
         for figures in (self.error, self.vanished):
-            yield max(0.0, _most(figures, after) - _most(figures, before))
-        yield 0.0 if _most(self.infinite, before) else _most(self.infinite, after)
+            yield max(0.0, _largest_figures(figures, after) - _largest_figures(figures, before))
+        yield 0.0 if _largest_figures(self.infinite, before) else _largest_figures(self.infinite, after)
 
 
 def _judge(
@@ -145,12 +145,12 @@ def _judge(
         if name not in names:
             names.append(name)
     roundings = max((_rounding(narrow.dtypes[key]) for key in step.outputs if key in narrow.dtypes), default=0.0)
-    row.error = max(row.error, _most(forward.error, step.outputs))
-    row.backward_error = max(row.backward_error, _most(backward.error, keys))
+    row.error = max(row.error, _largest_figures(forward.error, step.outputs))
+    row.backward_error = max(row.backward_error, _largest_figures(backward.error, keys))
     added, zeros, infinities = forward.added(step.outputs, keys)
     back_added, back_zeros, back_infinities = backward.added(keys, step.outputs)
     # A rule uses forward values; their errors are not charged to it.
-    back_added = min(back_added, row.backward_error - _most(forward.error, (*keys, *step.outputs)))
+    back_added = min(back_added, row.backward_error - _largest_figures(forward.error, (*keys, *step.outputs)))
     row.added = max(row.added, added if added > _MANY_ROUNDINGS * roundings else 0.0)
     row.backward_added = max(row.backward_added, back_added if back_added > _MANY_ROUNDINGS * roundings else 0.0)
     row.underflow = max(row.underflow, zeros, back_zeros)
@@ -165,7 +165,7 @@ def _rounding(dtype: Any) -> float:
     return float(finfo(dtype.numpy).eps)
 
 
-def _most(figures: dict[Key, float], keys: Iterable[Any]) -> float:
+def _largest_figures(figures: dict[Key, float], keys: Iterable[Any]) -> float:
     return max((figures.get(key, 0.0) for key in keys), default=0.0)
 
 
@@ -182,7 +182,7 @@ def _error(x: Any, exact: Any) -> float:
     return apart / size if size else float(apart > 0)
 
 
-def _vanished(x: Any, exact: Any) -> Any:
+def _find_underflow(x: Any, exact: Any) -> Any:
     """Returns which entries underflow to 0; entries that cancel are counted as lost digits instead."""
     return (x == 0) & (exact != 0) & (np.abs(exact) < float(finfo(x.dtype).smallest_normal))
 

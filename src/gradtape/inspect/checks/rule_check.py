@@ -110,7 +110,7 @@ def _row(reading: Reading, at: int, rng: Any) -> RuleRow:
     op = reading.records[at][0]
     line = reading.line(at)
     try:
-        computed, expected, tolerance = _compared(reading, at, rng)
+        computed, expected, tolerance = _compare_rule(reading, at, rng)
     except _NotChecked as reason:
         return RuleRow(at, op.name, None, None, None, str(reason), line)
     ok = abs(computed - expected) <= tolerance
@@ -123,7 +123,7 @@ def _ratio(computed: float, expected: float) -> str:
     return f"the rule's is {computed / expected:.4g} times the other"
 
 
-def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]:
+def _compare_rule(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]:
     """Returns ⟨vjp g, t⟩, ⟨g, difference⟩ and the tolerance of their difference."""
     op, parents, saved, described = reading.records[at]
     note = reading.log.notes.get(at)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...engine.run.convert import to_tensor
 from ...engine.run.source_lines import Line
-from ..records.reading import Reading, known_array, short
+from ..records.reading import Reading, array_in_run, short
 from ..records.tables import Printable, Table
 
 _VANISHED, _EXPLODED = 1e-7, 1e3  # limits of a gradient's norm divided by the variable's
@@ -90,7 +90,7 @@ def flow(tape: Any, target: Any = None, sources: Any = None, by: str = "variable
         g = None if at is None else reading.cotangents.get(at)
         value = reading.values.get(at) if at is not None else None
         if value is None and source is not None:
-            value = known_array(to_tensor(source))
+            value = array_in_run(to_tensor(source))
         found.append((name, value, g))
     rows = [_of_variable(*entry) for entry in found] if by == "variable" else list(_of_layers(found))
     return Flow(rows, list(_activations(reading)), by)

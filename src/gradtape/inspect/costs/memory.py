@@ -22,7 +22,7 @@ from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
-from ..records.reading import kept_log, known_array, short
+from ..records.reading import array_in_run, require_log, short
 from ..records.tables import Printable, Table
 
 _OLD = 60.0  # seconds after which a persistent tape is reported
@@ -60,12 +60,12 @@ class Memory(Printable):
     @property
     def by_op(self) -> dict[str, int]:
         """The bytes kept for each op, the most first."""
-        return _summed((k.op, k.bytes) for k in self.kept)
+        return _sum_by_key((k.op, k.bytes) for k in self.kept)
 
     @property
     def by_line(self) -> dict[Line | None, int]:
         """The bytes kept for each source line, the most first."""
-        return _summed((k.line, k.bytes) for k in self.kept)
+        return _sum_by_key((k.line, k.bytes) for k in self.kept)
 
     @property
     def biggest(self) -> list[RetainedArray]:
@@ -80,7 +80,7 @@ class Memory(Printable):
             kept = readable_bytes(explaining)
             notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
         if self.budget is not None:
-            notes.append(_kept_within(self.budget))
+            notes.append(_budget_note(self.budget))
         ops = Table(title, ["op", ">kept", ">share"], notes=notes)
         ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
         arrays = Table("The largest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
@@ -105,13 +105,13 @@ def memory(tape: Any) -> Memory:
     >>> tf.inspect.memory(tape).by_op
     {'exp': 4000, 'mul': 4}
     """
-    log = kept_log(tape, "measure the memory of this tape")
+    log = require_log(tape, "measure the memory of this tape")
     records = sum(op is not None for op in log.ops)
     account = replace(log.store.account) if isinstance(log, BudgetedLog) else None  # a copy
-    return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
+    return Memory(list(iterate_kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
 
 
-def _kept_within(account: Account) -> str:
+def _budget_note(account: Account) -> str:
     without, most = readable_bytes(account.wanted), readable_bytes(account.peak)
     text = (
         f"Without its budget it would keep {without}; it kept {most} at most. {account.evictions} blocks were evicted"
@@ -120,11 +120,11 @@ def _kept_within(account: Account) -> str:
     return f"{text}, {account.recomputations} ops recomputed in {account.seconds:.2g} s."
 
 
-def kept_arrays(log: Log) -> Iterator[RetainedArray]:
+def iterate_kept_arrays(log: Log) -> Iterator[RetainedArray]:
     """Yields each array that a tape keeps once, for the first record that needs it; excludes those of variables."""
     seen = set(_variables(log))
     line = getattr(log, "line", lambda at: None)
-    for at, op, values, for_derivative in (*_held_for_derivatives(log), *_held_for_explanations(log)):
+    for at, op, values, for_derivative in (*_iterate_residuals(log), *_iterate_explanation_values(log)):
         for array in _arrays(values):
             owner = _owner(array)
             if id(owner) not in seen:
@@ -132,7 +132,7 @@ def kept_arrays(log: Log) -> Iterator[RetainedArray]:
                 yield RetainedArray(_bytes(owner), array.shape, str(array.dtype), op, at, line(at), for_derivative)
 
 
-def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+def _iterate_residuals(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
     if isinstance(log, BudgetedLog):
         for at, op, held in log.held():
             yield at, op.op.name if type(op) is SingleInputRule else op.name, held, True
@@ -142,7 +142,7 @@ def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
             yield at, record[0].name, (record[2], getattr(record[0], "_kept", ())), True
 
 
-def _held_for_explanations(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+def _iterate_explanation_values(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
     """Yields the entries of a traced log and the outputs of a checked one, some of which are on no tape."""
     for at, (_, outputs, _, inputs, _) in log.notes.items():
         yield at, log.records[at][0].name, (outputs, tuple(inputs)), False
@@ -165,7 +165,7 @@ def _arrays(value: Any) -> Iterator[Any]:
 
 def _array_of(x: Tensor) -> Any:
     """Returns the array that a tensor holds, on its device if it has one."""
-    return x.buffer if type(x) is DeviceTensor else known_array(x)
+    return x.buffer if type(x) is DeviceTensor else array_in_run(x)
 
 
 def _owner(array: Any) -> Any:
@@ -185,7 +185,7 @@ def _variables(log: Log) -> dict[int, Any]:
     return {id(owner): owner for owner in held}
 
 
-def _summed(pairs: Any) -> dict[Any, int]:
+def _sum_by_key(pairs: Any) -> dict[Any, int]:
     sums: Counter[Any] = Counter()
     for key, count in pairs:
         sums[key] += count
@@ -267,7 +267,7 @@ def live_tapes() -> LiveTapes:
             continue
         born = tape._born
         age, line = (None, None) if born is None else (time.monotonic() - born[0], line_at(born[1]))
-        kept = sum(k.bytes for k in kept_arrays(log))
+        kept = sum(k.bytes for k in iterate_kept_arrays(log))
         records = sum(type(r) is tuple for r in log.records)
         rows.append(LiveTape(age, line, tape._persistent, records, kept, tuple(_holders(tape, tapes))))
     return LiveTapes(sorted(rows, key=lambda row: -row.bytes))

@@ -25,7 +25,7 @@ from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
 from ..records.reading import Reading, readable_time, short, source_text
 from ..records.tables import Printable, Table
-from .memory import kept_arrays
+from .memory import iterate_kept_arrays
 
 _MOST_ROWS = 15
 
@@ -67,7 +67,7 @@ class Profile(Printable):
     @property
     def total(self) -> Cost:
         """The total, excluding collectives."""
-        total = _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
+        total = _sum_costs((0, cost) for cost in self.of_records.values()).get(0, Cost())
         if self.python is not None:
             total.add(self.python)
         return total
@@ -75,19 +75,19 @@ class Profile(Printable):
     @property
     def by_op(self) -> dict[str, Cost]:
         """The cost of each op, the most expensive first."""
-        return _gathered((self.ops[at], cost) for at, cost in self.of_records.items())
+        return _sum_costs((self.ops[at], cost) for at, cost in self.of_records.items())
 
     @property
     def by_line(self) -> dict[Line, Cost]:
         """The cost of each source line, the most expensive first."""
         known = ((self.lines[at], cost) for at, cost in self.of_records.items())
-        return _gathered((line, cost) for line, cost in known if line is not None)
+        return _sum_costs((line, cost) for line, cost in known if line is not None)
 
     @property
     def by_layer(self) -> dict[str, Cost]:
         """The cost of each layer (name scope, Keras layer or user function call), the most expensive first."""
         known = ((self.layers.get(at, ""), cost) for at, cost in self.of_records.items())
-        return _gathered((layer, cost) for layer, cost in known if layer)
+        return _sum_costs((layer, cost) for layer, cost in known if layer)
 
     def tables(self) -> list[Table]:
         """Returns the costs by op, by layer, then by line."""
@@ -124,7 +124,7 @@ def _cells(cost: Cost, total: Cost) -> list[str]:
     return [str(cost.records), forward, readable_time(cost.backward), share, readable_bytes(cost.kept)]
 
 
-def _gathered(pairs: Any) -> dict[Any, Cost]:
+def _sum_costs(pairs: Any) -> dict[Any, Cost]:
     sums: dict[Any, Cost] = {}
     for key, cost in pairs:
         sums.setdefault(key, Cost()).add(cost)
@@ -153,13 +153,13 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
         for at in positions:
             if (note := reading.log.notes.get(at)) is not None:
                 passed = (note[2] - before) * 1e-9
-                costs[at].forward = min(passed, _own_seconds(reading.records[at][0], note, passed))
+                costs[at].forward = min(passed, _measure_op(reading.records[at][0], note, passed))
                 python.add(Cost(forward=passed - (costs[at].forward or 0.0)))
                 before = note[2]
         python.forward = max(0.0, python.forward or 0.0)
     for at, seconds in backward_times(reading).items():
         costs[at].backward = seconds
-    for kept in kept_arrays(reading.log):
+    for kept in iterate_kept_arrays(reading.log):
         if kept.for_derivative:
             costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
@@ -167,7 +167,7 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives, python)
 
 
-def _own_seconds(op: Any, note: Any, otherwise: float) -> float:
+def _measure_op(op: Any, note: Any, otherwise: float) -> float:
     """Measures an op on its recorded inputs; returns `otherwise` if a replay would call Python or have side effects."""
     if getattr(op, "family", None) in ("call", "custom") or getattr(op, "effect", False) or not hasattr(op, "numpy"):
         return otherwise

@@ -57,36 +57,36 @@ def compare(
     for (key, name), (other, name_there) in zip(a.leaves.items(), b.leaves.items(), strict=False):
         if name != name_there:
             return Comparison(False, "program", f"their leaves: {name} in a, {name_there} in b")
-        apart = _apart(a.values[key], b.values[other], tolerance)
+        apart = _compare_values(a.values[key], b.values[other], tolerance)
         if apart is not None:
             return Comparison(False, "input", f"the input {name}: {apart[0]}", difference=apart[1])
     for number, (step, there) in enumerate(zip(a.steps, b.steps, strict=False)):
         lines = (a.line(step.line), b.line(there.line))
-        if (change := _other_program(step, there, (a, b))) is not None:
+        if (change := _compare_steps(step, there, (a, b))) is not None:
             text, inner = change
             return Comparison(False, "program", f"op {number + 1}: {text}", inner or lines)
         for given, other in _constants(step, there):
-            apart = _apart(a.constants[given], b.constants[other], tolerance)
+            apart = _compare_values(a.constants[given], b.constants[other], tolerance)
             if apart is not None:
                 what = f"a constant of op {number + 1}, {step.op}: {apart[0]}"
                 return Comparison(False, "input", what, lines, apart[1])
         for key, other in zip(step.outputs, there.outputs, strict=True):
             if key in a.values and other in b.values:
-                apart = _apart(a.values[key], b.values[other], tolerance)
+                apart = _compare_values(a.values[key], b.values[other], tolerance)
                 if apart is not None:
                     return Comparison(False, "value", f"op {number + 1}, {step.op}: {apart[0]}", lines, apart[1])
     if len(a.steps) != len(b.steps):
         return Comparison(False, "program", f"their length: a has {len(a.steps)} ops, b has {len(b.steps)}")
-    return _other_question(a, b, tolerance) or Comparison(True)
+    return _compare_query(a, b, tolerance) or Comparison(True)
 
 
-def _other_question(a: Recording, b: Recording, tolerance: float) -> Comparison | None:
+def _compare_query(a: Recording, b: Recording, tolerance: float) -> Comparison | None:
     """Returns the first difference in what is differentiated, with which weights, and by what."""
     for what, mine, its in (("targets", a.targets, b.targets), ("sources", a.sources, b.sources)):
         if [_place(a, key) for key in mine] != [_place(b, key) for key in its]:
             return Comparison(False, "program", f"their {what}, which are different values in a and b")
     for number, (weight, other) in enumerate(zip(a.weights, b.weights, strict=True)):
-        apart = _apart(weight, other, tolerance)
+        apart = _compare_values(weight, other, tolerance)
         if apart is not None:
             return Comparison(False, "input", f"the weights of target {number + 1}: {apart[0]}", difference=apart[1])
     return None
@@ -103,11 +103,11 @@ def _place(recording: Recording, key: Any) -> Any:
 _Lines = tuple[Line | None, Line | None]
 
 
-def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recording, Recording]) -> Any:
+def _compare_steps(step: SavedStep, there: SavedStep, recordings: tuple[Recording, Recording]) -> Any:
     """Returns how two corresponding steps differ, and the lines if the difference is inside a branch or loop."""
     if step.op != there.op:
         return f"{step.op} in a, {there.op} in b", None
-    if _without_graphs(step.words) != _without_graphs(there.words):
+    if _drop_graphs(step.words) != _drop_graphs(there.words):
         given = (recording.attributes(one) for recording, one in zip(recordings, (step, there), strict=True))
         return f"{step.op} with {next(given)} in a, with {next(given)} in b", None
     if len(step.outputs) != len(there.outputs) or len(step.inputs) != len(there.inputs):
@@ -118,7 +118,7 @@ def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recordin
             lines: _Lines = (recordings[0].line(node[5]), recordings[1].line(its[5]))
             if node[0] != its[0]:
                 return f"{where}{node[0]} in a, {its[0]} in b", lines
-            if _without_graphs(node[1:5]) != _without_graphs(its[1:5]):
+            if _drop_graphs(node[1:5]) != _drop_graphs(its[1:5]):
                 return f"{where}{node[0]} has different inputs or attributes in a and b", lines
         shapes = [[value[:2] for value in one["values"]] for one in (graph, other)]
         if len(graph["nodes"]) != len(other["nodes"]) or shapes[0] != shapes[1]:
@@ -148,14 +148,14 @@ def _graphs(words: Any) -> Iterator[dict[str, Any]]:
             yield from _graphs(part)
 
 
-def _without_graphs(words: Any) -> Any:
+def _drop_graphs(words: Any) -> Any:
     """Returns encoded attributes with None in place of graphs."""
     if isinstance(words, dict):
-        return None if "nodes" in words else {name: _without_graphs(part) for name, part in words.items()}
-    return list(map(_without_graphs, words)) if isinstance(words, list) else words
+        return None if "nodes" in words else {name: _drop_graphs(part) for name, part in words.items()}
+    return list(map(_drop_graphs, words)) if isinstance(words, list) else words
 
 
-def _apart(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:
+def _compare_values(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:
     """Returns a description and the size of the difference of two values, or None if they agree."""
     if x.dtype is not y.dtype or x.dims != y.dims:
         return f"{x.dtype.name} of shape {list(x.dims)} in a, {y.dtype.name} of shape {list(y.dims)} in b", float("inf")

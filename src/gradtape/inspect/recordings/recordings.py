@@ -247,7 +247,7 @@ class RecordingRun:
         decoder = recording.decoder(max_rounds)
         with dispatch.recorded_by(()):
             for key, name in recording.leaves.items():
-                variable = self.inputs[name] = Variable(_given(recording, key, name, given), name=name)
+                variable = self.inputs[name] = Variable(_leaf_value(recording, key, name, given), name=name)
                 made[key] = wrap(variable._storage.host(), variable.dtype)
                 position = log.watch_variable(variable)
                 if position >= 0:
@@ -344,7 +344,7 @@ class RecordingRun:
             )
 
 
-def _given(recording: Recording, key: int, name: str, given: Mapping[str, Any] | None) -> Any:
+def _leaf_value(recording: Recording, key: int, name: str, given: Mapping[str, Any] | None) -> Any:
     """Returns the value of a leaf: the saved one, or its replacement."""
     before = recording.values[key]
     if given is None or name not in given:

@@ -31,14 +31,14 @@ def with_graph(step: RepeatedStep, reading: Reading) -> list[RepeatedStep]:
     """
     log, op = reading.log, step.op
     outputs = [reading.tensors[at] for at in step.outputs]  # type: ignore[index]
-    graph, cotangents, used = _traced(op, outputs, log, step)
-    before, results = _computed(step, outputs, reading)
+    graph, cotangents, used = _trace_rule(op, outputs, log, step)
+    before, results = _trace_forward(step, outputs, reading)
     inputs = (*step.inputs, *results, *(_reference(x, reading) for x in used))
     attrs = {"rule": Traced(graph, cotangents), "counts": (len(step.inputs), len(outputs))}
     return [*before, RepeatedStep(custom_gradient, inputs, attrs, step.outputs, True, step.line)]
 
 
-def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tuple[list[RepeatedStep], list[Any]]:
+def _trace_forward(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tuple[list[RepeatedStep], list[Any]]:
     """Returns the forward computation as steps, if the tape lacks it and it can be traced, and its results."""
     op = step.op
     known = [x if op.results is None else _reference(x, reading) for x in op.results or outputs]
@@ -61,7 +61,7 @@ def _computed(step: RepeatedStep, outputs: list[Tensor], reading: Reading) -> tu
     return steps, [wrap(v.constant, v.dtype) if v.constant is not None else keys[v] for v in graph.outputs]
 
 
-def _traced(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tuple[Graph, Cotangents, list[Tensor]]:
+def _trace_rule(op: Any, outputs: list[Tensor], log: Any, step: RepeatedStep) -> tuple[Graph, Cotangents, list[Tensor]]:
     """Traces the rule into a graph of the cotangents and of the other values it uses."""
     trace = Trace("rule")
     trace.tracks_external, trace.outer_recorders = True, (log,)

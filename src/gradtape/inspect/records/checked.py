@@ -52,7 +52,7 @@ class CheckedLog(NotingLog):
         """Keeps everything: a failed check needs it for the diagnosis."""
 
 
-def checked(targets: list[Any], gradients: list[Any], diagnose: Callable[[], object]) -> list[Any]:
+def check_finite(targets: list[Any], gradients: list[Any], diagnose: Callable[[], object]) -> list[Any]:
     """Returns the gradients if they and the targets are finite; while tracing, adds ops that check at run time.
 
     If they are not, raises an error with the result of `diagnose`, of the tape's last query.

@@ -25,7 +25,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
         before, count = last.get(code, (-1, 0))
         last[code] = (instruction, count + (instruction < before or not count))
         if line is not None and line[2] != "<module>" and not log.scope(at):
-            calls[at] = (_called(code, line[2]), last[code][1])
+            calls[at] = (_function_name(code, line[2]), last[code][1])
     often = {name for name, count in calls.values() if count > 1}
     found = []
     for at in positions:
@@ -39,7 +39,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
     return found
 
 
-def _called(code: Any, function: str) -> str:
+def _function_name(code: Any, function: str) -> str:
     """Returns the displayed name of a function: for a module's `__call__`, the name of its class."""
     path = getattr(code, "co_qualname", function).split(".")
     return path[-2] if function in ("__call__", "call") and len(path) > 1 and path[-2] != "<locals>" else function

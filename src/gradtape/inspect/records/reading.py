@@ -37,7 +37,7 @@ class Reading:
     """
 
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "inspect this tape") -> None:
-        self.log = kept_log(tape, doing)
+        self.log = require_log(tape, doing)
         self.records = self.log.records
         self._lines: dict[LineReference | Line, Line] = {}
         # By the `id` of an output of an op without a derivative: its key in `steps_of`.
@@ -52,7 +52,7 @@ class Reading:
             sources = asked_sources
         flat = None if sources is None else tensors_for_gradients(nest.flatten(sources))
         self.targets, self._asked_sources = tuple(targets), tuple(flat or ())
-        self.target_values = [known_array(t) for t in targets if isinstance(t, Tensor)]
+        self.target_values = [array_in_run(t) for t in targets if isinstance(t, Tensor)]
         self.seeds = self._seeds(targets, cotangents)
         if flat is not None:
             found = list(zip(flat, self.log.positions([differentiable(s, "source") for s in flat]), strict=True))
@@ -147,7 +147,7 @@ class Reading:
     @cached_property
     def values(self) -> dict[int, Any]:
         """The known arrays, by position."""
-        return {at: known_array(x) for at, x in self.tensors.items()}
+        return {at: array_in_run(x) for at, x in self.tensors.items()}
 
     @cached_property
     def cotangents(self) -> dict[int, Any]:
@@ -195,12 +195,12 @@ class Reading:
         """Returns the input arrays of the record at `at`, None for unknown ones."""
         op, parents, saved, _ = self.records[at]
         if at in self.log.notes:
-            return [known_array(x) for x in self.log.notes[at][3]]
+            return [array_in_run(x) for x in self.log.notes[at][3]]
         found = [self.values.get(p) if p >= 0 else None for p in parents]
         kept = dict(zip(getattr(op, "kept", ()), saved, strict=False))
         for i, name in enumerate(getattr(op, "args", ())[: len(found)]):
             if found[i] is None and isinstance(kept.get(name), Tensor):
-                found[i] = known_array(kept[name])
+                found[i] = array_in_run(kept[name])
         return found
 
     def made_outside(self, at: int, i: int) -> Event | None:
@@ -257,7 +257,7 @@ class Reading:
         return "a watched tensor"
 
 
-def known_array(x: Any) -> Any:
+def array_in_run(x: Any) -> Any:
     """Returns the array of a tensor as it is in this run.
 
     The value of a tensor being traced is read without making the graph depend on it; that of a batched tensor has an
@@ -269,10 +269,10 @@ def known_array(x: Any) -> Any:
 
 
 def _as_array(g: Any) -> Any:
-    return known_array(g) if isinstance(g, Tensor) else np.asarray(g)
+    return array_in_run(g) if isinstance(g, Tensor) else np.asarray(g)
 
 
-def kept_log(tape: Any, doing: str) -> Log:
+def require_log(tape: Any, doing: str) -> Log:
     """Returns the log of a tape with all of its records, or raises an error that says how to keep them."""
     log = tape._log or tape._past
     if log is None and not tape._entered:

@@ -24,7 +24,7 @@ from ...graph.trace.assigned import assigned
 from .event_log import InlinedCall, Unrecorded
 from .reading import Reading, short
 from .variable_reads import UpdateByCall
-from .wide import WideTensor, widened
+from .wide import WideTensor, widen_arrays
 
 _CHECKS = (guard, shape_guard, never, assertion)  # effects that may be repeated
 Key = Hashable  # of a value: its position on the tape, or a call's position with the graph's value
@@ -77,7 +77,7 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
     """
     found: list[RepeatedStep] = []
     reads = _ReadSteps(reading)
-    beside = [] if unrecorded is None else _unrecorded(reading.log, unrecorded)
+    beside = [] if unrecorded is None else _order_unrecorded(reading.log, unrecorded)
     beside.reverse()
     stop = 0  # the end of the records that a call's steps replace
     for at, record in enumerate(reading.records):
@@ -97,7 +97,7 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
         inputs = tuple([reads.key(at, x, p, found, line) for x, p in zip(note[3], parents, strict=True)])
         outputs = tuple(range(at, at + len(several or (None,))))
         if getattr(op, "family", None) == "call":
-            found += _inside(op, _without_prints(op.as_run), at, inputs, outputs, line, reads)
+            found += _steps_of_call(op, _drop_prints(op.as_run), at, inputs, outputs, line, reads)
         elif isinstance(op, OneCall) and op.node is not None:
             node, given, attrs = op.node
             known = tuple([reads.key(at, x, reading.log.position(x), found, line) for x in given])
@@ -107,10 +107,10 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
     for made in reversed(beside):
         reads.add_unrecorded(len(reading.records), made, found)
     reading.keys_beside.update(reads.beside)
-    return _without_unused(found, reading) if unrecorded is not None else found
+    return _drop_unused(found, reading) if unrecorded is not None else found
 
 
-def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | InlinedCall]:
+def _order_unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecorded | InlinedCall]:
     """Returns the unrecorded work in order of execution: the `wanted` ops, and calls in place of the ops they ran.
 
     A call that was recorded op by op remains its ops and guards if a part of it cannot run again, or if the tape
@@ -122,7 +122,7 @@ def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecord
             if wanted(made):
                 found.append((number, made))
         elif (made.stop == made.position or not log.has_own_sweep) and can_run_again(
-            [_without_prints(made.call.as_run)]
+            [_drop_prints(made.call.as_run)]
         ):
             while found and found[-1][0] >= made.first:
                 found.pop()
@@ -130,7 +130,7 @@ def _unrecorded(log: Any, wanted: Callable[[Unrecorded], bool]) -> list[Unrecord
     return [made for _, made in found]
 
 
-def _without_unused(steps: Sequence[RepeatedStep], reading: Reading) -> list[RepeatedStep]:
+def _drop_unused(steps: Sequence[RepeatedStep], reading: Reading) -> list[RepeatedStep]:
     """Removes unrecorded steps whose outputs are neither used on the tape nor targets or sources."""
     asked = (*reading.targets, *(source for _, source, _ in reading.sources))
     used: set[Any] = {*reading.seeds, *(at for _, _, at in reading.sources)}
@@ -179,14 +179,14 @@ class _ReadSteps:
 
     def _add_call(self, at: int, made: InlinedCall, steps: list[RepeatedStep]) -> None:
         """Adds the steps of a call that is not one record; its outputs keep the keys they have on the tape."""
-        line, call, graph = line_at(made.reference), made.call, _without_prints(made.call.as_run)
+        line, call, graph = line_at(made.reference), made.call, _drop_prints(made.call.as_run)
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
         named: dict[Any, Key] = {}
         for v, y in zip(graph.all_outputs, made.outputs, strict=False):
             place = self._log.position(y)
             if place is not None and made.position <= place < made.stop:
                 named[v] = place
-        keys = _checked_inputs(call, graph, inputs, line)
+        keys = _check_inputs(call, graph, inputs, line)
         for step in steps_inside(graph, keys, (at, len(steps)), line, named):
             op = getattr(step.op, "tracked", step.op) if self._log.tracks else step.op
             steps.append(replace(step, op=op))
@@ -222,12 +222,12 @@ class _ReadSteps:
         steps.append(RepeatedStep(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
 
 
-def _inside(
+def _steps_of_call(
     op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None,
     reads: _ReadSteps,
 ) -> list[RepeatedStep]:  # fmt: skip
     """Returns the steps of a call."""
-    keys = _checked_inputs(op, graph, inputs, line)
+    keys = _check_inputs(op, graph, inputs, line)
     found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
     for v, key in zip(graph.outputs, outputs, strict=False):
         given = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
@@ -238,12 +238,12 @@ def _inside(
     return found
 
 
-def _without_prints(graph: Graph) -> Graph:
+def _drop_prints(graph: Graph) -> Graph:
     """Returns the graph without its print nodes, which should run only once."""
     return replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))
 
 
-def _checked_inputs(op: Any, graph: Graph, inputs: tuple[Any, ...], line: Line | None) -> dict[Any, Any]:
+def _check_inputs(op: Any, graph: Graph, inputs: tuple[Any, ...], line: Line | None) -> dict[Any, Any]:
     """Returns the keys of a call's inputs; raises if the call cannot run again."""
     if not can_run_again([graph]):
         raise _cannot(op, line, "it draws random numbers, prints or calls Python")
@@ -320,7 +320,7 @@ def _leaves(reading: Reading, steps: Sequence[RepeatedStep], wide: bool) -> dict
     if wide:
         known = [
             w if x.dtype.is_floating else x
-            for x, w in zip(known, widened([x.array for x in known], [x.dtype for x in known]), strict=True)
+            for x, w in zip(known, widen_arrays([x.array for x in known], [x.dtype for x in known]), strict=True)
         ]
     else:
         known = [wrap(x.array, x.dtype) for x in known]

@@ -149,7 +149,7 @@ class Question:
         inputs = [x if not isinstance(x, Tensor) or type(x) in REAL else self._key_of(x) for x in step.inputs]
         return RepeatedStep(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
 
-    def again(self, arrays: Sequence[Any]) -> Tape:
+    def replay(self, arrays: Sequence[Any]) -> Tape:
         """Replays the computation with other numbers and returns its tape."""
         made: dict[Key, Tensor] = {
             key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
@@ -184,7 +184,7 @@ class Question:
             log.last_query = ([made[at] for at in self._targets], weights, sources)
         return tape
 
-    def moved_gradients(self, arrays: Sequence[Any]) -> list[Any]:
+    def perturbed_gradients(self, arrays: Sequence[Any]) -> list[Any]:
         """Returns the gradients after perturbing the watched values slightly: an array or None for each source."""
         rng = np.random.default_rng(0)
 
@@ -195,6 +195,6 @@ class Question:
             noise = rng.uniform(0.01, 0.1, array.shape) * np.where(wide < 0, -1.0, 1.0)
             return (wide + noise * (1.0 + np.abs(wide))).astype(array.dtype)
 
-        tape = self.again([moved(key, array) for key, array in zip(self._keys, arrays, strict=True)])
+        tape = self.replay([moved(key, array) for key, array in zip(self._keys, arrays, strict=True)])
         reading = Reading(tape)
         return [None if at is None else reading.cotangents.get(at) for _, _, at in reading.sources]

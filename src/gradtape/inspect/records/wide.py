@@ -52,7 +52,7 @@ class WideTensor(Tensor):
             if op.name == "cast" and attrs["dtype"].is_floating:
                 result: Any = WideTensor(self.value, attrs["dtype"], level, self.seen)
             else:
-                result = dispatch.run(op, [_widened(x, level) for x in inputs], attrs)
+                result = dispatch.run(op, [_widen(x, level) for x in inputs], attrs)
                 several = type(result) is tuple
                 wrapped = tuple(self._said(y) for y in (result if several else (result,)))
                 result = wrapped if several else wrapped[0]
@@ -71,7 +71,7 @@ class WideTensor(Tensor):
         return y
 
 
-def _widened(x: Tensor, level: int) -> Tensor:
+def _widen(x: Tensor, level: int) -> Tensor:
     if type(x) is WideTensor and x.level == level:
         return x.value
     if x.dtype.is_floating or x.dtype.is_complex:
@@ -79,7 +79,7 @@ def _widened(x: Tensor, level: int) -> Tensor:
     return x
 
 
-def widened(arrays: Sequence[Any], said: Sequence[DType]) -> list[Tensor]:
+def widen_arrays(arrays: Sequence[Any], said: Sequence[DType]) -> list[Tensor]:
     """Wraps arrays in tensors that report these dtypes."""
     level, seen = dispatch.next_level(), set[DType]()
     return [

@@ -41,7 +41,7 @@ def in_pieces(children: list[Any]) -> list[Any]:
     return children
 
 
-def opened(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
+def expand_leaves(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
     """Replaces leaves that have contents by groups of their contents and the leaf.
 
     >>> opened([0, {"name": "a", "children": [1]}], {1: {"name": "f", "children": [2, 3]}})[1]["children"]
@@ -50,7 +50,7 @@ def opened(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
     found: list[Any] = []
     for child in children:
         if isinstance(child, dict):
-            found.append(child | {"children": opened(child["children"], inside)})
+            found.append(child | {"children": expand_leaves(child["children"], inside)})
         elif child in inside:
             found.append(inside[child] | {"children": [*inside[child]["children"], child]})
         else:

@@ -30,7 +30,7 @@ from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
 from ..records.reading import Reading, line_data
 from .graph_report import call_data, graph_data, kind_of
-from .grouping import opened, tree
+from .grouping import expand_leaves, tree
 
 _BINS = 24
 _VIEWER = ("viewer.css", "model.js", "layout.js", "drawing.js", "panel.js", "hands.js")
@@ -110,7 +110,7 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
     for at in reading.seeds:
         nodes[_first(reading, at)]["target"] = True
     paths = layer_paths(reading, nodes)
-    inside = _opened_calls(reading, nodes)
+    inside = _expand_calls(reading, nodes)
     total = costs.total
     facts = [
         ["operations", str(total.records)],
@@ -125,7 +125,7 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
         "facts": [fact for fact in facts if fact[1]],
         "traced": isinstance(reading.log, TracingLog),
         "nodes": list(nodes.values()),
-        "tree": opened(tree(paths), inside),
+        "tree": expand_leaves(tree(paths), inside),
         "problems": problems,
         "sources": [_source(reading, name, at, cotangents) for name, _, at in reading.sources],
     }
@@ -162,7 +162,7 @@ def _node(reading: Reading, at: int, cotangents: dict[int, Any], cost: Any) -> d
     return node
 
 
-def _opened_calls(reading: Reading, nodes: dict[int, Any]) -> dict[int, dict[str, Any]]:
+def _expand_calls(reading: Reading, nodes: dict[int, Any]) -> dict[int, dict[str, Any]]:
     """Adds the nodes inside function calls to `nodes`; returns their groups, by the position of the call."""
     found = {}
     for at in [at for at in nodes if getattr(reading.operation(at), "family", None) == "call"]:

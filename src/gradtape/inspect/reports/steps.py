@@ -243,7 +243,7 @@ def _keep_in_graph(steps: Steps, tape: Tape, lasts: Callable[[], bool]) -> None:
     @never_raises()
     def see(arrays: Sequence[Any]) -> None:
         if wanted():
-            steps.add(question.again(arrays), number=steps.seen)
+            steps.add(question.replay(arrays), number=steps.seen)
         passed()
 
     look(question.tensors, see, wanted, passed)

@@ -15,7 +15,7 @@ from keras.src.backend.common.stateless_scope import StatelessScope, in_stateles
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 import gradtape as tf
-from gradtape.checkpoints.object_graph import described
+from gradtape.checkpoints.object_graph import describe_objects
 from gradtape.core import dtypes
 from gradtape.core.owners import Owner
 from gradtape.core.shapes import TensorShape
@@ -198,7 +198,7 @@ def _is_traced(x: Any) -> bool:
 def _unchanged_variables(fn: Any) -> Iterator[None]:
     """Context manager: restores the variables of the layer that `fn` belongs to."""
     owner = getattr(fn, "__self__", fn)
-    variables = described(owner)[1].values() if isinstance(owner, Owner) else ()
+    variables = describe_objects(owner)[1].values() if isinstance(owner, Owner) else ()
     before = [(variable, own_read(variable)) for variable in variables]
     try:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.reading import Reading, known_array
+from ...records.reading import Reading, array_in_run
 from ...records.replay import Question
 from ..calls import cut_inside
 from ..provenance import ancestors
@@ -45,7 +45,7 @@ def _inside_call(query: Query) -> Finding | None:
         question = Question(query.tape, list(query.targets), [query.source])
     except RuntimeError:
         return None
-    reading = Reading(question.again([known_array(x) for x in question.tensors]))
+    reading = Reading(question.replay([array_in_run(x) for x in question.tensors]))
     ((_, _, at),) = reading.sources
     lost: Lost | None = None if at is None else why_zero(reading, at)
     if lost is None or lost.at is None:

@@ -13,7 +13,7 @@ from ....engine.run.dispatch import entry
 from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
 from ...records.event_log import Event, TracingLog, events
-from ...records.reading import known_array
+from ...records.reading import array_in_run
 from ...records.replay import ReplayLog
 from ..calls import COMPARISONS
 from ..messages import Where, expression, line_of, phrase, user_of
@@ -159,7 +159,7 @@ def _constants_behind(x: Tensor) -> set[int]:
 
 def _is_literal(x: Tensor, where: Where) -> bool:
     """Whether a constant is a literal in the line that uses it."""
-    value, line = known_array(x), line_of(where)
+    value, line = array_in_run(x), line_of(where)
     if value.ndim or value.dtype.kind not in "fiu" or line is None:
         return False
     texts = re.findall(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?", linecache.getline(line[0], line[1]), re.IGNORECASE)

@@ -6,12 +6,12 @@ from ....engine.run.dispatch import entry
 from ....engine.tape.log import positions_in
 from ...records.event_log import Gradient, TracingLog, events
 from ...records.reading import short
-from ..messages import known_name, line_of, listed, user_of
+from ..messages import join_names, line_of, name_of_variable, user_of
 from ..provenance import ancestors, descendants, elsewhere
 from ..query import Finding, Query
 from ..reasons import Cause
 from ..registry import Priority, detector
-from ..skipped_code import skipped_use
+from ..skipped_code import find_skipped_use
 from .sources import TRACE_HINT
 from .unrecorded import not_recording
 
@@ -78,7 +78,7 @@ def code_did_not_run(query: Query) -> Finding | None:
         return None
     ran = {line[:2] for noted in query.traced.notes.values() if (line := line_of(noted[0])) is not None}
     asked_at = line_of((query.frame.f_code, query.frame.f_lasti))
-    skipped = skipped_use(query.name, asked_at, ran, query.position is None)
+    skipped = find_skipped_use(query.name, asked_at, ran, query.position is None)
     if skipped is None:
         return None
     computed = "" if (line := line_of(query.target_reference())) is None else f" ({short(line)})"
@@ -95,7 +95,7 @@ def code_did_not_run(query: Query) -> Finding | None:
 def other_sources(query: Query) -> Finding:
     """The target depends on something else, or on nothing; this detector always answers."""
     log, target = query.log, query.target_name
-    names = [known_name(v, query.frame) for v, at in log.variable_positions() if at in query.reached]
+    names = [name_of_variable(v, query.frame) for v, at in log.variable_positions() if at in query.reached]
     others = [f"`{name}`" for name in names] + ["a watched tensor"] * sum(at in query.reached for at in log.watched)
     advice = "Pass other sources, or compute the target from this one"
     if query.name in names:  # a variable of a copy, or of an earlier step
@@ -105,7 +105,7 @@ def other_sources(query: Query) -> Finding:
             "model, or one created later under the same name"
         )
     elif others:
-        depends = f"{target} depends on {listed(others)}"
+        depends = f"{target} depends on {join_names(others)}"
     else:
         depends, advice = "no recorded op leads from it to the target", ""
     depends += _last_use(query)
