@@ -44,7 +44,7 @@ def in_pieces(children: list[Any]) -> list[Any]:
 def expand_leaves(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
     """Replaces leaves that have contents by groups of their contents and the leaf.
 
-    >>> opened([0, {"name": "a", "children": [1]}], {1: {"name": "f", "children": [2, 3]}})[1]["children"]
+    >>> expand_leaves([0, {"name": "a", "children": [1]}], {1: {"name": "f", "children": [2, 3]}})[1]["children"]
     [{'name': 'f', 'children': [2, 3, 1]}]
     """
     found: list[Any] = []
