@@ -326,6 +326,16 @@ class TestOthersFunctions:
         with pytest.raises(TypeError, match="missing"):
             tf.concat([rt])
 
+    def test_functions_that_call_others(self, rf):
+        assert tf.debugging.assert_all_finite(rf, "finite").to_list() == rf.to_list()
+        shapes = tf.shape_n([rf, tf.ones(2)])
+        assert isinstance(shapes[0], tf.experimental.DynamicRaggedShape) and shapes[1].numpy().tolist() == [2]
+
+    def test_lists_of_ragged_tensors_are_refused_as_before(self, rt):
+        for function in (tf.abs, tf.cast, tf.nn.relu, tf.reduce_sum, tf.sparse.bincount):
+            with pytest.raises((TypeError, ValueError)):
+                function([rt, rt])
+
     def test_users_functions_come_first(self, rt):
         class Mine(tf.experimental.ExtensionType):
             x: tf.Tensor

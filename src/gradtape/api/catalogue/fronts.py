@@ -24,8 +24,8 @@ from .row import Row
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 # By class, `module:name`: where composite tensors have implementations of public functions, `module:function`. That
-# function is called with a public path, and returns an implementation `f(front, *args)` or None. The classes are named,
-# so that a program without such values imports neither them nor the implementations.
+# function is called with a public path; it returns an implementation `f(function, *args)`, which may return
+# NotImplemented, or None. The classes are named, so that a program without such values imports none of this.
 FALLBACKS = {
     "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
     "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
@@ -100,10 +100,18 @@ class Publication:
         if implementation is None:
             return NotImplemented
         try:
-            return implementation(self.front, *args, **kwargs)
+            return implementation(self._plain(), *args, **kwargs)
         except Exception as new:
             new.__suppress_context__ = True  # the failure for tensors says nothing about it
             raise
+
+    def _plain(self) -> Callable[..., Any]:
+        """Returns the function without dispatch, with the parameters of the front."""
+        return _without_name(self.function.call) if isinstance(self.function, Row) else self.function
+
+
+def _without_name(call: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: call(*args[:-1])
 
 
 def triggers_dispatch(value: object) -> bool:

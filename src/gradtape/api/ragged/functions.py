@@ -11,21 +11,25 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any
 
+from ...core.type_hints import DTypeLike
 from ...state.ragged.elementwise import on_flat_values
 from ...state.ragged.tensor import RaggedTensor
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
 from ..names import NAMES
+from ..namespace import resolve
 from . import arrays, factory, gathering, lookups, reductions, shape, text
 
 # Functions of one or two values that apply to the flat values besides the elementwise ones; `nn.log_softmax` does not.
-_UNARY = "debugging.assert_type identity nn.crelu stop_gradient".split()
+_UNARY = "debugging.assert_all_finite debugging.assert_type identity nn.crelu stop_gradient".split()
 _BINARY = [*ASSERTING, "math.nextafter"]
 _NOT_MAPPED = "nn.log_softmax"
 
 
 def _mapped(count: int, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
-    """Applies `function` to the flat values of its first `count` arguments."""
+    """Applies `function` to the flat values of its first `count` arguments, if one of them is ragged."""
     values, rest = args[:count], args[count:]
+    if not any(isinstance(x, RaggedTensor) for x in values):
+        return NotImplemented
     return on_flat_values(lambda *flat: function(*flat, *rest, **kwargs), values)
 
 
@@ -46,12 +50,16 @@ def _dropout(function: Callable[..., Any], x: RaggedTensor, *args: object, **kwa
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
 
 
+def _shape_n(input: Iterable[Any], out_type: DTypeLike | None = None, name: str | None = None) -> list[Any]:
+    return [resolve("shape")(x, out_type) for x in input]
+
+
 # Other functions, with an implementation that takes the function's arguments, or the function and its arguments.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
     "where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
-    "shape": shape.shape_of, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
+    "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
     "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,
     "gather": gathering.gather, "gather_nd": gathering.gather_nd,
