@@ -1,21 +1,22 @@
-"""TensorFlow's public names of gradtape's ops, from the table of `tf.raw_ops`."""
+"""TensorFlow's public names of gradtape's ops, from the catalogue."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from ...engine.registry.op import Op
+from ..catalogue import rows
 from ..catalogue.nodes import functions
 from ..names import NAMES
 
 # Ops without a public name, or with a rare one: the function that programs usually call.
 _PARTS = {
-    "rint": "round", "div": "divide", "gather_rows": "gather", "logsumexp": "reduce_logsumexp",
-    "conv": "nn.convolution",
+    "rint": "round", "gather_rows": "gather", "logsumexp": "reduce_logsumexp", "conv": "nn.convolution",
     "power_0": "pow", "power_1": "pow", "power_2": "pow", "power_3": "pow", "power_half": "pow",
-    "half_square": "nn.l2_loss",
-    "softmax_cross_entropy": "nn.softmax_cross_entropy_with_logits", "complex_abs": "abs", "scatter_add": "scatter_nd",
-    "sparse_softmax_cross_entropy": "nn.sparse_softmax_cross_entropy_with_logits", "contract": "tensordot",
+    "half_square": "nn.l2_loss", "softmax_cross_entropy": "nn.softmax_cross_entropy_with_logits",
+    "sparse_softmax_cross_entropy": "nn.sparse_softmax_cross_entropy_with_logits", "scatter_add": "scatter_nd",
     "sigmoid_cross_entropy": "nn.sigmoid_cross_entropy_with_logits", "random_categorical": "random.categorical",
+    "contract": "tensordot",
 }  # fmt: skip
 _SPACES = ("", "math", "nn", "linalg", "image", "signal")
 
@@ -25,11 +26,11 @@ def public_name(op: str) -> str:
     """Returns the shortest public name of an op.
 
     >>> from gradtape.api.raw.spelling import public_name
-    >>> public_name("sum"), public_name("log"), public_name("rint")
-    ('tf.reduce_sum', 'tf.math.log', 'tf.round')
+    >>> public_name("sum"), public_name("mod"), public_name("inv"), public_name("rint")
+    ('tf.reduce_sum', 'tf.math.mod', 'tf.linalg.inv', 'tf.round')
     """
-    computed = _by_op().get(op.replace("_", ""))
-    for name in (_PARTS.get(op), computed, *(f"{space}.{op}".lstrip(".") for space in _SPACES)):
+    spaced = (f"{space}.{op}".lstrip(".") for space in _SPACES)
+    for name in (_PARTS.get(op), _by_op().get(op), *spaced, _by_node().get(op.replace("_", ""))):
         if name in NAMES:
             return f"tf.{min((each for each in _alike(NAMES[name])), key=len)}"
     return op
@@ -55,6 +56,11 @@ def _ends() -> frozenset[str]:
 
 @cache
 def _by_op() -> dict[str, str]:
+    return {row.op.name: row.names[0] for row in reversed(rows()) if isinstance(row.op, Op)}
+
+
+@cache
+def _by_node() -> dict[str, str]:
     return {name.lower(): path for name, path in functions().items()}
 
 
