@@ -45,6 +45,11 @@ def _lines() -> dict[str, str]:
     return {line.partition(" ")[0].rstrip("!"): line for line in text.splitlines()}
 
 
+def recorded_ops() -> list[str]:
+    """Returns the names of the ops that were recorded."""
+    return list(_lines())
+
+
 @cache
 def definition_of(name: str) -> Definition | None:
     """Returns the definition of an op, if it was recorded."""

@@ -33,8 +33,6 @@ SpaceToBatch = tf.space_to_batch(input, [block_size, block_size], paddings)
 Split = tf.split(value, num_split, axis)
 SplitV = tf.split(value, size_splits, axis, num_split)
 Squeeze = tf.squeeze(input, axis or None)
-StridedSliceGrad = vjp(lambda x: tf.strided_slice(x, begin, end, strides, begin_mask, end_mask, ellipsis_mask,
-    new_axis_mask, shrink_axis_mask), zeros(shape, dy), dy)
 UpperBound = tf.searchsorted(sorted_inputs, values, 'right', out_type)
 UniqueV2 = unique_along(x, axis, out_idx)[:2]
 UniqueWithCountsV2 = unique_along(x, axis, out_idx)
@@ -62,40 +60,14 @@ SelfAdjointEigV2 = tf.linalg.eigh(input) if compute_v else (tf.linalg.eigvalsh(i
 Svd = tf.linalg.svd(input, full_matrices) if compute_uv else singular_values(input)
 AvgPool = tf.nn.avg_pool2d(value, ksize, strides, text(padding), data_format)
 AvgPool3D = tf.nn.avg_pool3d(input, ksize, strides, text(padding), data_format)
-AvgPool3DGrad = vjp(lambda x: tf.nn.avg_pool3d(x, ksize, strides, text(padding), data_format), zeros(orig_input_shape,
-    grad), grad)
-AvgPoolGrad = vjp(lambda x: tf.nn.avg_pool2d(x, ksize, strides, text(padding), data_format), zeros(orig_input_shape,
-    grad), grad)
 BiasAddGrad = tf.reduce_sum(out_backprop, [i for i in range(len(out_backprop.shape)) if i != (1 if text(data_format) ==
     'NCHW' else len(out_backprop.shape) - 1)])
 Conv2D = tf.nn.conv2d(input, filter, strides, paddings(padding, explicit_paddings), data_format, dilations)
-Conv2DBackpropFilter = vjp(lambda w: tf.nn.conv2d(input, w, strides, paddings(padding, explicit_paddings), data_format,
-    dilations), zeros(filter_sizes, out_backprop), out_backprop)
-Conv2DBackpropInput = vjp(lambda x: tf.nn.conv2d(x, filter, strides, paddings(padding, explicit_paddings), data_format,
-    dilations), zeros(input_sizes, out_backprop), out_backprop)
 Conv3D = tf.nn.conv3d(input, filter, strides, text(padding), data_format, dilations)
-Conv3DBackpropFilterV2 = vjp(lambda w: tf.nn.conv3d(input, w, strides, text(padding), data_format, dilations),
-    zeros(filter_sizes, out_backprop), out_backprop)
-Conv3DBackpropInputV2 = vjp(lambda x: tf.nn.conv3d(x, filter, strides, text(padding), data_format, dilations),
-    zeros(input_sizes, out_backprop), out_backprop)
 DepthwiseConv2dNative = depthwise(input, filter, strides, padding, explicit_paddings, data_format, dilations)
-DepthwiseConv2dNativeBackpropFilter = vjp(lambda w: depthwise(input, w, strides, padding, explicit_paddings,
-    data_format, dilations), zeros(filter_sizes, out_backprop), out_backprop)
-DepthwiseConv2dNativeBackpropInput = vjp(lambda x: depthwise(x, filter, strides, padding, explicit_paddings,
-    data_format, dilations), zeros(input_sizes, out_backprop), out_backprop)
 Dilation2D = tf.nn.dilation2d(input, filter, strides, text(padding), 'NHWC', rates)
-Dilation2DBackpropFilter = vjp(lambda w: tf.nn.dilation2d(input, w, strides, text(padding), 'NHWC', rates), filter,
-    out_backprop)
-Dilation2DBackpropInput = vjp(lambda x: tf.nn.dilation2d(x, filter, strides, text(padding), 'NHWC', rates), input,
-    out_backprop)
-LRNGrad = vjp(lambda x: tf.nn.lrn(x, depth_radius, bias, alpha, beta), input_image, input_grads)
 MaxPool = tf.nn.max_pool2d(input, ksize, strides, paddings(padding, explicit_paddings), data_format)
 MaxPool3D = tf.nn.max_pool3d(input, ksize, strides, text(padding), data_format)
-MaxPool3DGrad = vjp(lambda x: tf.nn.max_pool3d(x, ksize, strides, text(padding), data_format), orig_input, grad)
-MaxPoolGrad = vjp(lambda x: tf.nn.max_pool2d(x, ksize, strides, paddings(padding, explicit_paddings), data_format),
-    orig_input, grad)
-MaxPoolGradV2 = vjp(lambda x: tf.nn.max_pool2d(x, integers(ksize), integers(strides), text(padding), data_format),
-    orig_input, grad)
 MaxPoolV2 = tf.nn.max_pool2d(input, integers(ksize), integers(strides), text(padding), data_format)
 FusedBatchNormV3 = (*fused_batch_norm(x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format,
     is_training), tf.zeros([]))
