@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import to_array, to_shape
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .promotion import PromotionPolicy, cast, dtype_of, floating, own, promoted, tensor, with_policy
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [

@@ -15,11 +15,11 @@ import numpy as np
 
 from ...core.tensor import Tensor, is_tensor_like
 from . import promotion
-from .elementwise import KERAS_ROWS, replace_nonfinite
+from .elementwise import KERAS_ROWS, around, nan_to_num
 from .promotion import NUMPY, floating, tensor
-from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from .quantiles import QUANTILES
 from .signals import SIGNALS, last_axis, linalg, reject, tf, tnp
-from .statistics import trapezoid
+from .statistics import trapezoid, weighted_average
 
 
 def _moved(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,6 +36,18 @@ def _moved(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return tf.gather(flat, found)
 
     call.__name__ = name
+    return call
+
+
+def _adapted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function take NumPy's arguments and reject those that it lacks, except for requests of copies."""
+    signature, supported = inspect.signature(getattr(np, name)), inspect.signature(function).parameters
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        (_, first), *rest = signature.bind(*args, **kwargs).arguments.items()
+        reject(name, **{key: value for key, value in rest if key not in (*supported, "copy", "overwrite_input")})
+        return function(first, **{key: value for key, value in rest if key in supported})
+
     return call
 
 
@@ -138,35 +150,6 @@ def _nan_extremum(name: str, value: float) -> Callable[..., Any]:
 
 def _nan_spread(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, *args, **kwargs: function(_nan_replaced(a, 0.0), *args, where=~tnp.isnan(tensor(a)), **kwargs)
-
-
-def _quantile(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def call(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: bool = False,
-        *,
-        weights: Any = None,
-        interpolation: Any = None,
-    ) -> Tensor:
-        reject(function.__name__, out=out, weights=weights, interpolation=interpolation)
-        return function(a, q, axis, method, keepdims)
-
-    return call
-
-
-def _median(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def call(
-        a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-    ) -> Tensor:
-        reject(function.__name__, out=out)
-        return function(a, axis, keepdims)
-
-    return call
 
 
 def _cov(
@@ -334,10 +317,6 @@ def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwa
     return y
 
 
-def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    return replace_nonfinite(tensor(x), nan, posinf, neginf)
-
-
 def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     at = np.asarray(_values([x])[0])
     count = max(int(at.max(initial=-1)) + 1, minlength)
@@ -350,11 +329,6 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     x = tf.reshape(tensor(ary), [-1])
     ends = [None if e is None else promotion.cast(tf.reshape(tensor(e), [-1]), x.dtype) for e in (to_begin, to_end)]
     return tf.concat([part for part in (ends[0], x[1:] - x[:-1], ends[1]) if part is not None], 0)
-
-
-def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    reject("round", out=out)
-    return tnp.around(a, decimals)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -388,27 +362,6 @@ def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return _moved("repeat", np.repeat)(a, repeats, axis)
 
 
-def _average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
-) -> Any:
-    x = floating(a)
-    if weights is None:
-        found, total = tnp.mean(x, axis=axis, keepdims=keepdims), None
-    else:
-        w = promotion.cast(tensor(weights), x.dtype)
-        if w.dims != x.dims and axis is not None:
-            shape = [1] * len(x.dims)
-            shape[axis] = w.dims[0]
-            w = tf.reshape(w, shape)
-        w = tnp.broadcast_to(w, x.dims)
-        total = tnp.sum(w, axis, None, keepdims)
-        found = tnp.sum(x * w, axis, None, keepdims) / total
-    if not returned:
-        return found
-    count = math.prod(x.dims) / max(1, math.prod(found.dims))
-    return found, tnp.full_like(found, count) if total is None else total
-
-
 # Elementwise functions that are not single ops.
 
 
@@ -429,6 +382,7 @@ def _ldexp(x1: Any, x2: Any) -> Any:
 
 _OTHER = {row.name: row.bind(NUMPY) for row in KERAS_ROWS}  # functions that TensorFlow lacks
 
+_MOVING = ("array_split", "delete", "resize", "roll", "rollaxis", "rot90", "take", "tile", "unstack")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sum": _reduction("sum"), "prod": _reduction("prod"), "max": _extremum("amax"), "amax": _extremum("amax"),
     "min": _extremum("amin"), "amin": _extremum("amin"), "all": _truth("all"), "any": _truth("any"), "mean": _mean,
@@ -436,9 +390,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nanvar": _nan_spread(_var), "nanstd": _nan_spread(_std),
     "nancumsum": lambda a, axis=None, dtype=None, out=None: tnp.cumsum(_nan_replaced(a, 0.0), axis, dtype),
     "nancumprod": lambda a, axis=None, dtype=None, out=None: tnp.cumprod(_nan_replaced(a, 1.0), axis, dtype),
-    "average": _average, "median": _median(median), "nanmedian": _median(nanmedian), "quantile": _quantile(quantile),
-    "nanquantile": _quantile(nanquantile), "percentile": _quantile(percentile),
-    "nanpercentile": _quantile(nanpercentile), "cov": _cov,
+    **{function.__name__: _adapted(function.__name__, function) for function in (*QUANTILES, around, nan_to_num)},
+    "average": _adapted("average", weighted_average), "round": _adapted("round", around),
+    "cov": _cov,
     "corrcoef": _corrcoef, **SIGNALS,
     "linalg.norm": _norm, "linalg.solve": _solve,
     "linalg.svd": _svd, "linalg.svdvals": lambda x, /: _svd(x, compute_uv=False), "linalg.lstsq": _lstsq,
@@ -455,15 +409,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matrix_transpose": lambda x, /: tnp.swapaxes(x, -1, -2),
     "permute_dims": lambda a, axes=None: tnp.transpose(a, axes),
     "pad": _pad, "column_stack": _column_stack, "trapezoid": trapezoid, "insert": _insert, "block": _block,
-    "apply_along_axis": _apply_along_axis, "piecewise": _piecewise, "nan_to_num": _nan_to_num, "bincount": _bincount,
-    "ediff1d": _ediff1d, "round": _round, "around": _round, "clip": _clip, "astype": _astype, "copy": _copy,
+    "apply_along_axis": _apply_along_axis, "piecewise": _piecewise, "bincount": _bincount,
+    "ediff1d": _ediff1d, "clip": _clip, "astype": _astype, "copy": _copy,
     "ravel": lambda a, order="C": _raveled(a, order), "repeat": _repeat, "i0": _OTHER["i0"],
-    "rollaxis": _moved("rollaxis", np.rollaxis), "delete": _moved("delete", np.delete),
-    "array_split": _moved("array_split", np.array_split), "resize": _moved("resize", np.resize),
-    "rot90": _moved("rot90", np.rot90), "roll": _moved("roll", np.roll), "take": _moved("take", np.take),
-    "tile": _moved("tile", np.tile), "unstack": _moved("unstack", np.unstack),
+    **{name: _moved(name, getattr(np, name)) for name in _MOVING},
     "extract": lambda condition, arr: _moved("extract", lambda a: np.extract(_values([condition])[0], a))(arr),
-    "empty_like": _like("empty_like"), "ones_like": _like("ones_like"), "zeros_like": _like("zeros_like"),
+    **{name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")},
 }  # fmt: skip
 
 # Ufuncs by NumPy's name.

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.namespace import ops
 from ..catalogue import rows
 from ..namespace import resolve
-from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, renamed, tensor
-
-if TYPE_CHECKING:
-    from ...core.type_hints import TensorLike
+from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, renamed, tensor, with_policy
 
 NAMESPACES = ("experimental.numpy",)
 
@@ -144,17 +142,25 @@ def rounded(x: Tensor, decimals: int = 0) -> Tensor:
     return ops.rint(x * 10.0**decimals) / 10.0**decimals
 
 
-def replace_nonfinite(x: Tensor, nan: TensorLike, posinf: TensorLike | None, neginf: TensorLike | None) -> Tensor:
+@with_policy
+def nan_to_num(
+    p: PromotionPolicy,
+    x: TensorLike,
+    nan: TensorLike = 0.0,
+    posinf: TensorLike | None = None,
+    neginf: TensorLike | None = None,
+) -> Tensor:
     """Replaces NaN and infinities: by default, by the largest and the smallest number of the dtype."""
-    if x.dtype.is_complex:
-        return ops.complex(*(replace_nonfinite(part, nan, posinf, neginf) for part in (ops.real(x), ops.imag(x))))
-    if not x.dtype.is_floating:
-        return x
-    infinite, positive = ops.is_inf(x), ops.greater(x, ops.zeros_like(x))
-    high = tensor(x.dtype.max if posinf is None else posinf, x.dtype)
-    low = tensor(x.dtype.min if neginf is None else neginf, x.dtype)
-    x = ops.where(ops.is_nan(x), tensor(nan, x.dtype), x)
-    return ops.where(infinite, ops.where(positive, high, low), x)
+    value = p.tensor(x)
+    if value.dtype.is_complex:
+        return ops.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (ops.real(value), ops.imag(value))))
+    if not value.dtype.is_floating:
+        return value
+    infinite, positive = ops.is_inf(value), ops.greater(value, ops.zeros_like(value))
+    high = p.tensor(value.dtype.max if posinf is None else posinf, value.dtype)
+    low = p.tensor(value.dtype.min if neginf is None else neginf, value.dtype)
+    finite = ops.where(infinite, ops.where(positive, high, low), value)
+    return ops.where(ops.is_nan(value), p.tensor(nan, value.dtype), finite)
 
 
 def _is_real(x: Tensor) -> Tensor:

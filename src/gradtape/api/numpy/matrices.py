@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import (
@@ -24,9 +25,6 @@ from .arrays import (
 )
 from .promotion import PromotionPolicy, cast, own, result_type, tensor, with_policy
 from .reductions import sum as sum_
-
-if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import is_registered, to_tensor
 from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -74,7 +72,7 @@ def under_policy(published: Any, policy: PromotionPolicy, *names: str, defaults:
     return MethodType(function, policy)
 
 
-def renamed(function: FunctionType, name: str, parameters: Sequence[str]) -> FunctionType:
+def renamed(function: Any, name: str, parameters: Sequence[str]) -> FunctionType:
     """Returns a new function without annotations, with another name and other names of its first parameters."""
     code = function.__code__
     names = (*parameters, *code.co_varnames[len(parameters) :])

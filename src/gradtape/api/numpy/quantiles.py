@@ -3,80 +3,49 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.namespace import ops
 from .arrays import ravel
-from .promotion import PromotionPolicy, cast, tensor, with_policy
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, TensorLike
+from .promotion import PromotionPolicy, cast, renamed, tensor, with_policy
 
 
-@with_policy
-def quantile(
-    p: PromotionPolicy,
-    x: TensorLike,
-    q: TensorLike,
-    axis: AxisLike | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Tensor:
-    """Returns the values below which the fractions `q` of the entries along axes lie; NaN if an entry is NaN."""
-    return _quantile(p, x, q, axis, method, keepdims, skip_nan=False)
+def _function(name: str, per: int, skip_nan: bool) -> Callable[..., Tensor]:
+    """Creates a function of fractions (`per` 1) or percentages; without `skip_nan` a NaN among the entries is one."""
+
+    def function(
+        p: PromotionPolicy,
+        x: TensorLike,
+        q: TensorLike,
+        axis: AxisLike | None = None,
+        method: str = "linear",
+        keepdims: bool = False,
+    ) -> Tensor:
+        return _quantile(p, x, q if per == 1 else p.floating(q) / per, axis, method, keepdims, skip_nan)
+
+    return with_policy(renamed(function, name, ()))
 
 
-@with_policy
-def nanquantile(
-    p: PromotionPolicy,
-    x: TensorLike,
-    q: TensorLike,
-    axis: AxisLike | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Tensor:
-    """Same as `quantile`, of the entries that are not NaN."""
-    return _quantile(p, x, q, axis, method, keepdims, skip_nan=True)
-
-
-@with_policy
-def percentile(
-    p: PromotionPolicy,
-    x: TensorLike,
-    q: TensorLike,
-    axis: AxisLike | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Tensor:
-    """Same as `quantile`, with percentages instead of fractions."""
-    return _quantile(p, x, p.floating(q) / 100, axis, method, keepdims, skip_nan=False)
-
-
-@with_policy
-def nanpercentile(
-    p: PromotionPolicy,
-    x: TensorLike,
-    q: TensorLike,
-    axis: AxisLike | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Tensor:
-    """Same as `percentile`, of the entries that are not NaN."""
-    return _quantile(p, x, p.floating(q) / 100, axis, method, keepdims, skip_nan=True)
+quantile, nanquantile = _function("quantile", 1, False), _function("nanquantile", 1, True)
+percentile, nanpercentile = _function("percentile", 100, False), _function("nanpercentile", 100, True)
 
 
 @with_policy
 def median(p: PromotionPolicy, x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """Returns the median along axes; NaN if an entry is NaN."""
-    return _quantile(p, x, 0.5, axis, "linear", keepdims, skip_nan=False)
+    return _quantile(p, x, 0.5, axis, "linear", keepdims, False)
 
 
 @with_policy
 def nanmedian(p: PromotionPolicy, x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
     """Same as `median`, of the entries that are not NaN."""
-    return _quantile(p, x, 0.5, axis, "linear", keepdims, skip_nan=True)
+    return _quantile(p, x, 0.5, axis, "linear", keepdims, True)
+
+
+QUANTILES = (median, nanmedian, nanpercentile, nanquantile, percentile, quantile)
 
 
 def _quantile(
@@ -86,7 +55,6 @@ def _quantile(
     axis: AxisLike | None,
     method: str,
     keepdims: bool,
-    *,
     skip_nan: bool,
 ) -> Tensor:
     x = p.floating(values)

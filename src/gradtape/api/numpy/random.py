@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, SupportsInt
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ..namespace import resolve
 from .promotion import result_type, tensor
-
-if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy.random",)
 __all__ = ["poisson", "rand", "randint", "randn", "random", "seed", "standard_normal", "uniform"]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import ravel
 from .elementwise import is_finite, is_nan
 from .promotion import PromotionPolicy, axes_of, cast, floating, own, promoted, summed, tensor, with_policy
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [

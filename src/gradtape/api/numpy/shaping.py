@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import array, ravel, reshape, split_along, swapaxes, transpose, where
 from .promotion import PromotionPolicy, broadcast, cast, own, tensor, with_policy
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...core import errors
 from ...core.tensor import Tensor
+from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .arrays import broadcast_to, move_axes, ravel, reshape
-from .promotion import PromotionPolicy, cast, floating, own, promoted, result_type, summed, tensor, with_policy
+from .arrays import broadcast_to, move_axes, ravel
+from .promotion import PromotionPolicy, cast, own, promoted, summed, tensor, with_policy
 from .reductions import contract, contract_last, mean
 from .reductions import max as max_
 from .reductions import min as min_
 from .reductions import prod as prod_
 from .reductions import sum as sum_
-
-if TYPE_CHECKING:
-    from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -116,24 +116,38 @@ def average(a: TensorLike, axis: int | None = None, weights: TensorLike | None =
     """
     if axis is not None and not isinstance(axis, int):
         raise ValueError(f"Argument `axis` must be an integer. Received axis={axis} (of type {type(axis)})")
-    x = tensor(a)
-    if weights is None:
-        x = floating(x)
-        found = own("reduce_mean")(x, axis=axis)
-        total = tensor(np.prod(x.dims) if axis is None else x.dims[axis], x.dtype)
-    else:
-        kind = result_type(floating(x), weights)
-        x, w = cast(x, kind), tensor(weights, kind)
-        if axis is not None and len(w.dims) == 1 and len(x.dims) > 1:
-            w = reshape(w, [-1 if i == axis % len(x.dims) else 1 for i in range(len(x.dims))])
-        elif w.dims != x.dims:
-            raise resolve("errors.InvalidArgumentError")(
-                f"weights have the shape of the array, {list(x.dims)}, or are one for each entry of an axis, got shape "
-                f"{list(w.dims)} with axis {axis}"
+    if weights is not None:
+        dims, given = tensor(a).dims, tensor(weights).dims
+        if given != dims and not (axis is not None and len(given) == 1 < len(dims)):
+            raise errors.InvalidArgumentError(
+                f"weights have the shape of the array, {list(dims)}, or are one for each entry of an axis, got shape "
+                f"{list(given)} with axis {axis}"
             )
-        total = own("reduce_sum")(w, axis=axis)
-        found = own("reduce_sum")(x * w, axis=axis) / total
-    return (found, broadcast_to(total, found.dims)) if returned else found
+    return weighted_average(a, axis, weights, returned)
+
+
+@with_policy
+def weighted_average(
+    p: PromotionPolicy,
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    weights: TensorLike | None = None,
+    returned: bool = False,
+    keepdims: bool = False,
+) -> Any:
+    """Returns the mean along axes, with weights that are broadcast or belong to one axis."""
+    x, w = (p.floating(a), None) if weights is None else p.promote_floats(a, weights)
+    axes = p.axes(x, axis)
+    if w is None:
+        found = ops.mean(x, axis=axes, keepdims=keepdims)
+        total = tensor(math.prod(x.dims[i] for i in axes), x.dtype)
+    else:
+        if len(w.dims) == 1 < len(x.dims) and axis is not None:
+            w = ops.reshape(w, shape=tuple(-1 if i in axes else 1 for i in range(len(x.dims))))
+        w = ops.broadcast_to(w, shape=x.dims)
+        total = ops.sum(w, axis=axes, keepdims=keepdims)
+        found = ops.sum(x * w, axis=axes, keepdims=keepdims) / total
+    return (found, ops.broadcast_to(total, shape=found.dims)) if returned else found
 
 
 def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import (
@@ -29,10 +29,8 @@ from numpy import bytes_ as string_
 from numpy import str_ as unicode_
 
 from ...core.dtypes import DType
+from ...core.type_hints import DTypeLike, TensorLike
 from .promotion import result_type, tensor
-
-if TYPE_CHECKING:
-    from ...core.type_hints import DTypeLike, TensorLike
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [

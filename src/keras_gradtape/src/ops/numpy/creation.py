@@ -40,14 +40,6 @@ def array(x, dtype=None):
     return tensor(x, None if dtype is None else dtype_of(dtype))
 
 
-def empty(shape, dtype=None):
-    return zeros(shape, dtype)
-
-
-def empty_like(x, dtype=None):
-    return zeros_like(x, dtype)
-
-
 def full(shape, fill_value, dtype=None):
     shape = static(shape)
     value = tensor(fill_value, dtype_of(dtype))
@@ -108,6 +100,9 @@ def zeros(shape, dtype=None):
 
 def zeros_like(x, dtype=None):
     return ops.zeros_like(tensor(x) if dtype is None else tensor(x, dtype_of(dtype)))
+
+
+empty, empty_like = zeros, zeros_like
 
 
 def _window(f: Any) -> Any:

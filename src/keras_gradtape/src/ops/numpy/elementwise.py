@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradtape as tf
-from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, Elementwise, replace_nonfinite, rounded
+from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, Elementwise, rounded
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.elementwise.arithmetic import power as raised
@@ -35,7 +35,7 @@ bitwise_invert = bitwise_not  # noqa: F821
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift  # noqa: F821
 __all__ = [
     *(row.name for row in _ROWS), "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "clip", "ldexp",
-    "nan_to_num", "power", "round", "signbit", "view",
+    "power", "round", "signbit", "view",
 ]  # fmt: skip
 
 
@@ -66,10 +66,6 @@ def ldexp(x1, x2):
         raise TypeError(f"ldexp exponent must be an integer type. Received: x2 dtype={x2.dtype.name}")
     dtype = common(x1, x2, float)
     return tensor(x1, dtype) * ops.exp2(tensor(x2, dtype))
-
-
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
-    return replace_nonfinite(tensor(x), nan, posinf, neginf)
 
 
 def power(x1, x2):

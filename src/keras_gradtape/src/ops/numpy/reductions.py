@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradtape.api.numpy.promotion import under_policy
+from gradtape.api.numpy.statistics import weighted_average
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
@@ -14,6 +16,7 @@ from ... import sparse
 from . import logic
 from .elementwise import divide, isnan, maximum, minimum, not_equal
 from .promotion import (
+    KERAS,
     axes_of,
     axes_of_rank,
     axis_of,
@@ -22,7 +25,6 @@ from .promotion import (
     floating,
     numeric,
     on_bools,
-    promote_floats,
     summed,
     tensor,
 )  # fmt: skip
@@ -70,15 +72,10 @@ def _position(op: Any, x: Any, axis: int | None, keepdims: bool) -> Tensor:
 
 
 def average(x, axis=None, weights=None):
-    if weights is None:
-        return mean(floating(x), axis)
-    x, weights = promote_floats(x, weights)
-    if len(weights.dims) == 1 and len(x.dims) > 1:
-        place = axis_of(x, axis)
-        weights = ops.reshape(weights, shape=tuple(-1 if i == place else 1 for i in range(len(x.dims))))
-    axes = axes_of(x, axis)
-    weights = ops.broadcast_to(weights, shape=x.dims)
-    return ops.sum(x * weights, axis=axes, keepdims=False) / ops.sum(weights, axis=axes, keepdims=False)
+    return mean(x, axis) if weights is None else _weighted_average(x, axis, weights)
+
+
+_weighted_average = under_policy(weighted_average, KERAS)
 
 
 def count_nonzero(x, axis=None):

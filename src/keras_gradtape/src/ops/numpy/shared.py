@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradtape.api.numpy import arrays, matrices, quantiles, reductions, shaping, statistics
+from gradtape.api.numpy import arrays, elementwise, matrices, quantiles, reductions, shaping, statistics
 from gradtape.api.numpy.promotion import under_policy
 
 from .promotion import KERAS
@@ -18,8 +18,7 @@ _TWO_ARRAYS = (
     statistics.cross, statistics.inner, statistics.kron, statistics.vdot,
 )  # fmt: skip
 _SAME_NAMES = (
-    matrices.tri, quantiles.median, quantiles.nanmedian, quantiles.nanpercentile, quantiles.nanquantile,
-    quantiles.percentile, quantiles.quantile, shaping.select, statistics.diff, statistics.trapezoid,
+    *quantiles.QUANTILES, elementwise.nan_to_num, matrices.tri, shaping.select, statistics.diff, statistics.trapezoid,
 )  # fmt: skip
 _SHARED = [
     *(under_policy(function, KERAS, "x") for function in _ARRAY),
