@@ -23,6 +23,7 @@ from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
 from gradtape.api.raw.rows import rows as raw_rows
 from gradtape.api.saved_model.writing.writer import Unsaved
+from gradtape.engine.registry.op import Op
 
 
 class Thin(NamedTuple):
@@ -56,27 +57,30 @@ MORE = {
 
 # Functions whose raw op has other parameters, which the table of raw ops writes as an expression.
 NODES = {
-    "cast": "Cast", "dtypes.complex": "Complex", "math.angle": "Angle", "math.equal": "Equal", "math.imag": "Imag",
-    "math.not_equal": "NotEqual", "math.real": "Real",
+    "cast": "Cast", "dtypes.complex": "Complex", "math.angle": "Angle", "math.imag": "Imag", "math.real": "Real",
 }  # fmt: skip
 
-# Surfaces that functions do not have, and why: by surface and reason, the functions.
+# Surfaces that functions without a row do not have, and why: by surface and reason, the functions.
 REASONS = {
     ("raw_ops", "several ops in TensorFlow too"): """
-        dtypes.saturate_cast math.divide math.erfcinv math.log_sigmoid math.logical_xor math.reciprocal_no_nan
-        math.truediv nn.gelu nn.sigmoid_cross_entropy_with_logits nn.silu
+        dtypes.saturate_cast math.reciprocal_no_nan nn.gelu nn.sigmoid_cross_entropy_with_logits nn.silu
     """,
     ("raw_ops", "missing: the tests of loading have it as an example"): "strings.unicode_script",
     ("saved_model", "its raw op is missing"): "strings.unicode_script",
     ("compat.v1", "it has another meaning there"): "strings.to_hash_bucket",
     ("keras", "its default is the approximation"): "nn.gelu",
-    ("gradient", "piecewise constant"): """
-        math.ceil math.floor math.floordiv math.rint math.round ones_like truncatediv zeros_like
-    """,
+    ("gradient", "piecewise constant"): "math.round ones_like zeros_like",
     ("gradient", "constant for real numbers"): "math.angle math.imag",
-    ("gradient 0", "TensorFlow has none either"): "math.betainc math.polygamma math.zeta",
-    ("gradient 1", "TensorFlow has none either"): "math.betainc",
 }
+
+
+def reasons_of(row):
+    """Returns why a row does not have some surfaces: what it states, and what its node and its op say."""
+    found = {} if row.node else {"raw_ops": "it is several ops in TensorFlow too"}
+    if isinstance(row.op, Op):
+        found |= {"gradient": "the op has no derivative"} if row.op.vjp is None else {}
+        found |= {f"gradient {i}": "the op has no such derivative" for i in row.op.nondifferentiable_args}
+    return {**found, **row.without}
 
 
 @cache
@@ -85,7 +89,7 @@ def thin_functions() -> dict[str, Thin]:
     found = {}
     for row in rows():
         required = len(row.types) - len(row.defaults) - 1  # types has the result too
-        found[row.names[0]] = Thin(row.names, required, row.numpy, row.keras, row.without)
+        found[row.names[0]] = Thin(row.names, required, row.numpy, row.keras, reasons_of(row))
     named = {name for function in found.values() for name in function.names}
     binary = ("math.nextafter", *elementwise_functions("binary"))  # TensorFlow lists `nextafter` as unary
     for path in (*elementwise_functions("unary"), *binary):
@@ -155,6 +159,11 @@ def asked(path, surface, has):
     else:
         assert has, f"tf.{path} does not have {surface}: add it, or the reason to its row (`without`)"
     return has
+
+
+def test_rows_state_their_reasons_themselves():
+    listed = {path for paths in REASONS.values() for path in paths.split()} | set(NOT_THIN) | set(NODES) | set(MORE)
+    assert not listed & {row.names[0] for row in rows()}
 
 
 @each()

@@ -171,7 +171,7 @@ def pages_of(package: griffe.Module) -> dict[str, tuple[str, Entries]]:
 
 
 SEARCH = """\
-<div class="name-search" markdown="0">
+<div class="name-search">
 <input type="search" placeholder="Find a function: softmax, reduce_sum, cross entropy" aria-label="Find a function">
 <ul></ul>
 </div>
