@@ -458,7 +458,7 @@ def test_the_command_alone_shows_the_help(capsys):
     with pytest.raises(SystemExit):
         main([])
     shown = capsys.readouterr().err
-    assert "usage: gradtape" in shown and "run a program with gradtape in the place of TensorFlow" in shown
+    assert "usage: gradtape" in shown and "run a program with gradtape in place of TensorFlow" in shown
 
 
 def test_a_work_that_there_is_not(capfd):

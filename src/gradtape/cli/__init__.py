@@ -60,7 +60,7 @@ def _parser() -> _Parser:
 
     run = commands.add_parser(
         "run",
-        help="run a program with gradtape in the place of TensorFlow",
+        help="run a program with gradtape in place of TensorFlow",
         usage="gradtape run [--trace [--exit-code]] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
         description="Runs a program like `python`, but `import tensorflow` and `import keras` resolve to gradtape. "
         "Affects only this process and the processes that it starts by multiprocessing.",

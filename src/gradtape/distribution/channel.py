@@ -74,7 +74,7 @@ class Channel:
         try:
             data = self.socket.recv(1 << 16)
         except TimeoutError:
-            raise AuthenticationError("it said nothing") from None
+            raise AuthenticationError("it sent nothing") from None
         except OSError:
             return None
         if not data:

@@ -52,13 +52,14 @@ def discover(environment: Mapping[str, str] = os.environ) -> ProcessIdentity:
         if found is not None:
             if not 0 <= found.rank < found.size or not 0 <= found.local_rank < found.local_size <= found.size:
                 raise ValueError(
-                    f"{found.source} says that this is process {found.rank} of {found.size}, and {found.local_rank} of "
-                    f"{found.local_size} on its host: each must be from 0 to the number less one, and no host has more"
+                    f"{found.source} declares this process as {found.rank} of {found.size}, and {found.local_rank} of "
+                    f"{found.local_size} on its host: a rank must be less than the number of processes, and a host "
+                    "cannot have more processes than the job"
                 )
             address = environment.get("GRADTAPE_COORDINATOR", found.address)
             if found.size > 1 and not address:
                 raise ValueError(
-                    f"{found.source} says that this is one of {found.size} processes, but not where they meet. Set "
+                    f"{found.source} declares {found.size} processes, but not where they meet. Set "
                     "GRADTAPE_COORDINATOR to the host of rank 0 and a free port, such as node1:12345"
                 )
             return found._replace(address=address)
@@ -70,7 +71,7 @@ def _job_of_launcher(environment: Mapping[str, str]) -> ProcessIdentity | None:
         return None
     rank, size = (_number(environment, name) for name in ("GRADTAPE_RANK", "GRADTAPE_SIZE"))
     if not 0 <= rank < size:
-        raise ValueError(f"GRADTAPE_RANK is {rank}, and must be from 0 to GRADTAPE_SIZE - 1, which is {size - 1}")
+        raise ValueError(f"GRADTAPE_RANK is {rank}, but must be from 0 to GRADTAPE_SIZE - 1, which is {size - 1}")
     local_rank, local_size = (_number(environment, f"GRADTAPE_LOCAL_{name}", other)
                               for name, other in (("RANK", rank), ("SIZE", size)))  # fmt: skip
     job = environment.get("GRADTAPE_JOB", "")
@@ -115,9 +116,9 @@ def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int
             numbered = given.items() if isinstance(given, dict) else enumerate(given)
             tasks.update({(name, int(number)): _address(address) for number, address in numbered})
     except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"TF_CONFIG is not what TensorFlow takes, {text!r}: {error}") from error
+        raise ValueError(f"TF_CONFIG is invalid, {text!r}: {error}") from error
     if tasks and kind in ("chief", "master", "worker") and (kind, index) not in tasks:
-        raise ValueError(f"TF_CONFIG says that this is {kind} {index}, which is not in its cluster: {list(tasks)}")
+        raise ValueError(f"TF_CONFIG declares this task as {kind} {index}, which is not in its cluster: {list(tasks)}")
     return tasks, kind, index
 
 
@@ -228,7 +229,7 @@ def initialize(
         named = {name: value for name, value in given.items() if value is not None}
         if named:
             if size is not None and size > 1 and (rank is None or not address):
-                raise ValueError(f"Among several processes, size, rank and address are needed, got {named}")
+                raise ValueError(f"Several processes need size, rank and address, got {named}")
             base = ProcessIdentity(source="the program") if "size" in named else discover()
             _become(base._replace(**named))
         me = identity()
@@ -325,7 +326,7 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     try:
         import jax
     except ImportError as error:
-        raise ImportError("Several processes need JAX, which moves their values: pip install jax") from error
+        raise ImportError("Several processes need JAX for communication: pip install jax") from error
     port = None
     if me.rank == 0:
         with socket.socket() as probe:
@@ -350,8 +351,8 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
         if "before any JAX calls" not in str(error):
             raise
         raise RuntimeError(
-            "JAX has computed in this process before it met the others. Call gradtape.distribute.init(), or make the "
-            "strategy, at the beginning of the program, or start it by `gradtape launch`"
+            "JAX has computed in this process before it joined the others. Call gradtape.distribute.init(), or create "
+            "the strategy, at the start of the program, or start it with `gradtape launch`"
         ) from error
 
 

@@ -29,7 +29,7 @@ class _Across(Unregistered):
 
     def numpy(self, *arrays: Any, **attrs: Any) -> Any:
         """Raises: while the program is traced, the values of the replicas are not available."""
-        raise Untraceable("Python looks at a value that the replicas make together, or that differs between them")
+        raise Untraceable("Python code reads a value that is reduced over the replicas, or that differs between them")
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
         """Infers shape and dtype of the result."""

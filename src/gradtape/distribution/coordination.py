@@ -141,7 +141,7 @@ class Coordinator:
                 self._reject(opened, f"it did not identify itself within {_STRANGER_SECONDS:g} s")
 
     def _reject(self, connection: _Connection, reason: str) -> None:
-        self._rejected = f"The last connection that was turned away came from {connection.address}: {reason}"
+        self._rejected = f"The last rejected connection came from {connection.address}: {reason}"
         self._close(connection)
         if connection.rank is not None:  # a member's stream was tampered with
             self._lost(connection)
@@ -168,13 +168,13 @@ class Coordinator:
         rank, size, job = message["hello"], message["size"], message["job"]
         reason = ""
         if job != self._job:
-            reason = f"belongs to the job {job!r}, and this is {self._job!r}: another run uses the same address"
+            reason = f"belongs to the job {job!r}, but this is {self._job!r}: another run uses the same address"
         elif size != self._size:
-            reason = f"was started as one of {size}, and rank 0 as one of {self._size}"
+            reason = f"was started as one of {size} processes, but rank 0 as one of {self._size}"
         elif not 0 <= rank < size:
             reason = f"does not exist: ranks go from 0 to {size - 1}"
         elif rank in self._members:
-            reason = f"is there already ({self._members[rank].who}): two processes were given the same rank"
+            reason = f"is already connected ({self._members[rank].who}): two processes have the same rank"
         if reason:
             failure = {"kind": "disagreement", "text": f"rank {rank} {reason}", "speaker": rank}
             connection.channel.send({"failed": failure})
@@ -228,7 +228,8 @@ class Coordinator:
     def _lost(self, connection: _Connection) -> None:
         """Handles a closed connection: a failure, unless its process has announced that it leaves."""
         if connection.rank is not None and connection.left is None:
-            self._fail("gone", f"{connection.who} has died without a word, after {connection.count} collectives", None)
+            message = f"{connection.who} died without reporting an error, after {connection.count} collectives"
+            self._fail("gone", message, None)
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
@@ -244,7 +245,7 @@ class Coordinator:
             waits = f"{format_ranks(call.digests)} wait{'s' * (len(call.digests) == 1)} in collective {number}, {what}"
             ended = [rank for rank in missing if self._members[rank].left is not None]
             if ended:
-                message = f"{format_ranks(ended)} came to the end of the program, while {waits}"
+                message = f"{format_ranks(ended)} reached the end of the program, while {waits}"
                 self._fail("gone", message, min(call.digests))
                 return
             if now - call.since > self._timeout and call.asked is None:
@@ -259,7 +260,7 @@ class Coordinator:
                     f"rank {rank} {'does not answer' if (at := self._members[rank].place) is None else f'is {at}'}"
                     for rank in sorted(missing)[:4]
                 )
-                late = f"{format_ranks(missing)} did not come within {self._timeout:g} s, while {waits}. {places}"
+                late = f"{format_ranks(missing)} did not arrive within {self._timeout:g} s, while {waits}. {places}"
                 self._fail("late", late, min(call.digests))
                 return
 
@@ -340,7 +341,7 @@ class Member:
         with self._changed:
             while not ready() and self._failure is None:
                 if time.monotonic() > limit:
-                    self._set_failure("late", f"rank 0 does not answer, {self.timeout:g} s and more after {what}", None)
+                    self._set_failure("late", f"rank 0 has not answered within {self.timeout:g} s after {what}", None)
                 self._changed.wait(_TICK)
         if not ready():
             self.check()
@@ -395,7 +396,8 @@ class Member:
                     self._all_left = self._all_left or "all left" in message
                 if messages is None and not self._all_left:
                     rejected = f"rank 0 at {self._address} closed the connection before it accepted rank {self.rank}. "
-                    text = "rank 0 has died without a word" if self._accepted else rejected + _SECRETS_MAY_DIFFER
+                    died = "rank 0 died without reporting an error"
+                    text = died if self._accepted else rejected + _SECRETS_MAY_DIFFER
                     self._set_failure("gone", text, None)
                 self._changed.notify_all()
             if messages is None:

@@ -85,4 +85,4 @@ def _of_loop(node: Node, given: Sequence[bool]) -> list[bool]:
 
 def _refuse_collectives(node: Node) -> None:
     if any([collective_ops.is_collective(inner.op) for part in subgraphs(node) for inner in all_nodes(part)]):
-        raise Untraceable("whether replicas come to a reduction in it depends on values that differ between them")
+        raise Untraceable("whether replicas reach a reduction in it depends on values that differ between them")

@@ -206,7 +206,7 @@ class _Pass(DistributedIterator):
                 "args=(next(iterator),))"
             )
         if thread.trace is not None:
-            raise Untraceable("the elements of a distributed dataset are made at every call")
+            raise Untraceable("the elements of a distributed dataset are computed at every call")
         return self._parts(self._iterator)
 
     @property

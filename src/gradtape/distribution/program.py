@@ -66,7 +66,7 @@ class ReplicatedProgram:
             if self._checked:
                 traced = self._traced(function, shapes, [], [*each, *new_parts], checked=True)
             if lowering.on_host:
-                raise Untraceable(f"NumPy computes {lowering.on_host[0]} in the middle of it")
+                raise Untraceable(f"NumPy computes {lowering.on_host[0]} inside it")
             self._constants = [self._put(v.constant, False) for v in large]
             self._takes_memory = bool(donated) and not self._checked
             self._call = traced.lower().compile()

@@ -163,7 +163,7 @@ def require_replica() -> ReplicaContext:
     """Returns the current replica context; raises RuntimeError in cross-replica context."""
     context = get_replica_context()
     if context is None:
-        raise RuntimeError("This needs a replica: call it in what `strategy.run` runs")
+        raise RuntimeError("This requires a replica context: call it in a function passed to `strategy.run`")
     return context
 
 

@@ -81,7 +81,7 @@ class Replicas:
     def chosen(self, values: Sequence[Any]) -> Any:
         """Selects the running replica's value among per-replica values that are captured by the program."""
         if workers_of(self.strategy) is not None:
-            raise Untraceable("the processes have values of their own in it, and so other programs")
+            raise Untraceable("each process has different values in it, and therefore a different program")
         rows = [nest.flatten(value, expand_composites=True) for value in values]
         leaves = []
         for parts in zip(*rows, strict=True):
@@ -210,7 +210,7 @@ class _Runner:
         self._why[shapes] = reason
         if reason != self._strategy._why_in_step and reason != _UNEQUAL:
             self._strategy._why_in_step = reason
-            logger.info("function %s runs replica after replica: %s", self._concrete.name, reason)
+            logger.info("function %s runs its replicas one at a time: %s", self._concrete.name, reason)
 
     def _call_in_step(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
         with holding(place, in_step=True):
@@ -247,8 +247,8 @@ class _Together(TraceCache):
         self._groups = _groups(concrete.arguments(), self._replicas.local)
         if concrete._budget is not None:
             logger.warning(
-                "function %s runs as one program for all replicas: what each of them takes is not planned, and the "
-                "memory budget does not hold", self.name
+                "function %s runs as one program for all replicas: the memory of each replica is not planned, and the "
+                "memory budget does not apply", self.name
             )  # fmt: skip
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:

@@ -41,8 +41,8 @@ class Workers:
         counts = collectives.exchange(local, "number of replicas")
         if len(set(counts)) > 1:
             raise ValueError(
-                f"All workers must have as many devices, and have {counts}. Set CUDA_VISIBLE_DEVICES, or "
-                "tf.config.set_logical_device_configuration, alike on all of them"
+                f"All workers must have the same number of devices, got {counts}. Set CUDA_VISIBLE_DEVICES, or call "
+                "tf.config.set_logical_device_configuration, identically on all of them"
             )
 
     def sums(self, tensors: Sequence[Tensor]) -> list[Tensor]:
