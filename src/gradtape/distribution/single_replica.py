@@ -9,7 +9,7 @@ from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run.convert import readable, register
 from ..state.storage import Storage, storage_of
-from ..state.variable import Variable, _converted, creation, variable_creator_scope
+from ..state.variable import Variable, convert_variable, creation, variable_creator_scope
 from .values import DistributedValues
 from .variables import SCATTERS, MirroredVariable, SyncOnReadVariable, check_aggregation, kind_of, plain
 
@@ -61,7 +61,7 @@ _CLASSES: dict[type[Variable], type[OnlyCopy]] = {
     ),
 }  # fmt: skip
 for _class in _CLASSES.values():
-    register(_class, _converted, 0)
+    register(_class, convert_variable, 0)
     readable.add(_class)
 
 

@@ -23,7 +23,7 @@ from ..state.variable import (
     Variable,
     VariableAggregation,
     VariableSynchronization,
-    _converted,
+    convert_variable,
     variable_creator_scope,
 )
 from .context import cross_replica_context, place, replica_of
@@ -440,5 +440,5 @@ def _create_variable(strategy: Any, arguments: dict[str, Any]) -> Variable:
 
 
 for _kind in (MirroredVariable, SyncOnReadVariable):
-    register(_kind, _converted, 0)
+    register(_kind, convert_variable, 0)
     readable.add(_kind)

@@ -410,10 +410,10 @@ def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor
     return lambda self: usual(self) if "_storage" in vars(self) else to_tensor(self.value())
 
 
-def _converted(variable: Variable, dtype: DType | None) -> Tensor:
+
+def convert_variable(variable: Variable, dtype: DType | None) -> Tensor:
     """Convert the value of a variable for an op's argument, honoring `value` of a subclass."""
     return to_tensor(variable.value(), dtype)
-
 
 
 def attach(kind: type[object]) -> None:
@@ -443,5 +443,5 @@ def _not_in_place(sign: str, instead: str) -> Callable[[object, object], NoRetur
 
 
 attach(Variable)
-register(Variable, _converted, 101)  # after converters that users register for their own classes with priority 100
+register(Variable, convert_variable, 101)  # after converters that users register for their classes with priority 100
 readable.add(Variable)

@@ -41,10 +41,8 @@ def hessian(
         if sparse:
             return sparse_hessian(tape, gradients, sources, max_bytes)
         found = [
-            [None] * len(sources)
-            if gradient is None
-            else list(map(_free, jacobians_by_rows(tape, gradient, sources, max_bytes)))
-            for gradient in gradients
+            [None] * len(sources) if g is None else list(map(_free, jacobians_by_rows(tape, g, sources, max_bytes)))
+            for g in gradients
         ]
         _report_second(tape, sources, gradients, [_some(blocks, i) for i, blocks in enumerate(found)])
         return found

@@ -204,9 +204,7 @@ class Transpose:
             parts.append(rows_of(self._swept(gradient, identity), identity))
         if not parts:
             return Tensor(np.zeros((*self._target.dims, *source.dims), source.dtype.numpy), source.dtype)
-        whole = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
-        rank = len(self._target.dims)
-        by_target = ops.transpose(whole, perm=(*range(1, rank + 1), 0))
+        by_target = ops.transpose(concatenate(parts), perm=(*range(1, len(self._target.dims) + 1), 0))
         return ops.reshape(by_target, shape=(*self._target.dims, *source.dims))
 
     def along(self, tangents: Tensors) -> OptionalGradient:
@@ -250,6 +248,11 @@ def _is_swept_so(matrix: csr_array, sweep: _Sweep, given: Differentiables, taken
     tolerance = {1: 0.1, 2: 0.05, 4: 1e-3}.get(min(x.dtype.size for x in taken), 1e-6)
     wide = matrix.astype(np.float64)
     return bool(np.all(np.abs(weights @ wide - mixture) <= tolerance * (weights @ abs(wide))))
+
+
+def concatenate(parts: Sequence[Tensor | None]) -> Tensor:
+    """Concatenates chunks of rows."""
+    return ops.concat(*parts, axis=0) if len(parts) > 1 or parts[0] is None else parts[0]
 
 
 def rows_of(g: Tensor | IndexedSlices, seeds: BatchedTensor) -> Tensor:

@@ -17,7 +17,7 @@ from ..run import dispatch
 from ..run.namespace import ops
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros
-from .jacobian_modes import jacobians_by_columns, ranges, rows_of
+from .jacobian_modes import concatenate, jacobians_by_columns, ranges, rows_of
 
 logger = logging.getLogger("gradtape")
 
@@ -73,15 +73,10 @@ def _rows_of_jacobian(
         return [
             None if link is None else zero_jacobian(target, source) for link, source in zip(links, sources, strict=True)
         ]
-    results: list[Tensor | None] = []
-    for source, *pieces in zip(sources, *parts, strict=True):
-        shape = (*target.dims, *source.dims)
-        if pieces[0] is None:
-            results.append(None)
-        else:
-            whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
-            results.append(ops.reshape(whole, shape=shape))
-    return results
+    return [
+        None if rows[0] is None else ops.reshape(concatenate(rows), shape=(*target.dims, *source.dims))
+        for source, *rows in zip(sources, *parts, strict=True)
+    ]
 
 
 def batch_jacobian(
@@ -102,7 +97,7 @@ def batch_jacobian(
         parts.append(None if found is None else rows_of(found, cotangent))
     if not batch or not parts or parts[0] is None:
         return zeros(shape, source.dtype)
-    stacked = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
+    stacked = concatenate(parts)
     if mixed:
         warn_of_dependent_rows(_rows_are_independent(stacked, target.dtype), check_rows)
         stacked = stacked[:rows]

@@ -227,18 +227,13 @@ class _Probe:
 
         if self._op.family == "elementwise" and len(places := _places_in(self._inputs, i)) == len(self._zero):
             return _matrix(places, run(np.ones(size)), size)
-        found = _of_single_entries(run, size)
-        if found is None:
-            found = self._weights_of_transpose(i)
-        if found is None and size <= _COLUMNS_MAX:
-            found = self._columns(i, phase)
-        if found is None:
-            found = _by_parts(run, x.dims)
-        if found is None:
-            found = _by_blocks(run, size)
-        if found is None and size * max(size, len(self._zero)) <= _MATRIX_MAX:
-            found = self._columns(i, phase)
-        return found
+        is_small, fits = size <= _COLUMNS_MAX, size * max(size, len(self._zero)) <= _MATRIX_MAX
+        searches: tuple[Callable[[], Any], ...] = (
+            lambda: _of_single_entries(run, size), lambda: self._weights_of_transpose(i),
+            lambda: self._columns(i, phase) if is_small else None, lambda: _by_parts(run, x.dims),
+            lambda: _by_blocks(run, size), lambda: self._columns(i, phase) if fits and not is_small else None,
+        )  # fmt: skip
+        return next((found for search in searches if (found := search()) is not None), None)
 
     def _weights_of_transpose(self, i: int) -> Any:
         """The same by the transpose, for an op such as a sum, whose input entries each affect one output entry."""

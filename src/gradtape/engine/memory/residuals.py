@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
@@ -21,13 +21,10 @@ def warn_once(key: object, text: str, *args: object) -> None:
         logger.warning(text, *args)
 
 
-class ValueRef:
+class ValueRef(NamedTuple):
     """A reference, inside residuals, to a value in the store."""
 
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
+    number: int
 
 
 class BorrowedTensors:
@@ -53,13 +50,11 @@ class BorrowedTensors:
         return iter([x.array for x in tensors] if self._arrays else tensors)
 
 
-class SavedRef:
+class SavedRef(NamedTuple):
     """The residuals of one rule, with references in place of the evictable values."""
 
-    __slots__ = ("form", "numbers")
-
-    def __init__(self, form: object, numbers: tuple[int, ...]) -> None:
-        self.form, self.numbers = form, numbers
+    form: Any
+    numbers: tuple[int, ...]
 
 
 class SavedList(list[Any]):

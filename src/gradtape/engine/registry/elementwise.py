@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -39,21 +39,19 @@ ONE = "g"
 NEG = "-g"
 
 
-class Mask:
+class Mask(NamedTuple):
     """A partial derivative that is 1 where the formula is true, else 0.
 
     It selects rather than multiplies, so that a dead branch gives 0 even for g = inf.
     """
 
-    def __init__(self, formula: Callable[..., Any]) -> None:
-        self.formula = formula
+    formula: Callable[..., Any]
 
 
-class ZeroWins:
+class ZeroWins(NamedTuple):
     """A partial derivative that may be infinite: a cotangent of exactly 0 stays 0."""
 
-    def __init__(self, formula: Callable[..., Any]) -> None:
-        self.formula = formula
+    formula: Callable[..., Any]
 
 
 Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivative: see `elementwise`

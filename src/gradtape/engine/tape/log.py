@@ -390,11 +390,10 @@ class Records(Sequence[Any]):
         return op, parents, saved, log.multi_output.get(at)
 
 
-class Past:
+class Past(NamedTuple):
     """The op of a record whose residuals were released: only its name remains."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
 def living(tracer: Tracers) -> Tracers:

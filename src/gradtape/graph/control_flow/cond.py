@@ -312,8 +312,7 @@ def _backward(
             else:
                 own = values[start : start + len(d.kept)]
                 start += len(d.kept)
-                cotangents = d.cotangents.of(replay(d.backward, [*own, *gs]))
-                found = list(cotangents)
+                found = d.cotangents.of(replay(d.backward, [*own, *gs]))
             pairs = [(g, x) for g, x in zip(found, sources, strict=True) if x is not None]
             dense = [zeros_like(x) if g is None else materialize(ops, g) for g, x in pairs]
         graph = trace.finish(dense)

@@ -294,10 +294,12 @@ class _Backward:
         sums = HoistedSums(
             self.derivative.backward, [self.derivative.cotangents.place(i) if known else None for i in of_fixed]
         )
-        given = self._given(order, kept_rows)
+        inputs = zip(self.derivative.backward.inputs, order, strict=False)
+        given = {v: kept_rows[i] for v, (kind, i) in inputs if kind == "row"}  # stacked over all iterations
         emitted = [v for v in sums.operands if v not in given]
         here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # accumulated in the loop
-        start = [self._g(i, self.outputs[i]) for i in self.state] + [zeros_like(self.inputs[i]) for i in here]
+        start = [zeros_like(self.outputs[i]) if self.gs[i] is None else self.gs[i] for i in self.state]
+        start += [zeros_like(self.inputs[i]) for i in here]
         graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
         rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
         attrs = {"rounds": rounds, "body": graph, "test": None}
@@ -308,14 +310,6 @@ class _Backward:
             if sums.nodes[at] is not None:
                 found[i] = sums.total(at, stacked)
         return tuple(found.get(i) for i in range(len(self.inputs)))
-
-    def _given(self, order: list[tuple[str, int]], rows: list[Tensor]) -> dict[Value, Tensor]:
-        """Map the per-iteration inputs of the backward graph to their stacked values."""
-        inputs = self.derivative.backward.inputs
-        return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
-
-    def _g(self, i: int, y: Tensor) -> Tensor:
-        return zeros_like(y) if self.gs[i] is None else self.gs[i]
 
     def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
         """Return the residuals: stacked per-iteration ones, fixed ones, and the location of each."""

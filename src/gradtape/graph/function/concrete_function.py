@@ -234,10 +234,7 @@ class ConcreteFunction:
         """The captured variables that are trainable."""
         return tuple(v for v in self.variables if v.trainable)
 
-    @property
-    def function_type(self) -> str:
-        """The parameters and the result type as text."""
-        return self.pretty_printed_signature(False)
+    function_type = property(lambda self: self.pretty_printed_signature(False), doc="The signature as text.")
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """Describe parameters, result type and captured variables."""

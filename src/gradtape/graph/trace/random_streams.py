@@ -49,9 +49,6 @@ class RandomStreams:
     def stream_for(self, stream: Stream) -> Stream:
         """Return the stream that replaces another graph's `stream` here, the same one at every trace."""
         if self.replacements is not None:
-            found = self.replacements.get(id(stream))
-            if found is None:
-                found = self.replacements[id(stream)] = stream.fresh()
-            return found
+            return self.replacements.setdefault(id(stream), stream.fresh())
         self._draws += 1
         return self.streams.setdefault((self._path, self._draws, *stream.seeds), stream.fresh())

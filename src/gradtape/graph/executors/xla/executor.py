@@ -189,8 +189,7 @@ class XlaProgram:
         return [asarray(y)[()] for y in results[: self._outputs]]
 
     def _held(self) -> list[Any]:
-        put = self._put
-        return [variable._storage.xla(put) for variable in self._variables]
+        return [variable._storage.xla(self._put) for variable in self._variables]
 
     def _are_current(self, held: Sequence[Any]) -> bool:
         """Whether the variables that the program updates still have the values that it has read."""
