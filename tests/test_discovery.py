@@ -83,6 +83,11 @@ def test_a_misspelled_name_suggests_the_nearest(name, meant):
         attrgetter(name)(tf)
 
 
+def test_python_adds_no_suggestion_of_its_own():
+    done = subprocess.run([sys.executable, "-c", "import gradtape as tf\ntf.softmax"], capture_output=True, text=True)
+    assert done.stderr.rstrip().endswith("Did you mean tf.nn.softmax?") and done.stderr.count("Did you mean") == 1
+
+
 def test_a_name_like_no_other_refers_to_the_list():
     with pytest.raises(AttributeError, match=r"dir\(tf.math\) lists the names there are"):
         _ = tf.math.qwertyuiop

@@ -42,7 +42,8 @@ def resolve(path: str) -> Any:
     """Returns the object with TensorFlow's public name `path`; raises AttributeError if gradtape does not have it."""
     where = place_of(path)
     if where is None:
-        raise AttributeError(_absence(path))
+        # With `name`, but without `obj`, Python adds no suggestion of its own, from this namespace alone.
+        raise AttributeError(_absence(path), name=path.rpartition(".")[2])
     if where in _fronts:
         return _fronts[where]
     module, _, attribute = where.partition(":")
