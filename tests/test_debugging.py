@@ -112,6 +112,27 @@ def test_disabling_leaves_no_mode_active():
     assert tf.math.log(tf.constant(0.0)).numpy() == -np.inf
 
 
+def test_a_mode_may_end_while_another_begins():
+    """As the event log does if the garbage collector finds a traced tape just then."""
+    ending = modes.Mode()
+
+    class Interrupting(type):
+        @property
+        def op_finished(cls):
+            modes.leave(ending)
+            return modes.Mode.op_finished
+
+    class Beginning(modes.Mode, metaclass=Interrupting):
+        pass
+
+    beginning = Beginning()
+    modes.enter(ending)
+    modes.enter(beginning)
+    assert not modes.is_active(ending) and modes.is_active(beginning) and modes.active == len(modes.entered)
+    modes.leave(beginning)
+    assert not modes.is_active(beginning) and modes.active == len(modes.entered)
+
+
 def test_messages_of_assertions():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.debugging.assert_equal(tf.constant([1.0, 2.0]), tf.constant([1.0, 3.0]), message="MSG")

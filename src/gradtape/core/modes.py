@@ -74,15 +74,12 @@ class Mode:
 
 def enter(mode: Mode) -> None:
     """Activates a mode in all threads; does nothing if it is active."""
-    with _lock:
-        if mode not in entered:
-            _set((*entered, mode))
+    _change(lambda modes: modes if mode in modes else (*modes, mode))
 
 
 def leave(mode: Mode) -> None:
     """Deactivates a mode."""
-    with _lock:
-        _set(tuple([other for other in entered if other is not mode]))
+    _change(lambda modes: tuple([other for other in modes if other is not mode]) if mode in modes else modes)
 
 
 def is_active(mode: Mode) -> bool:
@@ -94,11 +91,18 @@ def innermost(kind: type[_M]) -> _M | None:
     return next((mode for mode in reversed(entered) if isinstance(mode, kind)), None)
 
 
-def _set(modes: tuple[Mode, ...]) -> None:
+def _change(change: Callable[[tuple[Mode, ...]], tuple[Mode, ...]]) -> None:
+    """Sets the active modes. The garbage collector may end a traced tape at any call, which leaves a mode in turn."""
     global active, entered, _op_observers
-    entered = modes
-    _op_observers = tuple([mode for mode in modes if type(mode).op_finished is not Mode.op_finished])
-    active = len(modes)
+    with _lock:
+        while True:
+            before = entered
+            modes = change(before)
+            observers = tuple([mode for mode in modes if type(mode).op_finished is not Mode.op_finished])
+            count = len(modes)
+            if entered is before:  # no call between this test and the assignments
+                entered, _op_observers, active = modes, observers, count
+                return
 
 
 def op_finished(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs) -> None:
