@@ -26,13 +26,13 @@ def nearest(path: str, known: Collection[str]) -> str | None:
     return (
         _equal(leaf, primary)
         or _equal(f"reduce_{leaf}", primary)  # NumPy's and PyTorch's `sum`, `mean`, `max`
-        or _alike(leaf, same_space)
-        or _alike(leaf, primary)
+        or _find_alike(leaf, same_space)
+        or _find_alike(leaf, primary)
         or _similar(leaf, same_space, 0.75)
-        or _extended(leaf, same_space)
-        or _alike(leaf, known)
+        or _find_longer(leaf, same_space)
+        or _find_alike(leaf, known)
         or _similar(leaf, primary, 0.8)
-        or _extended(leaf, primary)
+        or _find_longer(leaf, primary)
     )
 
 
@@ -40,10 +40,10 @@ def _equal(leaf: str, known: Iterable[str]) -> str | None:
     return _shortest(name for name in known if name.rpartition(".")[2] == leaf)
 
 
-def _alike(leaf: str, known: Iterable[str]) -> str | None:
+def _find_alike(leaf: str, known: Iterable[str]) -> str | None:
     """Returns a name whose last component differs from `leaf` by case and underscores at most, or None."""
-    wanted = _folded(leaf)
-    return _shortest(name for name in known if _folded(name.rpartition(".")[2]) == wanted)
+    wanted = _fold(leaf)
+    return _shortest(name for name in known if _fold(name.rpartition(".")[2]) == wanted)
 
 
 def _similar(leaf: str, known: Iterable[str], cutoff: float) -> str | None:
@@ -53,14 +53,14 @@ def _similar(leaf: str, known: Iterable[str], cutoff: float) -> str | None:
     return _equal(near[0], known) if near else None
 
 
-def _extended(leaf: str, known: Iterable[str]) -> str | None:
+def _find_longer(leaf: str, known: Iterable[str]) -> str | None:
     """Returns a name that begins with `leaf`, as `multiply` does with `mul`, or None."""
     if len(leaf) < 3:
         return None
     return _shortest(name for name in known if name.rpartition(".")[2].startswith(leaf))
 
 
-def _folded(leaf: str) -> str:
+def _fold(leaf: str) -> str:
     return leaf.replace("_", "").lower()
 
 

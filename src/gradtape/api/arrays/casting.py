@@ -77,19 +77,19 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     if x.dtype.is_complex and not target.is_complex:
         x = ops.real(x)
     if not x.dtype.is_complex:
-        return cast(_clamped(x, target.real_dtype), target)
+        return cast(_clamp(x, target.real_dtype), target)
     if target.real_dtype.max < x.dtype.real_dtype.max:
-        parts = [_clamped(part, target.real_dtype) for part in (ops.real(x), ops.imag(x))]
+        parts = [_clamp(part, target.real_dtype) for part in (ops.real(x), ops.imag(x))]
         x = ops.complex(*parts)
     return cast(x, target)
 
 
-def _clamped(x: Tensor, target: DType) -> Tensor:
+def _clamp(x: Tensor, target: DType) -> Tensor:
     """Clips `x` to the numbers that both dtypes represent; there is no infinity among them."""
     (low, high), (least, most) = _range(x.dtype), _range(target)
     if x.dtype.is_integer and target.is_integer and least <= low and high <= most:
         return x
-    return ops.minimum(ops.maximum(x, _within(max(low, least), x.dtype)), _within(min(high, most), x.dtype))
+    return ops.minimum(ops.maximum(x, _round_inward(max(low, least), x.dtype)), _round_inward(min(high, most), x.dtype))
 
 
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
@@ -114,7 +114,7 @@ def _range(dtype: DType) -> tuple[Any, Any]:
     return number(dtype.min), number(dtype.max)
 
 
-def _within(limit: Any, dtype: DType) -> Any:
+def _round_inward(limit: Any, dtype: DType) -> Any:
     """Returns the number of this dtype closest to the limit but not beyond it."""
     if dtype.is_integer:
         return int(limit)

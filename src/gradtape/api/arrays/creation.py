@@ -31,7 +31,7 @@ def zeros(
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
-    return register_created(_filled(to_shape(shape), as_dtype(dtype), 0))
+    return register_created(_fill(to_shape(shape), as_dtype(dtype), 0))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
@@ -41,10 +41,10 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
     >>> tf.ones([2]).numpy()
     array([1., 1.], dtype=float32)
     """
-    return register_created(_filled(to_shape(shape), as_dtype(dtype), 1))
+    return register_created(_fill(to_shape(shape), as_dtype(dtype), 1))
 
 
-def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
+def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
     if dtype is dtypes.string:
         if value:
             raise TypeError("Cannot convert 1 to EagerTensor of dtype string: there is no string that is one")
@@ -82,7 +82,7 @@ def zeros_like(
     x = to_tensor(input)
     if dtype is None and x.dtype is not dtypes.string:
         return register_created(ops.zeros_like(x))
-    return register_created(_filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
+    return register_created(_fill(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
 
 
 def ones_like(
@@ -101,7 +101,7 @@ def ones_like(
             "Value for attr 'T' of string is not in the list of allowed values: there are no ones among strings "
             "[Op:OnesLike]"
         )
-    return register_created(ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1))
+    return register_created(ops.ones_like(x) if dtype is None else _fill(x.dims, target, 1))
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:

@@ -115,16 +115,16 @@ def gather_nd(
     lead = dims[batch : batch + depth]
     if bad_indices_policy == "IGNORE":
         good = _in_range(at, lead)
-        found = gather_nd(x, ops.where(_expanded(good, 1), at, ops.zeros_like(at)), batch)
-        kept = _expanded(good, len(found.dims) - len(good.dims))
+        found = gather_nd(x, ops.where(_expand_trailing(good, 1), at, ops.zeros_like(at)), batch)
+        kept = _expand_trailing(good, len(found.dims) - len(good.dims))
         return ops.where(kept, found, ops.zeros_like(found))
     if depth == 1 and len(at.dims) == 2 and not batch:
-        return ops.gather_rows(x, ops.reshape(_checked(at, lead), shape=at.dims[:-1]))
+        return ops.gather_rows(x, ops.reshape(_check_indices(at, lead), shape=at.dims[:-1]))
     flat = ops.reshape(x, shape=(*dims[:batch], math.prod(lead), *dims[batch + depth :]))
     return ops.gather(flat, ops.ravel_index(at, dims=lead), axis=batch, batch=batch)
 
 
-def _checked(indices: Tensor, lead: tuple[int, ...]) -> Tensor:
+def _check_indices(indices: Tensor, lead: tuple[int, ...]) -> Tensor:
     ops.ravel_index(indices, dims=lead)
     return indices
 
@@ -135,7 +135,7 @@ def _in_range(indices: Tensor, lead: tuple[int, ...]) -> Tensor:
     return ops.all(inside, axis=(len(indices.dims) - 1,), keepdims=False)
 
 
-def _expanded(x: Tensor, count: int) -> Tensor:
+def _expand_trailing(x: Tensor, count: int) -> Tensor:
     return ops.reshape(x, shape=(*x.dims, *(1,) * count))
 
 
@@ -189,14 +189,14 @@ def scatter_nd(
     return ops.reshape(ops.cast(found, dtype=dtypes.bool), shape=dims)
 
 
-def _scattered(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:
+def _scatter(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:
     x, u = to_tensors((tensor, updates), title)
     rows, values, flat = _rows(indices, u, x.dims, title, policy)
     y = getattr(ops, op)(ops.reshape(x, shape=flat), rows, values)
     return ops.reshape(y, shape=x.dims)
 
 
-def _added(tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> tuple[Tensor, Tensor]:
+def _scatter_add(tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> tuple[Tensor, Tensor]:
     x, u = to_tensors((tensor, updates), title)
     rows, values, flat = _rows(indices, u, x.dims, title, policy)
     return x, ops.reshape(ops.scatter_add(values, rows, shape=flat), shape=x.dims)
@@ -211,7 +211,7 @@ def tensor_scatter_nd_add(
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [0]], [5, 6, 7]).numpy()
     array([13,  1,  7], dtype=int32)
     """
-    x, change = _added(tensor, indices, updates, bad_indices_policy, "TensorScatterAdd")
+    x, change = _scatter_add(tensor, indices, updates, bad_indices_policy, "TensorScatterAdd")
     return x + change
 
 
@@ -224,7 +224,7 @@ def tensor_scatter_nd_sub(
     >>> tf.tensor_scatter_nd_sub([1, 1, 1], [[0], [2]], [5, 6]).numpy()
     array([-4,  1, -5], dtype=int32)
     """
-    x, change = _added(tensor, indices, updates, bad_indices_policy, "TensorScatterSub")
+    x, change = _scatter_add(tensor, indices, updates, bad_indices_policy, "TensorScatterSub")
     return x - change
 
 
@@ -237,7 +237,7 @@ def tensor_scatter_nd_max(
     >>> tf.tensor_scatter_nd_max([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([5, 8, 1], dtype=int32)
     """
-    return _scattered("max_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMax")
+    return _scatter("max_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMax")
 
 
 def tensor_scatter_nd_min(
@@ -249,7 +249,7 @@ def tensor_scatter_nd_min(
     >>> tf.tensor_scatter_nd_min([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([1, 6, 1], dtype=int32)
     """
-    return _scattered("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
+    return _scatter("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
 
 
 def tensor_scatter_nd_update(
@@ -261,7 +261,7 @@ def tensor_scatter_nd_update(
     >>> tf.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6]).numpy()
     array([5, 1, 6], dtype=int32)
     """
-    return _scattered("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
+    return _scatter("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
 
 
 def boolean_mask(
@@ -296,7 +296,7 @@ def sequence_mask(
     if limit.array < 0:
         raise errors.InvalidArgumentError(f"Requires start <= limit when delta > 0: 0/{limit.array} [Op:Range]")
     places = Tensor(np.arange(math.ceil(limit.array)).astype(limit.dtype.numpy), limit.dtype)
-    mask = ops.less(places, ops.cast(_expanded(x, 1), dtype=limit.dtype))
+    mask = ops.less(places, ops.cast(_expand_trailing(x, 1), dtype=limit.dtype))
     target = as_dtype(dtype)
     return mask if target is dtypes.bool else ops.cast(mask, dtype=target)
 

@@ -51,11 +51,11 @@ def slice(input_: ValueLike, begin: TensorLike, size: TensorLike, name: str | No
             x = ops.gather(x, start + to_tensor(np.arange(count), start.dtype), axis=axis, batch=0)
             key.append(_slice(None))
         else:
-            key.append(_taken(axis, int(start), count, length))
+            key.append(_take_range(axis, int(start), count, length))
     return ops.slice(x, key=tuple(key))
 
 
-def _taken(axis: int, start: int, count: int, length: int) -> Any:
+def _take_range(axis: int, start: int, count: int, length: int) -> Any:
     """Takes `count` entries of an axis from `start` on, or all remaining ones if it is -1; checks that they exist."""
     if not 0 <= start <= length:
         raise errors.InvalidArgumentError(f"Expected begin[{axis}] in [0, {length}], but got {start} [Op:Slice]")
@@ -143,14 +143,14 @@ def pad(
         if before < 0 or after < 0:
             raise errors.InvalidArgumentError(f"Paddings must be non-negative: {before} {after} [Op:Pad]")
     if kind != "CONSTANT":
-        return _mirrored(x, pairs, kind)
+        return _pad_mirrored(x, pairs, kind)
     if isinstance(constant_values, int | float) and not constant_values:
         return ops.pad(x, paddings=pairs)
     (_, value) = to_tensors((x, constant_values), "PadV2")
     return ops.pad(x, paddings=pairs, value=value.array.item() if x.dtype is dtypes.string else value.array[()])
 
 
-def _mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -> Tensor:
+def _pad_mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -> Tensor:
     """Extends `x` on both sides by its mirror image: a gather along each axis."""
     edge = mode == "REFLECT"
     for axis, (before, after) in enumerate(paddings):

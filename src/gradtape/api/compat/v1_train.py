@@ -61,7 +61,7 @@ def get_or_create_global_step(graph: Any = None) -> Variable:
     return create_global_step() if step is None else step
 
 
-def _decayed(compute: Callable[..., Any], rate: Any, step: Any, *args: Any) -> Callable[[], Tensor]:
+def _at_current_step(compute: Callable[..., Any], rate: Any, step: Any, *args: Any) -> Callable[[], Tensor]:
     """Returns a function that computes the rate at the current step, as in eager programs."""
     first = resolve("convert_to_tensor")(rate)
 
@@ -72,7 +72,7 @@ def _decayed(compute: Callable[..., Any], rate: Any, step: Any, *args: Any) -> C
     return now
 
 
-def _floored(x: Tensor, staircase: bool) -> Tensor:
+def _floor(x: Tensor, staircase: bool) -> Tensor:
     return resolve("floor")(x) if staircase else x
 
 
@@ -86,8 +86,8 @@ def exponential_decay(
     >>> float(tf.compat.v1.train.exponential_decay(0.5, 10, 5, 0.5)())
     0.125
     """
-    return _decayed(
-        lambda rate, step: rate * resolve("pow")(cast_like(decay_rate, rate), _floored(step / decay_steps, staircase)),
+    return _at_current_step(
+        lambda rate, step: rate * resolve("pow")(cast_like(decay_rate, rate), _floor(step / decay_steps, staircase)),
         learning_rate, global_step,
     )  # fmt: skip
 
@@ -102,8 +102,8 @@ def natural_exp_decay(
     >>> round(float(tf.compat.v1.train.natural_exp_decay(0.5, 10, 5, 0.5)()), 4)
     0.1839
     """
-    return _decayed(
-        lambda rate, step: rate * resolve("exp")(-decay_rate * _floored(step / decay_steps, staircase)),
+    return _at_current_step(
+        lambda rate, step: rate * resolve("exp")(-decay_rate * _floor(step / decay_steps, staircase)),
         learning_rate, global_step,
     )  # fmt: skip
 
@@ -118,8 +118,8 @@ def inverse_time_decay(
     >>> float(tf.compat.v1.train.inverse_time_decay(0.5, 10, 5, 0.5)())
     0.25
     """
-    return _decayed(
-        lambda rate, step: rate / (1 + decay_rate * _floored(step / decay_steps, staircase)),
+    return _at_current_step(
+        lambda rate, step: rate / (1 + decay_rate * _floor(step / decay_steps, staircase)),
         learning_rate, global_step,
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def cosine_decay(
         done = resolve("minimum")(step, cast_like(decay_steps, step)) / cast_like(decay_steps, step)
         return rate * ((1 - alpha) * 0.5 * (1 + resolve("cos")(math.pi * done)) + alpha)
 
-    return _decayed(compute, learning_rate, global_step)
+    return _at_current_step(compute, learning_rate, global_step)
 
 
 def polynomial_decay(
@@ -163,7 +163,7 @@ def polynomial_decay(
         left = resolve("pow")(1 - step / steps, cast_like(power, step))
         return (rate - end_learning_rate) * left + end_learning_rate
 
-    return _decayed(compute, learning_rate, global_step)
+    return _at_current_step(compute, learning_rate, global_step)
 
 
 def piecewise_constant(

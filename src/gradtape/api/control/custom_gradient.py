@@ -98,10 +98,10 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     >>> float(y), float(tape.gradient(y, x))
     (1.0, 1.0)
     """
-    return _WithGradient(f, _passed_through)
+    return _WithGradient(f, _pass_through)
 
 
-def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
+def _pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     def pair(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
         def straight(*gs: Tensor, variables: Any = None) -> Any:
             return (gs, [None] * len(variables)) if variables else gs

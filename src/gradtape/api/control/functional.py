@@ -57,7 +57,7 @@ def map_fn(
     signature = fn_output_signature if fn_output_signature is not None else dtype
     declared = nest.map_structure(_kind_of_element, elems) if signature is None else signature
     specs = nest.flatten(declared)
-    size = _same_size(flat)
+    size = _check_same_size(flat)
     dense = not any(nest.is_composite(x) for x in (*flat, *specs))
     if dispatch.thread.trace is not None and size != 1 and dense:
         try:
@@ -75,8 +75,8 @@ def map_fn(
                 _check_composite(y, spec)
                 column.append(expand_dims(y, 0) if isinstance(y, SparseTensor) else y)
             else:
-                column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
-    return nest.pack_sequence_as(declared, list(map(_stacked, columns, specs)))
+                column.append(_check_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
+    return nest.pack_sequence_as(declared, list(map(_stack_results, columns, specs)))
 
 
 def _kind_of_element(x: Any) -> Any:
@@ -101,7 +101,7 @@ def _check_composite(y: Any, spec: Any) -> None:
         )
 
 
-def _stacked(column: list[Any], spec: Any) -> Any:
+def _stack_results(column: list[Any], spec: Any) -> Any:
     """Stacks the results for all elements."""
     if isinstance(spec, SparseTensorSpec):
         if column:
@@ -109,11 +109,11 @@ def _stacked(column: list[Any], spec: Any) -> Any:
         dims = [0, *(n or 0 for n in spec.shape.as_list())]
         return SparseTensor(np.zeros((0, len(dims)), np.int64), np.zeros(0, spec.dtype.numpy), dims)
     if nest.is_composite(spec):
-        return _stacked_composites(column, _batchable(spec))
+        return _stack_composites(column, _batchable(spec))
     return ops.stack(*column, axis=0) if column else _empty(spec)
 
 
-def _stacked_composites(column: list[Any], spec: Any) -> Any:
+def _stack_composites(column: list[Any], spec: Any) -> Any:
     if not column:
         batch = spec.__batch_encoder__.batch(spec, 0)
         return decoded(batch, iter([_empty(part) for part in encoded_specs(spec)]))
@@ -130,7 +130,8 @@ def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], decl
     def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
         result = fn(nest.pack_sequence_as(elems, rows))
         nest.assert_same_structure(declared, result)
-        checked = [_declared(y, _dtype_of(s), _shape_of(s)) for y, s in zip(nest.flatten(result), specs, strict=True)]
+        pairs = zip(nest.flatten(result), specs, strict=True)
+        checked = [_check_declared(y, _dtype_of(s), _shape_of(s)) for y, s in pairs]
         return state, nest.pack_sequence_as(declared, checked)
 
     return structured_loops.mapped(one, (), flat)[1]
@@ -157,7 +158,7 @@ def _elements(elems: Any, composites: bool = False) -> list[Any]:
     return flat
 
 
-def _same_size(flat: list[Any]) -> int:
+def _check_same_size(flat: list[Any]) -> int:
     size, *others = [
         _batchable(spec_of(x))._row_count(x) if nest.is_composite(x) else x.dims[0] for x in flat
     ]  # fmt: skip
@@ -193,7 +194,7 @@ def _shape_of(spec: Any) -> Any:
     return spec.shape if hasattr(spec, "shape") else None
 
 
-def _declared(y: Any, dtype: DType, shape: Any) -> Tensor:
+def _check_declared(y: Any, dtype: DType, shape: Any) -> Tensor:
     """Returns `y` after checking it against the declared dtype and shape."""
     y = to_tensor(y, hint=dtype)
     if y.dtype is not dtype:
@@ -264,7 +265,7 @@ def _fold_in_graph(
     """Traces a fold as one node: returns its final value or, if requested, all values, stacked."""
     _check_callable(fn)
     flat = _elements(elems)
-    size = _same_size(flat)
+    size = _check_same_size(flat)
     if size < 2:
         raise structured_loops.OneByOne
     start = initializer
@@ -293,7 +294,7 @@ def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
     """Returns the accumulated values, including the initial one."""
     _check_callable(fn)
     flat = _elements(elems)
-    rows = _rows(elems, flat, _same_size(flat))
+    rows = _rows(elems, flat, _check_same_size(flat))
     if reverse:
         rows.reverse()
     if initializer is None:
@@ -344,7 +345,7 @@ def scan(
     columns: list[list[Tensor]] = [[] for _ in nest.flatten(start)]
     for value in made:
         for column, y, first in zip(columns, nest.flatten(value), nest.flatten(start), strict=True):
-            column.append(_declared(y, first.dtype, first.dims))
+            column.append(_check_declared(y, first.dtype, first.dims))
     stacked = [
         ops.stack(*column, axis=0) if column else Tensor(np.zeros((0, *first.dims), first.dtype.numpy), first.dtype)
         for column, first in zip(columns, nest.flatten(start), strict=True)
@@ -368,7 +369,7 @@ def vectorized_map(
     """
     _check_callable(fn)
     if any(map(nest.is_composite, nest.flatten(elems))):
-        return _vectorized_composites(fn, elems, fallback_to_while_loop, warn)
+        return _vectorize_composites(fn, elems, fallback_to_while_loop, warn)
     flat = _elements(elems)
     packed = nest.pack_sequence_as(elems, flat)
     results = _TakenApart(fn)
@@ -412,7 +413,7 @@ class _TakenApart:
         return nest.pack_sequence_as(self._structure, leaves)
 
 
-def _vectorized_composites(fn: Callable[[Any], Any], elems: Any, fallback: bool, warn: bool) -> Any:
+def _vectorize_composites(fn: Callable[[Any], Any], elems: Any, fallback: bool, warn: bool) -> Any:
     """Applies `vectorized_map` to the component tensors of composites."""
     leaves = nest.flatten(elems)
     specs = [_batchable(spec_of(x)) if nest.is_composite(x) else None for x in leaves]

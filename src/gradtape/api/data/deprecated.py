@@ -41,16 +41,16 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
     if not isinstance(elements, list):
         raise ValueError(f"Invalid `elements`. `elements` must be a list, got {type(elements).__name__}.")
-    return Dataset.from_tensor_slices(_stacked(elements))
+    return Dataset.from_tensor_slices(_stack_elements(elements))
 
 
-def _stacked(elements: list[Any]) -> Any:
+def _stack_elements(elements: list[Any]) -> Any:
     """Stacks the elements component by component; lists are converted to tensors, as everywhere in `tf.data`."""
     first = elements[0]
     if isinstance(first, dict):
-        return {key: _stacked([element[key] for element in elements]) for key in first}
+        return {key: _stack_elements([element[key] for element in elements]) for key in first}
     if isinstance(first, tuple):
-        return tuple(_stacked(list(parts)) for parts in zip(*elements, strict=True))
+        return tuple(_stack_elements(list(parts)) for parts in zip(*elements, strict=True))
     return resolve("stack")([resolve("convert_to_tensor")(element) for element in elements])
 
 

@@ -217,8 +217,9 @@ class FIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "fifo_queue",
     ) -> None:
-        kinds = _listed(dtypes)
-        super().__init__(kinds, _fixed(shapes, kinds), _named(names, kinds), Store(int(capacity), _unique(name)))
+        kinds = _as_dtypes(dtypes)
+        store = Store(int(capacity), _unique(name))
+        super().__init__(kinds, _check_shapes(shapes, kinds), _check_names(names, kinds), store)
 
 
 class PaddingFIFOQueue(QueueBase):
@@ -241,7 +242,7 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "padding_fifo_queue",
     ) -> None:
-        kinds = _listed(dtypes)
+        kinds = _as_dtypes(dtypes)
         if not isinstance(shapes, list | tuple) or not shapes or any(s is None or isinstance(s, int) for s in shapes):
             raise ValueError(f"When providing partial shapes, a list of shapes must be provided, got {shapes!r}")
         found = [TensorShape(shape) for shape in shapes]
@@ -251,7 +252,7 @@ class PaddingFIFOQueue(QueueBase):
             raise ValueError(
                 f"Shapes must be provided for all components, but received {len(kinds)} dtypes and {len(found)} shapes."
             )
-        super().__init__(kinds, found, _named(names, kinds), PaddingStore(int(capacity), _unique(name)))
+        super().__init__(kinds, found, _check_names(names, kinds), PaddingStore(int(capacity), _unique(name)))
 
     def _stacked(self, rows: Sequence[Any], part: int) -> Any:
         if self._shapes[part].is_fully_defined() or not rows:
@@ -282,8 +283,8 @@ class PriorityQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "priority_queue",
     ) -> None:
-        kinds = _listed(types)
-        fixed = _fixed(shapes, kinds)
+        kinds = _as_dtypes(types)
+        fixed = _check_shapes(shapes, kinds)
         super().__init__(
             [_dtypes.int64, *kinds],
             None if fixed is None else [TensorShape([]), *fixed],
@@ -321,23 +322,23 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "random_shuffle_queue",
     ) -> None:
-        kinds, room, keep = _listed(dtypes), int(capacity), int(min_after_dequeue)
+        kinds, room, keep = _as_dtypes(dtypes), int(capacity), int(min_after_dequeue)
         if keep < 0 or (0 <= room <= keep):
             raise errors.InvalidArgumentError(f"min_after_dequeue {keep} must be >= 0 and < capacity {room}")
         words = SeedGenerator(seeds_of_op(None if seed is None else int(seed)), again_each_time=False).begin()
         store = ShufflingStore(room, _unique(name), keep, words.__next__)
-        super().__init__(kinds, _fixed(shapes, kinds), _named(names, kinds), store)
+        super().__init__(kinds, _check_shapes(shapes, kinds), _check_names(names, kinds), store)
 
 
 def _unique(name: str | None) -> str:
     return f"{name or 'queue'}_{next(_numbers)}"
 
 
-def _listed(dtypes: Any) -> list[Any]:
+def _as_dtypes(dtypes: Any) -> list[Any]:
     return [_dtypes.as_dtype(kind) for kind in (dtypes if isinstance(dtypes, list | tuple) else [dtypes])]
 
 
-def _named(names: Any, kinds: list[Any]) -> list[Any] | None:
+def _check_names(names: Any, kinds: list[Any]) -> list[Any] | None:
     if names is None:
         return None
     found = list(names) if isinstance(names, list | tuple) else [names]
@@ -349,7 +350,7 @@ def _named(names: Any, kinds: list[Any]) -> list[Any] | None:
     return found
 
 
-def _fixed(shapes: Any, kinds: list[Any]) -> list[TensorShape] | None:
+def _check_shapes(shapes: Any, kinds: list[Any]) -> list[TensorShape] | None:
     """Returns fully known shapes, one per component; None if none are given."""
     if shapes is None:
         return None

@@ -105,7 +105,7 @@ def assert_shapes(
         x = with_shape(tensor)
         for axis, symbol in _axes(x, wanted, message):
             size = x.dims[axis] if x.dims else 1  # a scalar is accepted as a vector of size 1
-            where = f"tensor {_described(x)} dimension {axis}"
+            where = f"tensor {_describe(x)} dimension {axis}"
             if isinstance(symbol, int):
                 expected, origin = symbol, "Specified explicitly"
             else:
@@ -121,7 +121,7 @@ def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
     """Returns the axes of `x` with a required size, and that size."""
     if not hasattr(wanted, "__iter__"):
         raise ValueError(
-            f"{_prefix(message)}Tensor {_described(x)}.  Specified shape must be an iterable.  Received specified "
+            f"{_prefix(message)}Tensor {_describe(x)}.  Specified shape must be an iterable.  Received specified "
             f"shape: {wanted!r}"
         )
     entries = ["..." if entry is Ellipsis else entry for entry in wanted] or [1]
@@ -129,7 +129,7 @@ def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
     for index, entry in enumerate(entries[1:], 1):
         if entry in ("...", "*"):
             raise ValueError(
-                f"{_prefix(message)}Tensor {_described(x)} specified shape index {index}.  Symbol `...` or `*` for a "
+                f"{_prefix(message)}Tensor {_describe(x)} specified shape index {index}.  Symbol `...` or `*` for a "
                 "variable number of unspecified dimensions is only allowed as the first entry"
             )
     if leading:
@@ -144,5 +144,5 @@ def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
     return [(axis, e) for axis, e in enumerate(sizes, rank - len(sizes)) if e is not None and e != "."]
 
 
-def _described(x: Tensor) -> str:
+def _describe(x: Tensor) -> str:
     return f"shape={x.shape} dtype={x.dtype.name}"

@@ -115,7 +115,7 @@ class DistributedGradientTape(GradientTape):
         if sizes <= bucket_bytes or nan_safe or log is None or not log.plain or not dispatch.unrecorded():
             yield {}
             return
-        sparse = _given_to_sparse_ops(log)
+        sparse = _positions_of_tables(log)
         places = {i: log.position(x) for i, x in enumerate(leaves) if hasattr(x, "dims")}
         sent = {i: place for i, place in places.items() if place is not None and place >= 0 and place not in sparse}
         hooks = {place: _adding(reduction, place) for place in sent.values()}
@@ -130,7 +130,7 @@ class DistributedGradientTape(GradientTape):
                     del self._hooks[place]
 
 
-def _given_to_sparse_ops(log: Log) -> set[int]:
+def _positions_of_tables(log: Log) -> set[int]:
     """Returns the positions of embedding tables: their gradients are sparse rows."""
     found: set[int] = set()
     for op, parents in zip(log.ops, log.parents, strict=True):

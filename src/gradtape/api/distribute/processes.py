@@ -176,20 +176,20 @@ def reduced(flat: Sequence[Any], op: str, compression: str | None, name: str) ->
     kinds = "".join("." if x is None else "s" if isinstance(x, IndexedSlices) else "d" for x in flat)
     label = name if set(kinds) <= {"d"} else f"{name} of {kinds}"
     dense = [to_tensor(x) for x, kind in zip(flat, kinds, strict=True) if kind == "d"]
-    results = iter(_reduced_together(dense, op, compression, label) if dense else ())
+    results = iter(_reduce_together(dense, op, compression, label) if dense else ())
     return [
-        next(results) if kind == "d" else None if kind == "." else _reduced_slices(x, op, label)
+        next(results) if kind == "d" else None if kind == "." else _reduce_slices(x, op, label)
         for x, kind in zip(flat, kinds, strict=True)
     ]
 
 
-def _reduced_together(tensors: list[Tensor], op: str, compression: str | None, name: str) -> list[Tensor]:
+def _reduce_together(tensors: list[Tensor], op: str, compression: str | None, name: str) -> list[Tensor]:
     @custom_gradient
     def reduce(*xs: Any) -> Any:
         def backward(*gs: Any) -> Any:
             if op not in ("sum", "mean"):
                 raise LookupError(f"The {op} over ranks has no gradient; the sum and the mean do")
-            found = _reduced_together([to_tensor(g) for g in gs], op, compression, f"gradient of {name}")
+            found = _reduce_together([to_tensor(g) for g in gs], op, compression, f"gradient of {name}")
             return found if len(found) > 1 else found[0]
 
         results = _at_each_run(lambda arrays: collectives.all_reduce(arrays, op, compression, name), xs, xs)
@@ -199,7 +199,7 @@ def _reduced_together(tensors: list[Tensor], op: str, compression: str | None, n
     return list(found) if isinstance(found, tuple | list) else [found]
 
 
-def _reduced_slices(slices: IndexedSlices, op: str, name: str) -> IndexedSlices:
+def _reduce_slices(slices: IndexedSlices, op: str, name: str) -> IndexedSlices:
     """The sum of sparse rows is the concatenation of the rows of all ranks."""
     if op not in ("sum", "mean"):
         raise InvalidArgumentError(f"The {op} of IndexedSlices over ranks is not there: use tf.convert_to_tensor first")
@@ -251,12 +251,12 @@ def allreduce(
     if average is not None and op is not None:
         raise ValueError("The op parameter supersedes average. Please provide only one of them.")
     chosen = reduce_op(op) if op is not None else "sum" if average is False else "mean"
-    before = tensor if prescale_factor == 1.0 else _scaled(tensor, prescale_factor)
+    before = tensor if prescale_factor == 1.0 else _scale(tensor, prescale_factor)
     (found,) = reduced([before], chosen, compression, name or "allreduce")
-    return found if postscale_factor == 1.0 else _scaled(found, postscale_factor)
+    return found if postscale_factor == 1.0 else _scale(found, postscale_factor)
 
 
-def _scaled(x: Any, factor: float) -> Any:
+def _scale(x: Any, factor: float) -> Any:
     if isinstance(x, IndexedSlices):
         return IndexedSlices(x.values * factor, x.indices, x.dense_shape)
     return to_tensor(x) * factor
@@ -325,7 +325,7 @@ def broadcast(tensor: TensorLike, root_rank: int = 0, name: str | None = None) -
     @custom_gradient
     def send(x: Any) -> Any:
         def backward(g: Any) -> Any:
-            (total,) = _reduced_together([to_tensor(g)], "sum", None, f"gradient of {label}")
+            (total,) = _reduce_together([to_tensor(g)], "sum", None, f"gradient of {label}")
             return total if rank() == root_rank else ops.zeros_like(total)
 
         return _at_each_run(lambda arrays: collectives.broadcast(arrays, root_rank, label), [x], [x])[0], backward

@@ -184,7 +184,7 @@ class Strategy:
         check_same(self)
         op = as_reduce_op(reduce_op)
         if self.num_replicas_in_sync == 1:
-            return _reduced_alone(op, value, axis)
+            return _reduce_only_replica(op, value, axis)
         with cross_replica_context(self):
             if axis is None:
                 return nest.map_structure(lambda x: _first(reduce_value(op, x, self.num_replicas_in_sync)), value)
@@ -339,7 +339,7 @@ def _first(value: Any) -> Any:
     return value if nest.is_composite(value) else to_tensor(value)
 
 
-def _reduced_alone(op: ReduceOp, value: Any, axis: Any) -> Any:
+def _reduce_only_replica(op: ReduceOp, value: Any, axis: Any) -> Any:
     """Returns the value of the only replica; along `axis`, unless it is None, its sum or mean."""
     if axis is None:
         return nest.map_structure(to_tensor, value)

@@ -25,7 +25,7 @@ __all__ = [
 _NEVER = -math.inf
 
 
-def _checked(boxes: Any, scores: Any, limit: float) -> tuple[Tensor, Tensor]:
+def _check_boxes(boxes: Any, scores: Any, limit: float) -> tuple[Tensor, Tensor]:
     b, s = to_tensor(boxes), to_tensor(scores)
     if len(b.dims) != 2 or b.dims[-1] != 4:
         raise errors.InvalidArgumentError(f"boxes must be of shape [num_boxes, 4], got {list(b.dims)}")
@@ -48,8 +48,8 @@ def _number(x: Any) -> float:
     return float(to_array(x))
 
 
-def _kept(boxes: Any, scores: Any, most: Any, limit: Any, least: Any, sigma: float = 0.0) -> Tensor:
-    b, s = _checked(boxes, scores, _number(limit))
+def _suppress(boxes: Any, scores: Any, most: Any, limit: Any, least: Any, sigma: float = 0.0) -> Tensor:
+    b, s = _check_boxes(boxes, scores, _number(limit))
     return suppressed_boxes(
         b, s, most=int(to_array(most)), limit=_number(limit), least=_number(least), sigma=sigma
     )
@@ -74,7 +74,7 @@ def non_max_suppression(
     >>> tf.image.non_max_suppression(boxes, [0.8, 0.9, 0.7], 3).numpy().tolist()
     [1, 2]
     """
-    return _indices(_kept(boxes, scores, max_output_size, iou_threshold, score_threshold))
+    return _indices(_suppress(boxes, scores, max_output_size, iou_threshold, score_threshold))
 
 
 def non_max_suppression_with_scores(
@@ -92,7 +92,7 @@ def non_max_suppression_with_scores(
     >>> places.numpy().tolist(), [round(float(x), 2) for x in scores]
     ([1, 2, 0], [0.9, 0.7, 0.41])
     """
-    kept = _kept(boxes, scores, max_output_size, iou_threshold, score_threshold, _number(soft_nms_sigma))
+    kept = _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold, _number(soft_nms_sigma))
     return _indices(kept), ops.cast(ops.slice(kept, key=(slice(None), 1)), dtype=to_tensor(scores).dtype)
 
 
@@ -136,19 +136,19 @@ def non_max_suppression_padded(
     if len(b.dims) == 2:
         places = non_max_suppression(b, s, most, iou_threshold, score_threshold)
         count = to_tensor(places.dims[0], dtypes.int32)
-        return (_filled(places, most) if pad_to_max_output_size else places), count
+        return (_pad_indices(places, most) if pad_to_max_output_size else places), count
     flat = zip(
         ops.unstack(ops.reshape(b, shape=(-1, *b.dims[-2:])), axis=0),
         ops.unstack(ops.reshape(s, shape=(-1, s.dims[-1])), axis=0),
         strict=True,
     )
     kept = [non_max_suppression(*one, most, iou_threshold, score_threshold) for one in flat]
-    places = ops.stack(*(_filled(one, most) for one in kept), axis=0)
+    places = ops.stack(*(_pad_indices(one, most) for one in kept), axis=0)
     counts = to_tensor([one.dims[0] for one in kept], dtypes.int32)
     return ops.reshape(places, shape=(*b.dims[:-2], most)), ops.reshape(counts, shape=b.dims[:-2])
 
 
-def _filled(places: Tensor, most: int) -> Tensor:
+def _pad_indices(places: Tensor, most: int) -> Tensor:
     lacking = to_tensor(np.zeros(most - places.dims[0], np.int32))
     return ops.concat(places, lacking, axis=0)
 

@@ -108,7 +108,7 @@ def decode_gif(contents: StringLike, name: str | None = None) -> Tensor:
     """
 
     def read(text: Tensor) -> Tensor:
-        return Tensor(_frames(_opened(single("contents", text))), dtypes.uint8)
+        return Tensor(_frames(_open_image(single("contents", text))), dtypes.uint8)
 
     return py_function(read, [text_tensor(contents)], dtypes.uint8)
 
@@ -197,7 +197,7 @@ def _decode(contents: Any, channels: Any, dtype: Any, animated: bool = False) ->
 
     def read(text: Tensor) -> Tensor:
         data = single("contents", text)
-        picture = _opened(data)
+        picture = _open_image(data)
         if picture.format == "GIF":
             frames = _frames(picture)
             return Tensor(frames if animated else frames[0], dtypes.uint8)
@@ -228,7 +228,7 @@ def _frames(picture: Any) -> Any:
     return np.stack([np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(picture)])
 
 
-def _opened(data: bytes) -> Any:
+def _open_image(data: bytes) -> Any:
     pillow = _pillow()
     try:
         picture = pillow.open(io.BytesIO(data))

@@ -77,7 +77,7 @@ def _as_float(image: Tensor) -> Tensor:
     return image if image.dtype in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
 
 
-def _mixed(images: Any, matrix: Any) -> Tensor:
+def _mix_channels(images: Any, matrix: Any) -> Tensor:
     """Multiplies each pixel's three channels by a matrix."""
     pictures = to_tensor(images)
     if not pictures.dims or pictures.dims[-1] != 3:
@@ -93,7 +93,7 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
     >>> tf.image.rgb_to_yiq([1.0, 1.0, 1.0]).numpy()[0].round(4)
     np.float32(1.0)
     """
-    return _mixed(images, _RGB_TO_YIQ)
+    return _mix_channels(images, _RGB_TO_YIQ)
 
 
 def yiq_to_rgb(images: TensorLike) -> Tensor:
@@ -103,7 +103,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
     >>> tf.image.yiq_to_rgb([1.0, 0.0, 0.0]).numpy()
     array([1., 1., 1.], dtype=float32)
     """
-    return _mixed(images, _YIQ_TO_RGB)
+    return _mix_channels(images, _YIQ_TO_RGB)
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
@@ -113,7 +113,7 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
     >>> tf.image.rgb_to_yuv([1.0, 1.0, 1.0]).numpy()[0].round(4)
     np.float32(1.0)
     """
-    return _mixed(images, _RGB_TO_YUV)
+    return _mix_channels(images, _RGB_TO_YUV)
 
 
 def yuv_to_rgb(images: TensorLike) -> Tensor:
@@ -123,7 +123,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
     >>> tf.image.yuv_to_rgb([1.0, 0.0, 0.0]).numpy()
     array([1., 1., 1.], dtype=float32)
     """
-    return _mixed(images, _YUV_TO_RGB)
+    return _mix_channels(images, _YUV_TO_RGB)
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
@@ -209,7 +209,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     return ops.stack(red, green, blue, axis=len(pictures.dims) - 1)
 
 
-def _adjusted(image: Any, change: Any, saturate: bool = True) -> Tensor:
+def _adjust_in_floats(image: Any, change: Any, saturate: bool = True) -> Tensor:
     """Applies `change` to the image in floats; the result has the image's dtype."""
     picture = to_tensor(image)
     return convert_image_dtype(change(_as_float(picture)), picture.dtype, saturate=saturate)
@@ -222,7 +222,7 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     >>> tf.image.adjust_brightness(tf.constant([100], tf.uint8), 0.1).numpy()
     array([125], dtype=uint8)
     """
-    return _adjusted(image, lambda x: x + cast(delta, x.dtype))
+    return _adjust_in_floats(image, lambda x: x + cast(delta, x.dtype))
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
@@ -244,7 +244,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
         mean = ops.mean(x, axis=(rank - 3, rank - 2), keepdims=True)
         return (x - mean) * cast(factor, x.dtype) + mean
 
-    return _adjusted(pictures, change)
+    return _adjust_in_floats(pictures, change)
 
 
 def adjust_gamma(image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike = 1) -> Tensor:
@@ -255,7 +255,7 @@ def adjust_gamma(image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike 
     array([0.25, 1.  ], dtype=float32)
     """
     require(gamma >= 0, "Gamma should be a non-negative real number.")
-    return _adjusted(image, lambda x: gain * x**gamma)
+    return _adjust_in_floats(image, lambda x: gain * x**gamma)
 
 
 def adjust_hue(image: TensorLike, delta: float | Tensor, name: str | None = None) -> Tensor:
@@ -274,7 +274,7 @@ def adjust_hue(image: TensorLike, delta: float | Tensor, name: str | None = None
         turned = turned - ops.floor(turned)
         return hsv_to_rgb(ops.stack(turned, hsv[..., 1], hsv[..., 2], axis=len(x.dims) - 1))
 
-    return _adjusted(image, change, saturate=False)
+    return _adjust_in_floats(image, change, saturate=False)
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
@@ -291,7 +291,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: st
         scaled = ops.minimum(ops.maximum(hsv[..., 1] * cast(saturation_factor, x.dtype), 0.0), 1.0)
         return hsv_to_rgb(ops.stack(hsv[..., 0], scaled, hsv[..., 2], axis=len(x.dims) - 1))
 
-    return _adjusted(image, change, saturate=False)
+    return _adjust_in_floats(image, change, saturate=False)
 
 
 def _check_image_colours(image: Tensor) -> None:

@@ -28,7 +28,7 @@ def _axes(x: Tensor, *axes: int) -> tuple[int, ...]:
     return tuple(axis + len(x.dims) for axis in axes)
 
 
-def _compared(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
+def _comparable(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
     """Returns two images and the range of their values, in float32."""
     first = to_tensor(a)
     second = to_tensor(b, hint=first.dtype)
@@ -54,14 +54,14 @@ def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = N
     >>> print(tf.image.psnr(tf.zeros([2, 2, 1]), tf.fill([2, 2, 1], 0.1), max_val=1.0).numpy().round(4))
     20.0
     """
-    first, second, span = _compared(a, b, max_val)
+    first, second, span = _comparable(a, b, max_val)
     error = ops.squared_difference(first, second)
     _check_compatible(first, second)
     mean = ops.mean(error, axis=_axes(error, -3, -2, -1))
     return 20.0 * ops.log(span) / math.log(10.0) - (10.0 / math.log(10.0)) * ops.log(mean)
 
 
-def _smoothed(x: Tensor, window: Any) -> Tensor:
+def _smooth(x: Tensor, window: Any) -> Tensor:
     """Averages `x` in the window at every valid position along height and width."""
     size = window.size
     for axis in _axes(x, -3, -2):
@@ -85,11 +85,11 @@ def _similarity(
     window = np.exp(-0.5 * (distance / sigma) ** 2)
     window /= window.sum()
     c1, c2 = ops.square(k1 * span), ops.square(k2 * span)
-    mean_x, mean_y = _smoothed(x, window), _smoothed(y, window)
+    mean_x, mean_y = _smooth(x, window), _smooth(y, window)
     product, squares = mean_x * mean_y * 2.0, ops.square(mean_x) + ops.square(mean_y)
     luminance = (product + c1) / (squares + c1)
-    both = _smoothed(x * y, window) * 2.0
-    power = _smoothed(ops.square(x) + ops.square(y), window)
+    both = _smooth(x * y, window) * 2.0
+    power = _smooth(ops.square(x) + ops.square(y), window)
     structure = (both - product + c2) / (power - squares + c2)
     return luminance * structure, structure
 
@@ -111,7 +111,7 @@ def ssim(
     >>> print(tf.image.ssim(image, image, max_val=1.0).numpy())
     1.0
     """
-    x, y, span = _compared(img1, img2, max_val)
+    x, y, span = _comparable(img1, img2, max_val)
     _check_compatible(x, y)
     similarity, _ = _similarity(x, y, span, int(filter_size), float(filter_sigma), k1, k2)
     if not return_index_map:
@@ -119,7 +119,7 @@ def ssim(
     return ops.mean(similarity, axis=_axes(similarity, -1))
 
 
-def _halved(x: Tensor) -> Tensor:
+def _halve(x: Tensor) -> Tensor:
     """Averages blocks of 2 by 2 pixels; a last odd row or column is counted twice."""
     for axis in _axes(x, -3, -2):
         if x.dims[axis] % 2:
@@ -147,12 +147,12 @@ def ssim_multiscale(
     >>> print(tf.image.ssim_multiscale(image, image, 1.0, power_factors=(0.5, 0.5)).numpy())
     1.0
     """
-    x, y, span = _compared(img1, img2, max_val)
+    x, y, span = _comparable(img1, img2, max_val)
     _check_compatible(x, y)
     factors = []
     for scale in range(len(power_factors)):
         if scale:
-            x, y = _halved(x), _halved(y)
+            x, y = _halve(x), _halve(y)
         similarity, structure = _similarity(x, y, span, int(filter_size), float(filter_sigma), k1, k2)
         chosen = similarity if scale == len(power_factors) - 1 else structure
         factors.append(ops.relu(ops.mean(chosen, axis=_axes(chosen, -3, -2))))

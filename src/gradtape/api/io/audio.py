@@ -45,7 +45,7 @@ def decode_wav(
     def decode(text: Tensor) -> list[Any]:
         if text.dims:
             raise errors.InvalidArgumentError(f"contents must be scalar, got shape {list(text.dims)}")
-        samples, rate = _decoded(text.numpy())
+        samples, rate = _decode_samples(text.numpy())
         if desired_channels != -1:
             columns = np.minimum(np.arange(desired_channels), samples.shape[1] - 1)
             samples = samples[:, columns]
@@ -57,7 +57,7 @@ def decode_wav(
     return DecodeWav(*py_function(decode, [text_tensor(contents)], [dtypes.float32, dtypes.int32]))
 
 
-def _decoded(data: bytes) -> tuple[Any, int]:
+def _decode_samples(data: bytes) -> tuple[Any, int]:
     """Returns the integers of a file, one row per sample, and the rate."""
     for place, expected in ((0, b"RIFF"), (8, b"WAVE")):
         if data[place : place + 4] != expected:

@@ -127,11 +127,11 @@ class Message:
     def CopyFrom(self, other_msg: Message) -> None:
         """Copies another message."""
         if other_msg is not self:
-            self.ParseFromString(_same_kind(self, other_msg).SerializeToString())
+            self.ParseFromString(_check_same_kind(self, other_msg).SerializeToString())
 
     def MergeFrom(self, other_msg: Message) -> None:
         """Merges another message: repeated fields are extended."""
-        self.MergeFromString(_same_kind(self, other_msg).SerializeToString())
+        self.MergeFromString(_check_same_kind(self, other_msg).SerializeToString())
 
     def ByteSize(self) -> int:
         """Returns the serialized size in bytes."""
@@ -233,7 +233,7 @@ class Message:
         return type(self).FromString(self.SerializeToString())
 
 
-def _same_kind(message: Message, other: Any) -> Any:
+def _check_same_kind(message: Message, other: Any) -> Any:
     if type(other) is not type(message):
         raise TypeError(
             f"Parameter to MergeFrom() must be instance of same class: expected {type(message).__name__} got "
@@ -257,13 +257,13 @@ def _lines(message: Message) -> Iterator[str]:
             for part in [held] if field.kind == "message" else held:
                 yield from (f"{name} {{", *(f"  {line}" for line in _lines(part)), "}")
         else:
-            yield from (f"{name}: {_shown(value)}" for value in held)
+            yield from (f"{name}: {_format_value(value)}" for value in held)
 
 
 _ESCAPES = {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("'"): "\\'", ord("\\"): "\\\\"}
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, float):  # a float32, with six digits if they identify it
         short = f"{value:.6g}"
         return short if struct.unpack("f", struct.pack("f", float(short)))[0] == value else f"{value:.9g}"

@@ -34,7 +34,7 @@ def parse_example(
     >>> tf.io.parse_example(rows, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"].numpy().tolist()
     [29, 29]
     """
-    columns = columns_of(_given(features, "features"))
+    columns = columns_of(_check_features(features, "features"))
     texts = text_tensor(serialized)
     if len(texts.dims) > 1:
         raise errors.InvalidArgumentError(
@@ -69,7 +69,7 @@ def parse_single_example(
     return parse_example(texts, features, example_names, name)
 
 
-def _given(features: Any, what: str) -> dict[str, Any]:
+def _check_features(features: Any, what: str) -> dict[str, Any]:
     if not features:
         raise ValueError(f"Invalid argument: {what} cannot be {'None' if features is None else 'empty'}.")
     return features

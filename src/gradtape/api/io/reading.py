@@ -27,14 +27,14 @@ _NOTHING = Values(None, [])
 
 def examples(serialized: list[bytes], wanted: set[str]) -> list[Row]:
     """Returns the requested features of each example."""
-    return [_read(data, lambda message: _features(_inside(message, 1), wanted)) for data in serialized]
+    return [_read(data, lambda message: _features(_message_in_field(message, 1), wanted)) for data in serialized]
 
 
 def sequences(serialized: list[bytes], context: set[str], lists: set[str]) -> tuple[list[Row], list[dict[str, Any]]]:
     """Returns the requested context features of each example, and the feature lists."""
     return (
-        [_read(data, lambda message: _features(_inside(message, 1), context)) for data in serialized],
-        [_read(data, lambda message: _lists(_inside(message, 2), lists)) for data in serialized],
+        [_read(data, lambda message: _features(_message_in_field(message, 1), context)) for data in serialized],
+        [_read(data, lambda message: _lists(_message_in_field(message, 2), lists)) for data in serialized],
     )
 
 
@@ -47,7 +47,7 @@ def _read(data: bytes, function: Any) -> Any:
         ) from None
 
 
-def _inside(message: bytes, number: int) -> bytes:
+def _message_in_field(message: bytes, number: int) -> bytes:
     """Returns the message in a field, whose parts are concatenated."""
     return b"".join(value for found, kind, value in wire.fields(message) if found == number and kind == wire.BYTES)
 

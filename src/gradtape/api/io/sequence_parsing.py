@@ -47,7 +47,7 @@ def parse_sequence_example(
     >>> steps["words"].numpy().tolist(), lengths["words"].numpy().tolist()
     ([[b'to', b'be']], [2])
     """
-    return _parsed(serialized, context_features, sequence_features, example_names, single=False)
+    return _parse_sequences(serialized, context_features, sequence_features, example_names, single=False)
 
 
 def parse_single_sequence_example(
@@ -67,10 +67,10 @@ def parse_single_sequence_example(
     >>> int(whole["id"])
     7
     """
-    return _parsed(serialized, context_features, sequence_features, example_name, single=True)[:2]
+    return _parse_sequences(serialized, context_features, sequence_features, example_name, single=True)[:2]
 
 
-def _parsed(serialized: Any, context: Any, steps: Any, names: Any, single: bool) -> Any:
+def _parse_sequences(serialized: Any, context: Any, steps: Any, names: Any, single: bool) -> Any:
     if not context and not steps:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
     texts = text_tensor(serialized)

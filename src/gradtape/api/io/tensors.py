@@ -82,7 +82,7 @@ def parsed(data: bytes) -> Tensor:
         if len(shape) > _MAX_RANK or any(n >= 1 << 63 for n in shape) or dtype.as_numpy_dtype is None:
             raise wire.DecodeError("no tensor has such a shape or dtype")
         if not content:
-            array = _repeated(_from_values(values, dtype), count)
+            array = _repeat_last(_from_values(values, dtype), count)
         elif dtype is dtypes.string:
             array = _from_values(_strings(bytes(content), count), dtype)
         else:
@@ -110,7 +110,7 @@ def _strings(content: bytes, count: int) -> list[bytes]:
     return [content[start:end] for start, end in pairwise(ends)]
 
 
-def _repeated(array: Any, count: int) -> Any:
+def _repeat_last(array: Any, count: int) -> Any:
     """Returns that many values; missing ones repeat the last one."""
     missing = count - len(array)
     if missing <= 0 or not len(array):

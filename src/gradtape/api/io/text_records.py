@@ -141,10 +141,10 @@ def decode_json_example(json_examples: StringLike, name: str | None = None) -> T
     >>> int(tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"])
     29
     """
-    return ops.map_text(text_tensor(json_examples), function=each(_serialized))
+    return ops.map_text(text_tensor(json_examples), function=each(_serialize))
 
 
-def _serialized(text: bytes) -> bytes:
+def _serialize(text: bytes) -> bytes:
     example = Example()
     try:
         features = json.loads(text).get("features", {}).get("feature", {})

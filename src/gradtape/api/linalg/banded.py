@@ -68,10 +68,10 @@ def _tridiagonal_bands(diagonals: Any, diagonals_format: str) -> Tensor:
     if len(diagonals) != 3:
         raise ValueError(f"Expected diagonals to be a sequence of length 3, got {len(diagonals)}")
     above, main, below = (to_tensor(d) for d in diagonals)
-    return ops.stack(_filled(above, main, 0), main, _filled(below, main, 1), axis=len(main.dims) - 1)
+    return ops.stack(_pad_diagonal(above, main, 0), main, _pad_diagonal(below, main, 1), axis=len(main.dims) - 1)
 
 
-def _filled(diagonal: Tensor, main: Tensor, at: int) -> Tensor:
+def _pad_diagonal(diagonal: Tensor, main: Tensor, at: int) -> Tensor:
     """Pads a diagonal that is one shorter than the main one with a zero at its start (`at` 1) or end."""
     missing = main.dims[-1] - diagonal.dims[-1]
     if missing == 0:

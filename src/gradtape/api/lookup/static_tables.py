@@ -61,8 +61,8 @@ class StaticHashTable(LookupTable):
         for key, value in zip(keys, values, strict=True):
             if rows.setdefault(key, value) != value:
                 raise errors.FailedPreconditionError(
-                    f"HashTable has different value for same key. Key {_shown(key)} has {_shown(rows[key])} and trying "
-                    f"to add value {_shown(value)}"
+                    f"HashTable has different value for same key. Key {_format_value(key)} has "
+                    f"{_format_value(rows[key])} and trying to add value {_format_value(value)}"
                 )
         self._rows = rows
 
@@ -94,7 +94,7 @@ def _kind(dtype: Any) -> Any:
     return object if dtype is dtypes.string else dtype.as_numpy_dtype
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 

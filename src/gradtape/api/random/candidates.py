@@ -54,7 +54,7 @@ def all_candidate_sampler(
     >>> tf.random.all_candidate_sampler([[1, 2]], 2, 3, True).sampled_candidates.numpy().tolist()
     [0, 1, 2]
     """
-    true = _checked(true_classes, num_true, num_sampled, unique, num_sampled, "AllCandidateSampler")
+    true = _check_arguments(true_classes, num_true, num_sampled, unique, num_sampled, "AllCandidateSampler")
     ids = to_tensor(list(range(num_sampled)), dtypes.int64)
     once = [ops.ones_like(ops.cast(k, dtype=dtypes.float32)) for k in (true, ids)]
     return AllCandidateSampler(ids, *once)
@@ -75,7 +75,7 @@ def log_uniform_candidate_sampler(
     >>> tf.random.log_uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([1, 3, 5, 2])
     """
-    return _sampled(LogUniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
+    return _sample_candidates(LogUniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
 
 
 def uniform_candidate_sampler(
@@ -89,20 +89,20 @@ def uniform_candidate_sampler(
     >>> tf.random.uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([3, 1, 8, 6])
     """
-    return _sampled(UniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
+    return _sample_candidates(UniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
 
 
-def _sampled(
+def _sample_candidates(
     kind: Any, true_classes: Any, num_true: int, count: int, unique: bool, classes: int, seed: int | None
 ) -> Any:
-    true = _checked(true_classes, num_true, count, unique, classes, kind.__name__)
+    true = _check_arguments(true_classes, num_true, count, unique, classes, kind.__name__)
     logarithmic = kind is LogUniformCandidateSampler
-    ids, tries = _drawn(num_true, count, unique, classes, seed, logarithmic)
+    ids, tries = _draw_classes(num_true, count, unique, classes, seed, logarithmic)
     chance = _log_chance if logarithmic else _even_chance
-    return kind(ids, *(_expected(chance(k, classes), count, tries) for k in (true, ids)))
+    return kind(ids, *(_expected_count(chance(k, classes), count, tries) for k in (true, ids)))
 
 
-def _checked(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
+def _check_arguments(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
     true = to_tensor(true_classes) if isinstance(true_classes, Tensor) else to_tensor(true_classes, dtypes.int64)
     if true.dtype is not dtypes.int64:
         raise errors.InvalidArgumentError(
@@ -122,7 +122,7 @@ def _checked(true_classes: Any, columns: int, count: int, unique: bool, classes:
     return true
 
 
-def _drawn(
+def _draw_classes(
     num_true: int, count: int, unique: bool, classes: int, seed: int | None, logarithmic: bool
 ) -> tuple[Tensor, Tensor]:
     """Returns the classes, and the number of draws."""
@@ -141,7 +141,7 @@ def _even_chance(k: Tensor, classes: int) -> Tensor:
     return ops.cast(ops.ones_like(k), dtype=dtypes.float64) / classes
 
 
-def _expected(chance: Tensor, count: int, tries: Tensor) -> Tensor:
+def _expected_count(chance: Tensor, count: int, tries: Tensor) -> Tensor:
     """Returns the expected count of a probability among `count` draws; at most 1 if that took more `tries`."""
     some = ops.cast(tries, dtype=dtypes.float64)
     once = -ops.expm1(some * ops.log1p(-chance))

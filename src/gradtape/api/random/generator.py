@@ -29,7 +29,7 @@ __all__ = ["Generator", "create_rng_state", "get_global_generator", "set_global_
 _SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2, Algorithm.AUTO_SELECT.value: 3}
 
 
-def _signed(value: Any) -> np.ndarray[Any, Any]:
+def _as_signed(value: Any) -> np.ndarray[Any, Any]:
     """Converts signed or unsigned integers of up to 64 bits to int64 with the same bits."""
     if isinstance(value, Tensor | Variable):
         value = value.numpy()
@@ -51,7 +51,7 @@ def create_rng_state(seed: TensorLike, alg: Any) -> Tensor:
     if isinstance(seed, int):
         words = [seed >> (64 * i) & (2**64 - 1) for i in range(size)]
         return Tensor(np.array(words, np.uint64).view(np.int64))
-    given = _signed(seed).reshape(-1)[:size]
+    given = _as_signed(seed).reshape(-1)[:size]
     return Tensor(np.concatenate([np.zeros(size - given.size, np.int64), given]))
 
 
@@ -80,7 +80,7 @@ class Generator(Owner):
             self._check(state.dims)
             self._state_var = state
         else:
-            value = _signed(state)
+            value = _as_signed(state)
             self._check(value.shape)
             self._state_var = Variable(value, trainable=False, dtype=dtypes.int64, name="StateVar")
 
@@ -105,7 +105,7 @@ class Generator(Owner):
     def from_key_counter(cls, key: TensorLike, counter: TensorLike, alg: Any) -> Generator:
         """Creates a generator with this key and counter."""
         number = algorithm_number(alg)
-        return cls(state=_joined(key, counter, _SIZES[number]), alg=number)
+        return cls(state=_join_state(key, counter, _SIZES[number]), alg=number)
 
     def _check(self, shape: tuple[int, ...]) -> None:
         if tuple(shape) != (_SIZES[self._alg],):
@@ -113,7 +113,7 @@ class Generator(Owner):
 
     def reset(self, state: TensorLike) -> None:
         """Resets the generator to a new state."""
-        value = _signed(state)
+        value = _as_signed(state)
         self._check(value.shape)
         self._state_var.assign(value)
 
@@ -123,7 +123,7 @@ class Generator(Owner):
 
     def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
         """Resets the generator to the state of `from_key_counter`."""
-        self._state_var.assign(_joined(key, counter, _SIZES[self._alg]))
+        self._state_var.assign(_join_state(key, counter, _SIZES[self._alg]))
 
     @property
     def state(self) -> Variable:
@@ -223,8 +223,8 @@ class Generator(Owner):
         return [Generator(state=np.array([*zeros, key], np.int64), alg=self._alg) for key in keys]
 
 
-def _joined(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
-    key, counter = _signed(key), _signed(counter)
+def _join_state(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
+    key, counter = _as_signed(key), _as_signed(counter)
     if key.shape != () or counter.shape != (size - 1,):
         raise ValueError(
             f"Shapes {counter.shape} and {[size - 1]} of the counter, or {key.shape} and () of the key, do not fit"

@@ -68,12 +68,12 @@ def random_index_shuffle(
             )
         numbers, limits = (np.broadcast_to(x, (size,)).astype(np.uint64) for x in (at, limit))
         keys = np.broadcast_to(key, (size, 3)).astype(np.uint32).astype(np.uint64)
-        return _shuffled(numbers, keys, limits, rounds).astype(at.dtype).reshape(dims)
+        return _shuffle_positions(numbers, keys, limits, rounds).astype(at.dtype).reshape(dims)
 
     return numpy_function(shuffled, [at, key, limit], at.dtype)
 
 
-def _shuffled(numbers: _Words, keys: _Words, limits: _Words, rounds: int) -> _Words:
+def _shuffle_positions(numbers: _Words, keys: _Words, limits: _Words, rounds: int) -> _Words:
     """Returns the new position of each number; all are 64-bit words."""
     bits = np.ceil(np.log2(np.maximum(limits, 1).astype(np.float64))).astype(np.int64)
     words = (np.maximum(bits + bits % 2, _LEAST_BITS) // 2).astype(np.uint64)
@@ -81,14 +81,14 @@ def _shuffled(numbers: _Words, keys: _Words, limits: _Words, rounds: int) -> _Wo
     scheduled = _schedule(keys, words, mask, rounds)
     found, waiting = np.zeros_like(numbers), np.flatnonzero(limits)
     while waiting.size:
-        numbers[waiting] = _encrypted(numbers[waiting], scheduled[:, waiting], words[waiting], mask[waiting])
+        numbers[waiting] = _encrypt(numbers[waiting], scheduled[:, waiting], words[waiting], mask[waiting])
         inside = numbers[waiting] <= limits[waiting]
         found[waiting[inside]] = numbers[waiting[inside]]
         waiting = waiting[~inside]
     return found
 
 
-def _turned(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
+def _rotate_left(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
     """Rotates the bits of words of the given bit length to the left."""
     return ((x << np.uint64(by)) | (x >> (words - np.uint64(by)))) & mask
 
@@ -99,21 +99,21 @@ def _schedule(keys: _Words, words: _Words, mask: _Words, rounds: int) -> _Words:
     sequence = _SEQUENCE
     for i in range(3, rounds):
         last = found[i - 1]
-        right = [_turned_right(last, by, words, mask) for by in (3, 4)]
+        right = [_rotate_right(last, by, words, mask) for by in (3, 4)]
         found.append((_CONSTANT & mask) ^ np.uint64(sequence & 1) ^ found[i - 3] ^ right[0] ^ right[1])
         sequence >>= 1
     return np.stack(found)
 
 
-def _turned_right(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
+def _rotate_right(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
     return ((x >> np.uint64(by)) | (x << (words - np.uint64(by)))) & mask
 
 
-def _encrypted(numbers: _Words, keys: _Words, words: _Words, mask: _Words) -> _Words:
+def _encrypt(numbers: _Words, keys: _Words, words: _Words, mask: _Words) -> _Words:
     left, right = (numbers >> words) & mask, numbers & mask
 
     def mixed(x: _Words) -> _Words:
-        once, twice, eight = (_turned(x, by, words, mask) for by in (1, 2, 8))
+        once, twice, eight = (_rotate_left(x, by, words, mask) for by in (1, 2, 8))
         return (once & eight) ^ twice
 
     for first, second in zip(keys[::2], keys[1::2], strict=True):

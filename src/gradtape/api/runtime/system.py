@@ -162,7 +162,7 @@ _PYTHON_ERRORS = {
 }
 
 
-def _called(function: Callable[..., Any], args: list[Any]) -> Any:
+def _call(function: Callable[..., Any], args: list[Any]) -> Any:
     try:
         return function(*args)
     except errors.OpError:
@@ -184,7 +184,7 @@ def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> 
     return [make(value, kind) for value, kind in zip(values, declared, strict=True)]
 
 
-def _declared(kind: Any) -> DType:
+def _declared_dtype(kind: Any) -> DType:
     """Returns the dtype of a result declared by a dtype or a TensorSpec."""
     return kind.dtype if hasattr(kind, "shape") else as_dtype(kind)
 
@@ -249,13 +249,13 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     if has_composites(inp, declared):
         return call_with_composites(py_function, func, inp, Tout)
     for kind in declared:
-        _declared(kind)
+        _declared_dtype(kind)
 
     def make(value: Any, kind: Any) -> Tensor:
-        return to_tensor(value, dtype=_declared(kind))
+        return to_tensor(value, dtype=_declared_dtype(kind))
 
     def call(tensors: Any) -> Any:
-        result = _called(func, tensors)
+        result = _call(func, tensors)
         try:
             return _outputs(result, Tout, make)
         except (ValueError, TypeError) as error:
@@ -319,7 +319,7 @@ def numpy_function(
     def call(tensors: Any) -> Any:
         arrays = [np.asarray(x.numpy()) for x in tensors]
         if in_graph:
-            return _arrays_declared(_called(func, arrays), declared)
+            return _arrays_declared(_call(func, arrays), declared)
         result = func(*arrays)  # in eager execution, the results are returned as they are, whatever `Tout` is
         found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
         return found[0] if len(found) == 1 else found
@@ -335,7 +335,7 @@ def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
             f"the function returns {len(values)} values, but expects to see {len(declared)} values: as many as Tout has"
         )
     found = [to_tensor(np.asarray(value)) for value in values]
-    for i, (y, kind) in enumerate(zip(found, map(_declared, declared), strict=True)):
+    for i, (y, kind) in enumerate(zip(found, map(_declared_dtype, declared), strict=True)):
         if y.dtype is not kind:
             raise errors.InvalidArgumentError(
                 f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects {kind.kernel_name()}, "
@@ -372,7 +372,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         x if isinstance(x, str) else nest.map_structure(lambda part: _read(part, count), x) for x in inputs
     ]
     leaves = nest.flatten(structures)
-    tensors = [x for leaf in leaves for x in _printed(leaf)]
+    tensors = [x for leaf in leaves for x in _tensors_to_print(leaf)]
     alone = len(structures) == 1 and isinstance(structures[0], Tensor) and not structures[0].dims
 
     def write(*arrays: Any) -> None:
@@ -382,7 +382,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
             if isinstance(leaf, _Text):
                 shown.append(_Shown(np.asarray(next(given)).item().decode(errors="replace")))
                 continue
-            parts = [summary(wrap(next(given), x.dtype), count) for x in _printed(leaf)]
+            parts = [summary(wrap(next(given), x.dtype), count) for x in _tensors_to_print(leaf)]
             if len(parts) == 3:
                 parts = ["'SparseTensor(indices={}, values={}, shape={})'".format(*parts)]
             shown.append(_Shown(parts[0]) if parts else leaf)
@@ -428,7 +428,7 @@ class _Text:
         self.text = text
 
 
-def _printed(leaf: Any) -> list[Tensor]:
+def _tensors_to_print(leaf: Any) -> list[Tensor]:
     """Returns the tensors to print for one part of the output."""
     if isinstance(leaf, _Text):
         return [leaf.text]
@@ -468,7 +468,7 @@ def summary(x: Tensor, count: int) -> str:
 def _summary(array: Any, count: int, text: bool, depth: int) -> str:
     if not array.ndim:
         value = array.item() if text else array[()]
-        return f'"{_escaped(value)}"' if text else _number(value)
+        return f'"{_escape(value)}"' if text else _number(value)
     size = len(array)
     indices: list[Any] = list(range(size))
     if 0 <= count and size > 2 * count:
@@ -478,7 +478,7 @@ def _summary(array: Any, count: int, text: bool, depth: int) -> str:
     return f"[{between.join(parts)}]"
 
 
-def _escaped(text: bytes) -> str:
+def _escape(text: bytes) -> str:
     """Escapes a text as in C string literals."""
     known = {c: f"\\{c}" for c in "\"'\\"} | {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
     return "".join(

@@ -74,7 +74,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     @cached_property
     def _function(self) -> Function:
         specs = [TensorSpec(spec.shape, spec.dtype) for spec in self._given]
-        return _counted_apart(Function(self._flat_call, specs, autograph=False, graph_view=FunctionGraph.of))
+        return _copy_with_own_traces(Function(self._flat_call, specs, autograph=False, graph_view=FunctionGraph.of))
 
     def _flat_call(self, *tensors: Any) -> list[Any]:
         return self._graph_function(*tensors, *self.captured)
@@ -216,16 +216,17 @@ def chosen(concretes: Sequence[LoadedConcreteFunction], args: Any, kwargs: Any) 
             except (TypeError, ValueError):
                 continue
     options = "\n\n".join(
-        f"Option {i}:\n{_shown(*concrete.structured_input_signature)}" for i, concrete in enumerate(concretes, 1)
+        f"Option {i}:\n{_format_arguments(*concrete.structured_input_signature)}"
+        for i, concrete in enumerate(concretes, 1)
     )
     raise ValueError(
         "Could not find matching concrete function to call loaded from the SavedModel. Got:\n"
-        f"{_shown(args, kwargs)}\n\n Expected these arguments to match one of the following {len(concretes)} "
-        f"option(s):\n\n{options}"
+        f"{_format_arguments(args, kwargs)}\n\n Expected these arguments to match one of the following "
+        f"{len(concretes)} option(s):\n\n{options}"
     )
 
 
-def _shown(args: Any, kwargs: Any) -> str:
+def _format_arguments(args: Any, kwargs: Any) -> str:
     positional = "\n    * ".join(repr(x) for x in args)
     return f"  Positional arguments ({len(args)} total):\n    * {positional}\n  Keyword arguments: {kwargs}"
 
@@ -238,10 +239,10 @@ class LoadedFunction(Function):
     ) -> None:
         super().__init__(_chooser(name, signature, concretes), input_signature=specs, autograph=False)
         self.concrete_functions = list(concretes)
-        _counted_apart(self)
+        _copy_with_own_traces(self)
 
 
-def _counted_apart(function: Function) -> Function:
+def _copy_with_own_traces(function: Function) -> Function:
     """Returns a copy of the function whose traces are counted separately from those with the same Python code."""
     function._calls = type(function._calls)()
     return function

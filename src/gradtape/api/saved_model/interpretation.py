@@ -120,7 +120,7 @@ def attribute(value: Record) -> Any:
     """Returns the Python value of an `AttrValue`."""
     for kind, found in value.values.items():
         if kind == "list":
-            return _listed(found)
+            return _as_list(found)
         return _ATTRIBUTES[kind](found)
     return None
 
@@ -135,7 +135,7 @@ def _attribute_of(node: Record, name: str, default: Any = None) -> Any:
         raise errors.DataLossError(f"the attribute {name} of the node {node.name} is damaged: {error}") from error
 
 
-def _listed(value: Record) -> list[Any]:
+def _as_list(value: Record) -> list[Any]:
     return [_ATTRIBUTES[kind](one) for kind, found in value.values.items() for one in found]
 
 
@@ -490,7 +490,7 @@ def _is_carried(value: Any) -> bool:
     return isinstance(value, Tensor | TensorArray)
 
 
-def _reserved(node: Node, values: list[Any]) -> list[Any]:
+def _reserve_list(node: Node, values: list[Any]) -> list[Any]:
     """Creates a list of unwritten tensors."""
     return [TensorArray(node.attr("element_dtype"), to_array(values[1]), False, False, element_shape=_shape(values[0]))]
 
@@ -514,11 +514,11 @@ def _entry(node: Node, values: list[Any]) -> list[Any]:
     return [values[0].read(values[1])]
 
 
-def _written(node: Node, values: list[Any]) -> list[Any]:
+def _write_element(node: Node, values: list[Any]) -> list[Any]:
     return [values[0].write(values[1], values[2])]
 
 
-def _appended(node: Node, values: list[Any]) -> list[Any]:
+def _append_element(node: Node, values: list[Any]) -> list[Any]:
     return [values[0].write(values[0].size(), values[1])]
 
 
@@ -544,7 +544,7 @@ def _fill_table_from_file(node: Node, values: list[Any]) -> list[Any]:
     return []
 
 
-def _checked_path(node: Node, path: Any, writes: bool = False) -> Any:
+def _check_path(node: Node, path: Any, writes: bool = False) -> Any:
     """Checks a path when the function runs, because a graph does not know it before."""
     access = node.library.access
     if access.anywhere:
@@ -557,11 +557,11 @@ def _checked_path(node: Node, path: Any, writes: bool = False) -> Any:
 
 
 def _read_file(node: Node, values: list[Any]) -> list[Any]:
-    return [resolve("io.read_file")(_checked_path(node, values[0]))]
+    return [resolve("io.read_file")(_check_path(node, values[0]))]
 
 
 def _write_file(node: Node, values: list[Any]) -> list[Any]:
-    resolve("io.write_file")(_checked_path(node, values[0], writes=True), values[1])
+    resolve("io.write_file")(_check_path(node, values[0], writes=True), values[1])
     return []
 
 
@@ -575,9 +575,9 @@ CALLERS: dict[str, Callable[[Node, list[Any], Frames], list[Any]]] = {
     "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop,
 }  # fmt: skip
 SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
-    "TensorListReserve": _reserved,
+    "TensorListReserve": _reserve_list,
     "EmptyTensorList": _empty_list, "TensorListFromTensor": _list_of_rows, "TensorListGetItem": _entry,
-    "TensorListSetItem": _written, "TensorListPushBack": _appended, "FakeParam": _no_value,
+    "TensorListSetItem": _write_element, "TensorListPushBack": _append_element, "FakeParam": _no_value,
     "TensorListStack": lambda node, values: [values[0].stack()],
     "TensorListLength": lambda node, values: [values[0].size()], "HashTableV2": _new_table,
     "LookupTableImportV2": _fill_table, "InitializeTableFromTextFileV2": _fill_table_from_file,

@@ -72,7 +72,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     """
     folder = os.fspath(export_dir)
     folder = folder.decode() if isinstance(folder, bytes) else folder
-    graph = _chosen(read(folder), tags, folder)
+    graph = _choose_graph(read(folder), tags, folder)
     if "object_graph_def" not in graph:
         raise NotImplementedError(
             f"the SavedModel in {folder} is of TensorFlow 1: it has graphs and no objects. Load it in TensorFlow 2 and "
@@ -113,7 +113,7 @@ def read(folder: str) -> Record:
     return found
 
 
-def _chosen(saved: Record, tags: Any, folder: str) -> Record:
+def _choose_graph(saved: Record, tags: Any, folder: str) -> Record:
     """Returns the graph with these tags, or the only one."""
     graphs = saved.meta_graphs
     wanted = None if tags is None else {tags} if isinstance(tags, str) else set(tags)

@@ -108,11 +108,11 @@ class ObjectGraph:
         found = []
         for number, value in enumerate(self._alive):
             below = [{"node_id": child, "local_name": name} for name, child in self._below[number].items()]
-            found.append({"children": below, **_described(value, concretes.get(number, []), assets)})
+            found.append({"children": below, **_describe_value(value, concretes.get(number, []), assets)})
         return found
 
 
-def _described(value: Any, concretes: list[str], assets: list[Asset]) -> dict[str, Any]:
+def _describe_value(value: Any, concretes: list[str], assets: list[Asset]) -> dict[str, Any]:
     variable = variable_of(value)
     if variable is not None:
         return {

@@ -301,16 +301,16 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
             shapes = _rejected_shapes(error, sizes, known, numbers)
             fits = False
-        refined = [new for new in _refined(sizes, shapes, numbers) if tuple(new) not in seen]
+        refined = [new for new in _refine_sizes(sizes, shapes, numbers) if tuple(new) not in seen]
         seen |= {tuple(new) for new in refined}
         waiting = refined + waiting
         if fits and tuple(sizes) != started:  # all different: that was tried already
             if shapes:
                 uneven.append(sizes)
             else:
-                yield from _probes(_relaxed(function, sizes, numbers, uneven=False), numbers, given)
+                yield from _probes(_relax_sizes(function, sizes, numbers, uneven=False), numbers, given)
     for sizes in uneven:
-        yield from _probes(_relaxed(function, sizes, numbers, uneven=True), numbers, given)
+        yield from _probes(_relax_sizes(function, sizes, numbers, uneven=True), numbers, given)
 
 
 def _rejected_shapes(
@@ -342,7 +342,7 @@ def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
     return ()
 
 
-def _relaxed(function: ConcreteFunction, sizes: list[int], numbers: tuple[int, ...], uneven: bool) -> list[int]:
+def _relax_sizes(function: ConcreteFunction, sizes: list[int], numbers: tuple[int, ...], uneven: bool) -> list[int]:
     """Returns sizes in which those that the function does not constrain are open again.
 
     Several axes of one size may be open together, as the same size or as a multiple of it. With `uneven`, the branches
@@ -383,7 +383,7 @@ def _relaxed(function: ConcreteFunction, sizes: list[int], numbers: tuple[int, .
     return sizes
 
 
-def _refined(sizes: list[int], shapes: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[list[int]]:
+def _refine_sizes(sizes: list[int], shapes: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[list[int]]:
     """Returns sizes in which one equals another, so that these shapes may match."""
     exact: list[tuple[int, int]] = []  # an invented size, and the size that makes two others equal
     guesses: list[tuple[int, int]] = []

@@ -67,12 +67,12 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
     variables = ObjectGraph(obj, {}).variables().values()
     with variables_as_one() if any(getattr(v, "is_distributed", False) for v in variables) else nullcontext():
         saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
-    with _made_beside(folder) as place:
+    with _replace_folder(folder) as place:
         saving.write(place)
 
 
 @contextmanager
-def _made_beside(folder: str) -> Iterator[str]:
+def _replace_folder(folder: str) -> Iterator[str]:
     """Context manager: a new folder that replaces another one when it is complete."""
     parent = os.path.dirname(os.path.abspath(folder))
     os.makedirs(parent, exist_ok=True)

@@ -33,10 +33,10 @@ def chosen_signatures(root: Any, given: Any) -> dict[str, ConcreteFunction]:
             return _only_one(root)
     if not isinstance(given, Mapping):
         given = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
-    return {_checked(name): _concrete(name, function) for name, function in given.items()}
+    return {_check_name(name): _concrete(name, function) for name, function in given.items()}
 
 
-def _checked(name: Any) -> str:
+def _check_name(name: Any) -> str:
     if not isinstance(name, str):
         raise TypeError(f"the names of signatures must be strings, got {name!r}")
     if name.startswith("__saved_model"):

@@ -82,7 +82,7 @@ def _quarters(x: Tensor, count: int) -> list[Tensor]:
     return [ops.slice(x, key=(..., slice(i * n, (i + 1) * n))) for i in range(count)]
 
 
-def _reversed(x: Tensor) -> Tensor:
+def _reverse(x: Tensor) -> Tensor:
     return ops.reverse(x, axis=(len(x.dims) - 1,))
 
 
@@ -114,7 +114,7 @@ def mdct(
     frames = frame(x, length, length // 2, pad_end=pad_end)
     frames = frames * (math.sqrt(0.5) if window_fn is None else window_fn(length, dtype=x.dtype))
     a, b, c, d = _quarters(frames, 4)
-    folded = ops.concat(-_reversed(c) - d, a - _reversed(b), axis=len(frames.dims) - 1)
+    folded = ops.concat(-_reverse(c) - d, a - _reverse(b), axis=len(frames.dims) - 1)
     return ops.dct(folded, kind=4, norm=norm)
 
 
@@ -137,7 +137,7 @@ def inverse_mdct(
     if norm is None:
         y = y * (0.5 / half)
     a, b = _quarters(y, 2)
-    unfolded = ops.concat(b, -_reversed(b), -_reversed(a), -a, axis=len(y.dims) - 1)
+    unfolded = ops.concat(b, -_reverse(b), -_reverse(a), -a, axis=len(y.dims) - 1)
     unfolded = unfolded * (math.sqrt(0.5) if window_fn is None else window_fn(2 * half, dtype=x.dtype))
     return overlap_and_add(unfolded, half)
 

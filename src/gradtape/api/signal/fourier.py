@@ -308,7 +308,7 @@ def irfftnd(
     return ops.irfft(x, axis=chosen, length=lengths[-1], norm=norm)
 
 
-def _rolled(value: Any, axes: Any, half: Any) -> Tensor:
+def _roll(value: Any, axes: Any, half: Any) -> Tensor:
     """Moves the first `half(n)` positions of each axis to its end."""
     x = to_tensor(value)
     rank = len(x.dims)
@@ -330,7 +330,7 @@ def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = Non
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy().tolist()
     [-2, -1, 0, 1, 2]
     """
-    return _rolled(x, axes, lambda n: math.ceil(n / 2))
+    return _roll(x, axes, lambda n: math.ceil(n / 2))
 
 
 def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
@@ -340,4 +340,4 @@ def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = No
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()
     [0, 1, 2, -2, -1]
     """
-    return _rolled(x, axes, lambda n: n // 2)
+    return _roll(x, axes, lambda n: n // 2)

@@ -64,7 +64,7 @@ def frame(
     if pad_end:
         count = -(-size // step)
         missing = max((count - 1) * step + length - size, 0)
-        x = _continued(x, axis, missing, pad_value)
+        x = _extend(x, axis, missing, pad_value)
     else:
         count = max(0, 1 + (size - length) // step)
     if axis == rank - 1:
@@ -74,7 +74,7 @@ def frame(
     return ops.transpose(y, perm=(*range(axis), rank - 1, rank, *range(axis, rank - 1)))
 
 
-def _continued(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
+def _extend(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
     filling = to_tensor(value, dtype=x.dtype)
     if filling.dims:
         raise ValueError(f"Shape {filling.shape} must have rank 0: pad_value is one number")

@@ -185,7 +185,7 @@ def reduce_sum(
     >>> tf.sparse.reduce_sum(s, axis=1).numpy().tolist()
     [5, 8]
     """
-    return _reduced(lambda x, at, count: ops.segment_sum(x, at, count=count), sp_input, axis, keepdims,
+    return _reduce(lambda x, at, count: ops.segment_sum(x, at, count=count), sp_input, axis, keepdims,
                     output_is_sparse, "SparseReduceSum")  # fmt: skip
 
 
@@ -210,11 +210,11 @@ def reduce_max(
     >>> tf.sparse.reduce_max(s, axis=1).numpy().tolist()
     [-5, 7, 0]
     """
-    return _reduced(lambda x, at, count: ops.segment_max(x, at, count=count, empty=0), sp_input, axis, keepdims,
+    return _reduce(lambda x, at, count: ops.segment_max(x, at, count=count, empty=0), sp_input, axis, keepdims,
                     output_is_sparse, "SparseReduceMax")  # fmt: skip
 
 
-def _reduced(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_result: bool, title: str) -> Any:
+def _reduce(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_result: bool, title: str) -> Any:
     s = sparse(sp_input)
     rank = len(s.dims)
     axes = list(range(rank)) if axis is None else [int(a) for a in np.ravel(to_array(axis))]

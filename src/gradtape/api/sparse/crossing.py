@@ -36,7 +36,7 @@ def cross(inputs: Sequence[ValueLike], name: str | None = None, separator: str |
     >>> crossed.values.numpy().tolist()
     [b'a_X_1', b'b_X_1']
     """
-    return _crossed(inputs, joined_features(b"_X_" if separator is None else in_bytes(separator)), dtypes.string)
+    return _cross(inputs, joined_features(b"_X_" if separator is None else in_bytes(separator)), dtypes.string)
 
 
 def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:
@@ -59,7 +59,7 @@ def cross_hashed(
     >>> crossed.values.numpy().tolist()
     [5, 3]
     """
-    return _crossed(inputs, hashed_features(num_buckets, hash_key), dtypes.int64)
+    return _cross(inputs, hashed_features(num_buckets, hash_key), dtypes.int64)
 
 
 def hashed_features(num_buckets: int, hash_key: int | None) -> Callable[[tuple[Any, ...]], int]:
@@ -72,13 +72,13 @@ def hashed_features(num_buckets: int, hash_key: int | None) -> Callable[[tuple[A
     def hashed(features: tuple[Any, ...]) -> int:
         found = key & _MASK
         for x in features:
-            found = _both(found, farm(x) if isinstance(x, bytes) else x & _MASK)
+            found = _combine_fingerprints(found, farm(x) if isinstance(x, bytes) else x & _MASK)
         return found % below
 
     return hashed
 
 
-def _both(first: int, second: int) -> int:
+def _combine_fingerprints(first: int, second: int) -> int:
     """TensorFlow's `FingerprintCat64`: combines two fingerprints."""
     mixed = second * _FACTOR & _MASK
     found = (first ^ _FACTOR ^ (mixed ^ mixed >> 47) * _FACTOR) * _FACTOR & _MASK
@@ -86,7 +86,7 @@ def _both(first: int, second: int) -> int:
     return found ^ found >> 47
 
 
-def _crossed(inputs: Any, combined: Callable[[tuple[Any, ...]], Any], dtype: Any) -> SparseTensor:
+def _cross(inputs: Any, combined: Callable[[tuple[Any, ...]], Any], dtype: Any) -> SparseTensor:
     if not isinstance(inputs, list | tuple) or not all(isinstance(x, Tensor | SparseTensor) for x in inputs):
         raise TypeError(f"All inputs must be Tensor or SparseTensor. Got {inputs!r}")
     sparse = [x for x in inputs if isinstance(x, SparseTensor)]

@@ -117,7 +117,7 @@ def bincount(
         raise ValueError("`binary_output` and `weights` are mutually exclusive: give one of them")
     values = values.to_sparse() if isinstance(values, RaggedTensor) else values
     weights = weights.to_sparse() if isinstance(weights, RaggedTensor) else weights
-    numbers, rows, count = _numbered(values, axis)
+    numbers, rows, count = _number_rows(values, axis)
     if not numbers.dtype.is_integer:
         raise errors.InvalidArgumentError(
             f"Value for attr 'T' of {numbers.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
@@ -147,7 +147,7 @@ def bincount(
     return SparseTensor(ops.stack(*picked, axis=1), counts, [count, size])
 
 
-def _numbered(values: Any, axis: int | None) -> tuple[Tensor, Tensor, int | None]:
+def _number_rows(values: Any, axis: int | None) -> tuple[Tensor, Tensor, int | None]:
     """Returns the numbers, their rows, and the number of rows; None for one count of everything."""
     if isinstance(values, SparseTensor):
         x, rows, dims = values.values, values.indices[:, 0], values.dims

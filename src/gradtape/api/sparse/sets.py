@@ -28,7 +28,7 @@ def difference(a: ValueLike, b: ValueLike, aminusb: bool = True, validate_indice
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[1, 3]]
     """
-    return _combined(a, b, (lambda x, y: x - y) if aminusb else (lambda x, y: y - x), validate_indices)
+    return _combine_sets(a, b, (lambda x, y: x - y) if aminusb else (lambda x, y: y - x), validate_indices)
 
 
 def intersection(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
@@ -39,7 +39,7 @@ def intersection(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> S
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[2, 3]]
     """
-    return _combined(a, b, lambda x, y: x & y, validate_indices)
+    return _combine_sets(a, b, lambda x, y: x & y, validate_indices)
 
 
 def union(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
@@ -50,7 +50,7 @@ def union(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTe
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[1, 2, 3, 6]]
     """
-    return _combined(a, b, lambda x, y: x | y, validate_indices)
+    return _combine_sets(a, b, lambda x, y: x | y, validate_indices)
 
 
 def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
@@ -75,7 +75,7 @@ def _check_dtype(a: Any) -> None:
         raise TypeError(f"Unsupported dtype of a set: {a.dtype}. Use one of {', '.join(kind.name for kind in _KINDS)}")
 
 
-def _combined(a: Any, b: Any, combine: Callable[[set[Any], set[Any]], set[Any]], validated: bool) -> SparseTensor:
+def _combine_sets(a: Any, b: Any, combine: Callable[[set[Any], set[Any]], set[Any]], validated: bool) -> SparseTensor:
     first, second = (x if isinstance(x, SparseTensor) else to_tensor(x) for x in (a, b))
     _check_dtype(first)
     if first.dtype is not second.dtype:

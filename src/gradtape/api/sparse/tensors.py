@@ -196,7 +196,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
         if other.indices is first.indices and other.dense_shape is first.dense_shape:
             continue
         if other.indices.dims != first.indices.dims or other.dims != first.dims:
-            raise _mismatched()
+            raise _mismatch_error()
         verify(_check_same, first.indices, other.indices)
     values = op(
         *(x.values if isinstance(x, SparseTensor) else x for x in args),
@@ -207,10 +207,10 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
 def _check_same(a: Any, b: Any) -> None:
     if (a != b).any():
-        raise _mismatched()
+        raise _mismatch_error()
 
 
-def _mismatched() -> Exception:
+def _mismatch_error() -> Exception:
     return errors.InvalidArgumentError("Mismatched indices! The sparse tensors must have values at the same places")
 
 

@@ -88,7 +88,7 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str
     tracing = modes.innermost(_FunctionGraphs)
     if tracing is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    found = b"".join(wire.field(4, wire.field(2, _encoded(one.as_graph_def()))) for one in tracing.graphs.values())
+    found = b"".join(wire.field(4, wire.field(2, _encode_graph(one.as_graph_def()))) for one in tracing.graphs.values())
 
     def event(tag: str, _: Tensor) -> Any:
         metadata = plugin_metadata("graph_run_metadata_graph", content=b"1")
@@ -121,11 +121,11 @@ def graph(graph_data: Any) -> Tensor:
     from tensorboardX.proto.event_pb2 import Event
 
     writer._check()
-    writer._events.event_writer.add_event(Event(graph_def=_encoded(graph_data)))
+    writer._events.event_writer.add_event(Event(graph_def=_encode_graph(graph_data)))
     return to_tensor(True)
 
 
-def _encoded(graph: GraphDef) -> bytes:
+def _encode_graph(graph: GraphDef) -> bytes:
     """Encodes a `GraphDef` as a protocol buffer."""
     return b"".join(
         wire.field(1, b"".join([

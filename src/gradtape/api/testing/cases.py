@@ -116,7 +116,7 @@ def _array(x: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def _known_to_numpy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _as_numpy_dtype(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Converts bfloat16 and similar dtypes to doubles: NumPy's assertions do not recognize their NaNs."""
     return array.astype(np.float64) if array.dtype.isbuiltin == 2 else array
 
@@ -255,7 +255,7 @@ class TestCase(unittest.TestCase):
         """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row."""
         if hasattr(a, "to_list") or hasattr(b, "to_list"):
             return self.assertEqual(*_as_lists(a, b), msg)
-        x, y = (_known_to_numpy(self._GetNdArray(z)) for z in (a, b))
+        x, y = (_as_numpy_dtype(self._GetNdArray(z)) for z in (a, b))
         self._same_shape(x, y, msg)
         try:
             np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
@@ -462,11 +462,11 @@ def _as_lists(a: Any, b: Any) -> tuple[Any, Any]:
     """Returns both values as lists, if one of them is a ragged tensor."""
     if not hasattr(a, "to_list") and not hasattr(b, "to_list"):
         return a, b
-    mine, its = (x.to_list() if hasattr(x, "to_list") else nest.map_structure(_listed, x) for x in (a, b))
+    mine, its = (x.to_list() if hasattr(x, "to_list") else nest.map_structure(_as_list, x) for x in (a, b))
     return mine, its
 
 
-def _listed(x: Any) -> Any:
+def _as_list(x: Any) -> Any:
     value = _value(x)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 

@@ -18,7 +18,7 @@ def _rotate(x: int, by: int) -> int:
     return ((x >> by) | (x << (64 - by))) & _MASK
 
 
-def _mixed(u: int, v: int, by: int) -> int:
+def _mix(u: int, v: int, by: int) -> int:
     """Combines two 64-bit numbers to one."""
     a = (u ^ v) * by & _MASK
     a ^= a >> 47
@@ -39,13 +39,13 @@ def farm(text: bytes) -> int:
         a, b = _word(text, 0)[0] * _K1 & _MASK, _word(text, 8)[0]
         c, d = _word(text, size - 8)[0] * by & _MASK, _word(text, size - 16)[0] * _K2 & _MASK
         first = (_rotate((a + b) & _MASK, 43) + _rotate(c, 30) + d) & _MASK
-        return _mixed(first, (a + _rotate((b + _K2) & _MASK, 18) + c) & _MASK, by & _MASK)
+        return _mix(first, (a + _rotate((b + _K2) & _MASK, 18) + c) & _MASK, by & _MASK)
     if size >= 8:
         a, b = (_word(text, 0)[0] + _K2) & _MASK, _word(text, size - 8)[0]
         c = (_rotate(b, 37) * by + a) & _MASK
-        return _mixed(c, (_rotate(a, 25) + b) * by & _MASK, by & _MASK)
+        return _mix(c, (_rotate(a, 25) + b) * by & _MASK, by & _MASK)
     if size >= 4:
-        return _mixed(size + (_half(text, 0)[0] << 3), _half(text, size - 4)[0], by & _MASK)
+        return _mix(size + (_half(text, 0)[0] << 3), _half(text, size - 4)[0], by & _MASK)
     if size:
         y, z = text[0] + (text[size >> 1] << 8), size + (text[-1] << 2)
         both = (y * _K2 ^ z * _K0) & _MASK
@@ -58,11 +58,11 @@ def _farm_to_64(text: bytes, by: int) -> int:
     a, b = _word(text, 0)[0] * _K2 & _MASK, _word(text, 8)[0]
     c, d = _word(text, size - 8)[0] * by & _MASK, _word(text, size - 16)[0] * _K2 & _MASK
     y = (_rotate((a + b) & _MASK, 43) + _rotate(c, 30) + d) & _MASK
-    z = _mixed(y, (a + _rotate((b + _K2) & _MASK, 18) + c) & _MASK, by & _MASK)
+    z = _mix(y, (a + _rotate((b + _K2) & _MASK, 18) + c) & _MASK, by & _MASK)
     e, f = _word(text, 16)[0] * by & _MASK, _word(text, 24)[0]
     g, h = (y + _word(text, size - 32)[0]) * by & _MASK, (z + _word(text, size - 24)[0]) * by & _MASK
     first = (_rotate((e + f) & _MASK, 43) + _rotate(g, 30) + h) & _MASK
-    return _mixed(first, (e + _rotate((f + a) & _MASK, 18) + g) & _MASK, by & _MASK)
+    return _mix(first, (e + _rotate((f + a) & _MASK, 18) + g) & _MASK, by & _MASK)
 
 
 def _weak(words: tuple[int, ...], a: int, b: int) -> tuple[int, int]:
@@ -105,8 +105,8 @@ def _farm_long(text: bytes) -> int:
     v = ((v[0] + w[0]) & _MASK, v[1])
     w = ((w[0] + v[0]) & _MASK, w[1])
     v, w, x, y, z = _step(_words(text, len(text) - 64), v, w, x, y, z, by, 9)
-    second = (_mixed(v[1], w[1], by) + x) & _MASK
-    return _mixed((_mixed(v[0], w[0], by) + (y ^ y >> 47) * _K0 + z) & _MASK, second, by)
+    second = (_mix(v[1], w[1], by) + x) & _MASK
+    return _mix((_mix(v[0], w[0], by) + (y ^ y >> 47) * _K0 + z) & _MASK, second, by)
 
 
 def murmur(text: bytes, seed: int = 0xDECAFCAFFE) -> int:

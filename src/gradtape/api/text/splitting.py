@@ -132,7 +132,7 @@ def ngrams(
 
     def of_row(row: list[bytes]) -> list[bytes]:
         return [gram for width in widths for gram in _grams(row, width, between, left, right, most)] or (
-            _whole(row, between, left, right, most) if preserve_short_sequences else []
+            _join_short_row(row, between, left, right, most) if preserve_short_sequences else []
         )
 
     return _by_rows(x, of_row)
@@ -152,7 +152,7 @@ def _grams(row: list[bytes], width: int, between: bytes, left: bytes, right: byt
     return [between.join(whole[i : i + width]) for i in range(len(whole) - width + 1)]
 
 
-def _whole(row: list[bytes], between: bytes, left: bytes, right: bytes, most: int) -> list[bytes]:
+def _join_short_row(row: list[bytes], between: bytes, left: bytes, right: bytes, most: int) -> list[bytes]:
     """Returns a row that is too short for any width, joined."""
     if not row:
         return []

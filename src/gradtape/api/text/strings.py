@@ -212,7 +212,7 @@ def length(input: StringLike, unit: str = "BYTE", name: str | None = None) -> Te
     >>> tf.strings.length(["tape", "ü"]).numpy().tolist()
     [4, 2]
     """
-    counted: Any = (lambda x: len(_decoded(x))) if _counts_characters(unit) else len
+    counted: Any = (lambda x: len(_decode(x))) if _counts_characters(unit) else len
     return ops.map_text(text_tensor(input), function=spelled(each(counted, np.int32), "StringLength", unit=unit))
 
 
@@ -222,11 +222,11 @@ def _counts_characters(unit: str) -> bool:
     return unit == "UTF8_CHAR"
 
 
-def _decoded(text: bytes) -> str:
+def _decode(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -255,7 +255,7 @@ def _in_case(
 ) -> Tensor:
     if encoding not in ("", "utf-8"):
         raise errors.InvalidArgumentError(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
-    function = (lambda x: _encoded(full(_decoded(x)))) if encoding else plain
+    function = (lambda x: _encode(full(_decode(x)))) if encoding else plain
     return ops.map_text(text_tensor(input), function=spelled(each(function), op, encoding=encoding))
 
 
@@ -279,13 +279,13 @@ def substr(input: StringLike, pos: TensorLike, len: TensorLike, unit: str = "BYT
     characters = _counts_characters(unit)
 
     def cut(text: bytes, start: Any, count: Any) -> bytes:
-        whole: Any = _decoded(text) if characters else text
+        whole: Any = _decode(text) if characters else text
         size = builtins.len(whole)
         if not -size <= start <= size:
             raise errors.InvalidArgumentError(f"pos {start} out of range for string {text!r} [Op:Substr]")
         first = int(start) % size if start < 0 else int(start)
         part = whole[first : first + int(count)] if count >= 0 else whole[first:]
-        return _encoded(part) if characters else part
+        return _encode(part) if characters else part
 
     part = spelled(each(cut), "Substr", unit=unit)
     return ops.map_text(text_tensor(input), to_tensor(pos), to_tensor(len), function=part)
@@ -300,9 +300,9 @@ def regex_replace(
     >>> tf.strings.regex_replace("a <b>c</b>", "<[^>]+>", "").numpy()
     b'a c'
     """
-    expression, form = compiled(_known(pattern)), _known(rewrite)
-    rewritten = each(lambda x: _encoded(replaced(expression, form, _decoded(x), replace_global)))
-    options = {"pattern": _known(pattern), "rewrite": form, "replace_global": replace_global}
+    expression, form = compiled(_constant_string(pattern)), _constant_string(rewrite)
+    rewritten = each(lambda x: _encode(replaced(expression, form, _decode(x), replace_global)))
+    options = {"pattern": _constant_string(pattern), "rewrite": form, "replace_global": replace_global}
     return ops.map_text(text_tensor(input), function=spelled(rewritten, "StaticRegexReplace", **options))
 
 
@@ -313,17 +313,18 @@ def regex_full_match(input: StringLike, pattern: StringLike, name: str | None = 
     >>> tf.strings.regex_full_match(["a1", "1a"], "[a-z][0-9]").numpy().tolist()
     [True, False]
     """
-    expression = compiled(_known(pattern))
-    matches = each(lambda x: expression.fullmatch(_decoded(x)) is not None, bool)
-    return ops.map_text(text_tensor(input), function=spelled(matches, "StaticRegexFullMatch", pattern=_known(pattern)))
+    expression = compiled(_constant_string(pattern))
+    matches = each(lambda x: expression.fullmatch(_decode(x)) is not None, bool)
+    function = spelled(matches, "StaticRegexFullMatch", pattern=_constant_string(pattern))
+    return ops.map_text(text_tensor(input), function=function)
 
 
-def _known(value: Any) -> str:
+def _constant_string(value: Any) -> str:
     """Returns a pattern, or another string that is the same for all elements."""
     text = text_tensor(value)
     if text.dims:
         raise errors.InvalidArgumentError(f"Expected a single string, got shape {list(text.dims)}")
-    return _decoded(np.asarray(text.array).item())
+    return _decode(np.asarray(text.array).item())
 
 
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:

@@ -57,7 +57,7 @@ class Blocks(OfOperators):
             return self._linop_matmul(left, right)
         sizes = self._block_range_dimensions() if adjoint else self._block_domain_dimensions()
         blocks, blockwise = self._in_blocks(x, sizes, -1 if adjoint_arg else -2)
-        return _joined(self._matmul_blocks(blocks, adjoint, adjoint_arg), blockwise)
+        return _join_blocks(self._matmul_blocks(blocks, adjoint, adjoint_arg), blockwise)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self.matmul(x, adjoint, adjoint_arg)
@@ -67,7 +67,7 @@ class Blocks(OfOperators):
         sizes = self._block_range_dimensions() if adjoint else self._block_domain_dimensions()
         blocks, blockwise = self._in_blocks(x, sizes, -1, rank=1)
         found = self.matmul([block[..., None] for block in blocks], adjoint=adjoint)
-        return _joined_vectors(found, blockwise)
+        return _join_vectors(found, blockwise)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
         """Returns `x` with `A x = rhs` for a matrix or a list of blocks; for an operator, that of the solution."""
@@ -77,14 +77,14 @@ class Blocks(OfOperators):
             return self._linop_solve(left, right)
         sizes = self._block_domain_dimensions() if adjoint else self._block_range_dimensions()
         blocks, blockwise = self._in_blocks(rhs, sizes, -1 if adjoint_arg else -2)
-        return _joined(self._solve_blocks(blocks, adjoint, adjoint_arg), blockwise)
+        return _join_blocks(self._solve_blocks(blocks, adjoint, adjoint_arg), blockwise)
 
     def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Any:
         """Returns `x` with `A x = rhs` for a vector or a list of blocks."""
         self._check_solvable()
         sizes = self._block_domain_dimensions() if adjoint else self._block_range_dimensions()
         blocks, blockwise = self._in_blocks(rhs, sizes, -1, rank=1)
-        return _joined_vectors(self.solve([block[..., None] for block in blocks], adjoint=adjoint), blockwise)
+        return _join_vectors(self.solve([block[..., None] for block in blocks], adjoint=adjoint), blockwise)
 
     def _matmul_blocks(self, blocks: list[Any], adjoint: bool, adjoint_arg: bool) -> list[Any]:
         raise NotImplementedError
@@ -104,7 +104,7 @@ class Blocks(OfOperators):
 
     def _diag_part(self) -> Any:
         self._check_square_blocks("diag_part")
-        return _joined_vectors([x.diag_part()[..., None] for x in self._diagonal_operators], False)
+        return _join_vectors([x.diag_part()[..., None] for x in self._diagonal_operators], False)
 
     def _trace(self) -> Any:
         self._check_square_blocks("trace")
@@ -112,7 +112,7 @@ class Blocks(OfOperators):
 
     def _eigvals(self) -> Any:
         self._check_square_blocks("eigvals")
-        return _joined_vectors([x.eigvals()[..., None] for x in self._diagonal_operators], False)
+        return _join_vectors([x.eigvals()[..., None] for x in self._diagonal_operators], False)
 
     def _assert_non_singular(self) -> Any:
         for operator in self._diagonal_operators:
@@ -132,11 +132,11 @@ def _is_blockwise(dimensions: list[int], x: Any, axis: int) -> bool:
     raise ValueError("Input dimension does not match operator dimension.")
 
 
-def _joined(blocks: list[Any], blockwise: bool) -> Any:
+def _join_blocks(blocks: list[Any], blockwise: bool) -> Any:
     return blocks if blockwise else concat(of_one_batch(blocks), axis=-2)
 
 
-def _joined_vectors(columns: list[Any], blockwise: bool) -> Any:
+def _join_vectors(columns: list[Any], blockwise: bool) -> Any:
     """Returns columns as vectors: a list of blocks, or concatenated."""
     if blockwise:
         return [ops.reshape(x, shape=x.dims[:-1]) for x in columns]

@@ -118,11 +118,11 @@ class _Circulant(LinearOperator):
         x = with_batch(as_complex(adjoint_of(x) if adjoint_arg else x), self.batch_shape)
         spectrum = as_complex(self._spectrum)
         spectrum = cast(conj(spectrum) if adjoint else spectrum, x.dtype)
-        columns = _rotated(x, 1)  # the columns as the first axis
+        columns = _rotate_axes(x, 1)  # the columns as the first axis
         blocks = ops.reshape(columns, shape=(*columns.dims[:-1], *self.block_shape.as_list()))
         found = _INVERSES[self._depth](factor(_TRANSFORMS[self._depth](blocks), spectrum))
         flat = ops.reshape(found, shape=(*found.dims[: -self._depth], self.domain_dimension))
-        return cast(_rotated(flat, -1), self.dtype)
+        return cast(_rotate_axes(flat, -1), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._applied(x, lambda transform, spectrum: spectrum * transform, adjoint, adjoint_arg)
@@ -199,7 +199,7 @@ class _Circulant(LinearOperator):
         return reduce_max(values, axis=-1) / reduce_min(values, axis=-1)
 
 
-def _rotated(x: Any, shift: int) -> Any:
+def _rotate_axes(x: Any, shift: int) -> Any:
     """Rotates the axes: 1 moves the last to the front, -1 the first to the end."""
     axes = list(range(len(x.dims)))
     return transpose(x, axes[-1:] + axes[:-1] if shift == 1 else axes[1:] + axes[:1])

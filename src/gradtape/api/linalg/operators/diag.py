@@ -103,9 +103,9 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_matmul(self, left_operator: Any, right_operator: Any) -> Any:
         left = to_tensor(left_operator.diag)
         if isinstance(right_operator, LinearOperatorDiag):
-            return _combined(left * right_operator.diag, left_operator, right_operator)
+            return _combine_diagonals(left * right_operator.diag, left_operator, right_operator)
         if isinstance(right_operator, LinearOperatorScaledIdentity):
-            return _combined(left * right_operator._column(1), left_operator, right_operator)
+            return _combine_diagonals(left * right_operator._column(1), left_operator, right_operator)
         if isinstance(right_operator, LinearOperatorLowerTriangular):
             return _triangle(left[..., None] * right_operator.to_dense(), left_operator, right_operator)
         return super()._linop_matmul(left_operator, right_operator)
@@ -113,9 +113,9 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_solve(self, left_operator: Any, right_operator: Any) -> Any:
         left = to_tensor(left_operator.diag)
         if isinstance(right_operator, LinearOperatorDiag):
-            return _combined(right_operator.diag / left, left_operator, right_operator)
+            return _combine_diagonals(right_operator.diag / left, left_operator, right_operator)
         if isinstance(right_operator, LinearOperatorScaledIdentity):
-            return _combined(right_operator._column(1) / left, left_operator, right_operator)
+            return _combine_diagonals(right_operator._column(1) / left, left_operator, right_operator)
         if isinstance(right_operator, LinearOperatorLowerTriangular):
             return _triangle(right_operator.to_dense() / left[..., None], left_operator, right_operator)
         return super()._linop_solve(left_operator, right_operator)
@@ -157,7 +157,7 @@ class LinearOperatorDiag(LinearOperator):
         return reduce_max(values, axis=-1) / reduce_min(values, axis=-1)
 
 
-def _combined(diag: Any, left: Any, right: Any) -> LinearOperatorDiag:
+def _combine_diagonals(diag: Any, left: Any, right: Any) -> LinearOperatorDiag:
     """Combines diagonal operators, which commute."""
     return LinearOperatorDiag(
         diag, is_non_singular=both_non_singular(left, right), is_self_adjoint=both_self_adjoint(left, right),

@@ -110,7 +110,7 @@ def _merge(record: Record, data: bytes, depth: int) -> Record:
             key, part = _entry(field, value, depth)
             values.setdefault(field.name, {})[key] = part
         elif field.repeated:
-            values.setdefault(field.name, []).extend(_many(field.kind, form, value, depth))
+            values.setdefault(field.name, []).extend(_decode_many(field.kind, form, value, depth))
         elif isinstance(values.get(field.name), Record):
             _merge(values[field.name], _as_bytes(form, value), depth + 1)
         else:
@@ -128,7 +128,7 @@ def _entry(field: Field, data: Any, depth: int) -> tuple[Any, Any]:
     return key, _EMPTY[field.kind] if field.kind in _EMPTY else Record(field.kind, {})
 
 
-def _many(kind: str, form: int, value: Any, depth: int) -> list[Any]:
+def _decode_many(kind: str, form: int, value: Any, depth: int) -> list[Any]:
     if form == wire.BYTES and kind in ("int", "bool"):
         return [_number(kind, n) for n in wire.integers(form, value).tolist()]
     if form == wire.BYTES and kind == "float":
@@ -188,13 +188,13 @@ def encoded(kind: str, values: Mapping[str, Any]) -> bytes:
                 entry = _part(1, field.keys, key) + _part(2, field.kind, value[key])
                 parts.append(wire.field(field.number, entry))
         elif field.repeated:
-            parts.extend(_repeated(field, list(value)))
+            parts.extend(_encode_repeated(field, list(value)))
         elif value or field.kind not in _EMPTY or kind in ("AttrValue", "StructuredValue"):
             parts.append(_part(field.number, field.kind, value))
     return b"".join(parts)
 
 
-def _repeated(field: Field, value: list[Any]) -> Iterator[bytes]:
+def _encode_repeated(field: Field, value: list[Any]) -> Iterator[bytes]:
     if field.kind in ("int", "bool"):
         if value:
             yield wire.field(field.number, wire.varints([int(n) for n in value]))

@@ -68,7 +68,7 @@ def _type_spec(proto: Record) -> Any:
     return kind(*value_of(proto.type_state)) if kind is VariableSpec else kind._deserialize(value_of(proto.type_state))
 
 
-def _listed(proto: Record) -> list[Any]:
+def _decode_list(proto: Record) -> list[Any]:
     return [value_of(one) for one in proto.values.get("values", ())]
 
 
@@ -82,8 +82,8 @@ _READERS: dict[str, Any] = {
     "tensor_dtype_value": DType,
     "tensor_spec_value": lambda x: TensorSpec(shape_of(x.shape), DType(x.dtype), x.name or None),
     "type_spec_value": _type_spec,
-    "list_value": _listed,
-    "tuple_value": lambda x: tuple(_listed(x)),
+    "list_value": _decode_list,
+    "tuple_value": lambda x: tuple(_decode_list(x)),
     "dict_value": lambda x: {key: value_of(value) for key, value in x.fields.items()},
     "named_tuple_value": _named_tuple,
     "tensor_value": parsed,

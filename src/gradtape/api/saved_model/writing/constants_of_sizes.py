@@ -15,11 +15,11 @@ def constant(writer: Writer, place: Place) -> Ref:
     """Writes a constant, which may depend on sizes."""
     arrays = place.constants
     assert arrays is not None
-    if all(array is arrays[0] or _same(array, arrays[0]) for array in arrays[1:]):
+    if all(array is arrays[0] or _are_identical(array, arrays[0]) for array in arrays[1:]):
         return writer.constant(arrays[0], place.dtype)
     if not place.dims:
         return _number(writer, place, arrays)
-    for attempt in (_filled, _listed, _rising, _triangle):
+    for attempt in (_write_fill, _write_integers, _rising, _triangle):
         found = attempt(writer, place, arrays)
         if found is not None:
             return found
@@ -29,7 +29,7 @@ def constant(writer: Writer, place: Place) -> Ref:
     )
 
 
-def _same(a: Any, b: Any) -> bool:
+def _are_identical(a: Any, b: Any) -> bool:
     """Returns whether two arrays are bitwise equal."""
     if a.shape != b.shape:
         return False
@@ -48,7 +48,7 @@ def _number(writer: Writer, place: Place, arrays: list[Any]) -> Ref:
     raise Unsaved(f"a number in it depends on the sizes of its inputs: it is {' or '.join(map(str, numbers))}")
 
 
-def _filled(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+def _write_fill(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
     """Writes a constant with one value everywhere."""
     if any(not array.size or (array != array.flat[0]).any() for array in arrays):
         return None
@@ -58,7 +58,7 @@ def _filled(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
     return writer.Fill(writer.shape(place.dims), writer.constant(np.asarray(values[0]), place.dtype))
 
 
-def _listed(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+def _write_integers(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
     """Writes a few integers, such as a shape."""
     if len(place.dims) != 1 or isinstance(place.dims[0], Size) or not place.dtype.is_integer:
         return None

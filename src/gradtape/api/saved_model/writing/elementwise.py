@@ -19,7 +19,7 @@ def _cube(w: Writer, s: Step, x: Ref) -> Ref:
 
 
 @translates("masked")
-def _masked(w: Writer, s: Step, mask: Ref, x: Ref) -> Ref:
+def _write_mask(w: Writer, s: Step, mask: Ref, x: Ref) -> Ref:
     return w.SelectV2(mask, x, number(w, 0, x))
 
 

@@ -54,7 +54,7 @@ def _flat(w: Writer, x: Ref, axes: int, function: Callable[[Ref], Ref], axis: in
     return w.Squeeze(function(w.ExpandDims(x, axis)), squeeze_dims=[axis])
 
 
-def _several(values: Sequence[int]) -> list[int]:
+def _for_all_axes(values: Sequence[int]) -> list[int]:
     """Returns strides and similar arguments for all axes of an image with at least two spatial axes."""
     return [1, *([1] if len(values) == 1 else []), *values, 1]
 
@@ -68,7 +68,7 @@ def _conv(w: Writer, s: Step, x: Ref, kernel: Ref, strides: Any, paddings: Any, 
     if axes > 3:
         raise Unsaved(f"it has a convolution over {axes} axes")
     x, word = _with_word(w, x, image, window, strides, paddings, dilations)
-    attrs = {"strides": _several(strides), "padding": word, "dilations": _several(dilations)}
+    attrs = {"strides": _for_all_axes(strides), "padding": word, "dilations": _for_all_axes(dilations)}
     kernel = w.ExpandDims(kernel, 0) if axes == 1 else kernel
 
     def whole(x: Ref, kernel: Ref) -> Ref:
@@ -78,11 +78,12 @@ def _conv(w: Writer, s: Step, x: Ref, kernel: Ref, strides: Any, paddings: Any, 
     outputs: Any = s.inputs[1].dims[-1]
     if groups == 1:
         return _flat(w, x, axes, lambda x: whole(x, kernel))
-    plain = len(set(_several(strides)[1:3])) == 1 and set(dilations) == {1} and axes < 3
+    plain = len(set(_for_all_axes(strides)[1:3])) == 1 and set(dilations) == {1} and axes < 3
     if groups == channels and plain:
         size = [1, *window] if axes == 1 else list(window)
         turned = w.Reshape(kernel, [*size, channels, outputs // channels])
-        return _flat(w, x, axes, lambda x: w.DepthwiseConv2dNative(x, turned, strides=_several(strides), padding=word))
+        steps = _for_all_axes(strides)
+        return _flat(w, x, axes, lambda x: w.DepthwiseConv2dNative(x, turned, strides=steps, padding=word))
 
     def by_group(x: Ref) -> Ref:
         images, kernels = w.Split(-1, x, num_split=groups), w.Split(-1, kernel, num_split=groups)
@@ -104,7 +105,7 @@ def _conv_input(
     before = [] if word is not None else [(0, 0), *paddings, (0, 0)]
     inner = [_plus(n, pair) if before else n for n, pair in zip(size, paddings, strict=True)]
     shape = w.shape([batch, *([1] if axes == 1 else []), *inner, channels])
-    attrs = {"strides": _several(strides), "padding": word or "VALID", "dilations": _several(dilations)}
+    attrs = {"strides": _for_all_axes(strides), "padding": word or "VALID", "dilations": _for_all_axes(dilations)}
     kernel = w.ExpandDims(kernel, 0) if axes == 1 else kernel
 
     def transposed(y: Ref) -> Ref:
@@ -131,7 +132,7 @@ def _max_pool(w: Writer, s: Step, x: Ref, window: Any, strides: Any, paddings: A
         raise Unsaved("it has a maximum over windows with holes")
     lowest = -np.inf if x.dtype.is_floating else np.iinfo(x.dtype.numpy).min
     x, word = _with_word(w, x, s.inputs[0], window, strides, paddings, dilations, lowest)
-    attrs = {"ksize": _several(window), "strides": _several(strides), "padding": word}
+    attrs = {"ksize": _for_all_axes(window), "strides": _for_all_axes(strides), "padding": word}
     pool = w.MaxPool3D if len(window) == 3 else w.MaxPool
     return _flat(w, x, len(window), lambda x: pool(x, **attrs))
 
@@ -143,7 +144,7 @@ def _window_sum(w: Writer, s: Step, x: Ref, window: Any, strides: Any, paddings:
         raise Unsaved("it has a sum over windows with holes, or of integers")
     if any(n != 0 for pair in paddings for n in pair):
         x = padded(w, x, [(0, 0), *paddings, (0, 0)], 0)
-    attrs = {"ksize": _several(window), "strides": _several(strides), "padding": "VALID"}
+    attrs = {"ksize": _for_all_axes(window), "strides": _for_all_axes(strides), "padding": "VALID"}
     pool = w.AvgPool3D if len(window) == 3 else w.AvgPool
     mean = _flat(w, x, len(window), lambda x: pool(x, **attrs))
     return w.Mul(mean, number(w, math.prod(window), mean))

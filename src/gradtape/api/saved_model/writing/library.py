@@ -169,7 +169,7 @@ class FunctionLibrary:
         for at, value in (*self._used_assets(program), *_used_tables(program)):
             captured.setdefault(at, (value, self.capture(writer, value)))
         writer.captured = {at: ref for at, (_, ref) in captured.items()}
-        checked = [_checked(writer, *one) for one in zip(inputs, program.inputs, specs, strict=True)]
+        checked = [_check_input(writer, *one) for one in zip(inputs, program.inputs, specs, strict=True)]
         outputs = self.written(writer, program, checked)
         effects = [ref.node for ref, given in zip(checked, inputs, strict=True) if ref is not given]
         effects += [
@@ -186,7 +186,7 @@ class FunctionLibrary:
         return [(at, asset) for at, asset in self._assets.items() if at in known]
 
 
-def _checked(writer: FunctionWriter, ref: Ref, place: Place, spec: Any) -> Ref:
+def _check_input(writer: FunctionWriter, ref: Ref, place: Place, spec: Any) -> Ref:
     """Returns an input after checking the sizes that its signature leaves open but the program requires."""
     if not place.ranked or spec.shape.rank is None:
         return ref

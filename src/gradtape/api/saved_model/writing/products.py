@@ -172,7 +172,7 @@ def _random(w: Writer, s: Step, state: Ref, shape: Any, dtype: Any) -> Ref:
 
 
 @translates("random_scramble")
-def _scrambled(w: Writer, s: Step, seed: Ref) -> Ref:
+def _write_scrambled(w: Writer, s: Step, seed: Ref) -> Ref:
     key, counter = w.StatelessRandomGetKeyCounter(seed)
     return w.ConcatV2([counter, key], 0)
 
@@ -183,7 +183,7 @@ def _random_integers(w: Writer, s: Step, state: Ref, low: Ref, high: Ref, shape:
 
 
 @translates("advance")
-def _advanced(w: Writer, s: Step, state: Ref, blocks: Any) -> list[Ref]:
+def _write_advanced(w: Writer, s: Step, state: Ref, blocks: Any) -> list[Ref]:
     words = w.Bitcast(state, type=dtypes.uint64)
     before, high, key = (w.StridedSlice(words, [i], [i + 1], [1]) for i in range(3))
     low = w.AddV2(before, w.ref(blocks, dtypes.uint64))

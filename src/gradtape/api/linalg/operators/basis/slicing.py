@@ -22,14 +22,14 @@ def sliced(operator: Any, slices: Any) -> Any:
         for name, rank in ranks.items():
             value = operator.parameters.get(name)
             if value is not None:
-                changed[name] = _mapped(value, rank, slices, operator.batch_shape)
+                changed[name] = _slice_value(value, rank, slices, operator.batch_shape)
     return type(operator)(**{**operator.parameters, **changed})
 
 
-def _mapped(value: Any, rank: Any, slices: Any, batch: TensorShape) -> Any:
+def _slice_value(value: Any, rank: Any, slices: Any, batch: TensorShape) -> Any:
     if isinstance(rank, list):
         parts = nest.parts(value)
-        return [_mapped(part, its, slices, batch) for part, its in zip(parts, rank, strict=True)]
+        return [_slice_value(part, its, slices, batch) for part, its in zip(parts, rank, strict=True)]
     return _part(value, rank, slices, batch)
 
 

@@ -69,7 +69,7 @@ class LinearOperatorSpec(BatchableTypeSpec):
         return self._with_specs(lambda spec: spec._unbatch())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.value_type, *self._serialize())
+        return _unpickle, (self.value_type, *self._serialize())
 
 
 @functools.cache
@@ -78,7 +78,7 @@ def spec_type(operator_type: type) -> Any:
     return type(f"{operator_type.__name__}Spec", (LinearOperatorSpec,), {"value_type": operator_type, "__slots__": ()})
 
 
-def _unpickled(operator_type: type, *fields: Any) -> Any:
+def _unpickle(operator_type: type, *fields: Any) -> Any:
     return spec_type(operator_type)(*fields)
 
 
