@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -32,18 +33,19 @@ def planned(step: Step) -> Step:
     return _function(step, jit_compile=False)
 
 
-def around(step: Step, run: Step) -> Step:
+def around(step: Step, run: FunctionType) -> Step:
     """Traces `run`, which runs the step on all replicas, under the step's name."""
     return _function(step, jit_compile=False, run=run)
 
 
-def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
+def _function(step: Step, jit_compile: bool, run: FunctionType | None = None) -> Step:
     """Traces `run`, or the step itself, under the step's name, which appears in retracing warnings."""
     # Wrap the step: `tf.function` must not get a method bound to the model, whose traces are dropped with it.
-    call = run or (lambda data: step(data))
-    name = getattr(step, "__qualname__", call.__qualname__)
-    call.__name__ = getattr(step, "__name__", call.__name__)
-    call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code object
+    called = run or (lambda data: step(data))
+    name = getattr(step, "__qualname__", called.__qualname__)
+    code = called.__code__.replace(co_name=name)  # calls are counted by code object
+    call = FunctionType(code, called.__globals__, getattr(step, "__name__", name), None, called.__closure__)
+    call.__qualname__ = name
     return tf.function(call, autograph=False, jit_compile=jit_compile)
 
 
