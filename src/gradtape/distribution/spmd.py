@@ -13,6 +13,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from typing import Any
 
 from ..core import nest
@@ -344,16 +345,8 @@ class _Program(Specialization):
         """Runs the program on the tensors of all replicas of this process."""
         self._agreement.check()
         workers = workers_of(self._strategy)
-        if self._program is None:
-            from .program import ReplicatedProgram
-
-            self._what = "" if workers is None else workers.described(self._name, self.graph)
-            self._program = ReplicatedProgram(
-                self.graph, self._strategy.mesh(), [per for _, _, per in self._groups],
-                [v in self._each for v in self.graph.outputs],
-            )  # fmt: skip
         given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
-        with nullcontext() if workers is None else workers.running(self._what):
+        with nullcontext() if workers is None else workers.running(self._description):
             results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []
@@ -365,5 +358,18 @@ class _Program(Specialization):
                 found = found[row % self._local]
             outputs.append(wrap(found, place_.dtype))
         return outputs
+
+    @cached_property
+    def _program(self) -> Any:
+        from .program import ReplicatedProgram
+
+        per_output = [v in self._each for v in self.graph.outputs]
+        return ReplicatedProgram(self.graph, self._strategy.mesh(), [per for _, _, per in self._groups], per_output)
+
+    @cached_property
+    def _description(self) -> str:
+        """The description that the coordinator compares between processes."""
+        workers = workers_of(self._strategy)
+        return "" if workers is None else workers.described(self._name, self.graph)
 
 
