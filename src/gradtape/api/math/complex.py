@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import complex as parts
@@ -18,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Creates complex numbers from real and imaginary parts, both float32 or both float64.
 
     >>> import gradtape as tf
@@ -35,7 +36,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return parts.complex_.call(real, imag)
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns the complex conjugate; real values are unchanged.
 
     >>> import gradtape as tf
@@ -46,7 +47,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     return parts.conj.call(x) if x.dtype.is_complex else x
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the real part; real values are unchanged.
 
     >>> import gradtape as tf
@@ -57,7 +58,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return parts.real.call(input) if input.dtype.is_complex else input
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the imaginary part, 0 for real values.
 
     >>> import gradtape as tf
@@ -68,7 +69,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     return parts.imag.call(input) if input.dtype.is_complex else zeros_like(input)
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the argument of a complex number, between -π and π; 0 or π for a real one.
 
     >>> import gradtape as tf

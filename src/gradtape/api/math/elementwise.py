@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from collections.abc import Sequence
+from typing import overload
 
 from ...core import dtypes
 from ...core.dtypes import as_dtype
@@ -10,7 +11,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like
-from ...core.type_hints import TensorLike
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import to_tensor, to_tensors, with_default
 from ...engine.run.namespace import ops
 from ...ops.elementwise import arithmetic
@@ -22,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / x`, and 0 where `x` is 0.
 
     >>> import gradtape as tf
@@ -33,7 +34,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     return arithmetic.divide_no_nan.call(ops.ones_like(x), x)
 
 
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`(x - y)**2`; for complex values the squared modulus of the difference.
 
     >>> import gradtape as tf
@@ -53,7 +54,7 @@ def refuse_unsigned(x: Tensor, title: str) -> Tensor:
     return x
 
 
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """Rounds to the nearest integer, and to the even one at a tie; integers are unchanged. It has no gradient.
 
     >>> import gradtape as tf
@@ -64,7 +65,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else arithmetic.rint.call(x)
 
 
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """Returns the next representable number after `x1` in the direction of `x2`.
 
     >>> import gradtape as tf
@@ -97,7 +98,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
     return IndexedSlices(product, x.indices, x.dense_shape) if isinstance(x, IndexedSlices) else product
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Sums a list of tensors of the same shape and dtype.
 
     >>> import gradtape as tf
@@ -118,7 +119,10 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     return tensors[0] if len(tensors) == 1 else ops.add_n(*tensors)
 
 
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
+def accumulate_n(
+    inputs: Sequence[TensorLike], shape: ShapeLike | None = None, tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Sums a list of tensors; checks `shape` and `tensor_dtype` if given.
 
     >>> import gradtape as tf
@@ -140,7 +144,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     return add_n(tensors)
 
 
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Evaluates the polynomial with the coefficients `coeffs`, highest power first.
 
     >>> import gradtape as tf

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import logic
@@ -17,7 +16,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorLike, x: ValueLike | None = None, y: ValueLike | None = None, name: str | None = None
+) -> Tensor:
     """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
 
     >>> import gradtape as tf

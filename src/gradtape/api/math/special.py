@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
+from ...core.type_hints import DTypeLike, TensorLike
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 
@@ -16,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the beta function of the values along the last axis.
 
     >>> import gradtape as tf
@@ -31,8 +30,9 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 
 
 def sobol_sample(
-    dim: Any, num_results: Any, skip: Any = 0, dtype: Any = dtypes.float32, name: str | None = None
-) -> Tensor:
+    dim: TensorLike, num_results: TensorLike, skip: TensorLike = 0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Returns points of the Sobol sequence in `dim` dimensions, one per row, after skipping the first `skip`.
 
     >>> import gradtape as tf

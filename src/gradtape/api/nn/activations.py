@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
+from ...core.type_hints import ShapeLike, TensorLike
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast
@@ -19,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`x` where it is positive, `alpha * x` elsewhere; the derivative at 0 is `alpha`.
 
     >>> import gradtape as tf
@@ -32,7 +33,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     return ops.leaky_relu(ops.cast(x, dtype=dtypes.float32) if x.dtype.is_integer else x, alpha=float(alpha))
 
 
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """`relu(x)` and `relu(-x)`, concatenated along `axis`.
 
     >>> import gradtape as tf
@@ -43,7 +44,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     return ops.relu(ops.concat(x, -x, axis=integer(axis, "axis") % len(x.dims)))
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """`x` times the probability that a standard normal variable is below it; `approximate` uses tanh.
 
     >>> import gradtape as tf
@@ -56,7 +57,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     return ops.gelu_tanh(x) if approximate else ops.gelu(x)
 
 
-def silu(features: Any, beta: Any = 1.0) -> Tensor:
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """`x * sigmoid(beta * x)`.
 
     >>> import gradtape as tf
@@ -72,7 +73,9 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
 swish = silu
 
 
-def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+def dropout(
+    x: TensorLike, rate: Any, noise_shape: ShapeLike | None = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
     """Sets each element to 0 with probability `rate`, and scales the others by `1 / (1 - rate)`.
 
     Args:
@@ -88,8 +91,9 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
 
 
 def stateless_dropout(
-    x: Any, rate: Any, seed: Any, rng_alg: Any = None, noise_shape: Any = None, name: str | None = None
-) -> Tensor:
+    x: TensorLike, rate: Any, seed: int, rng_alg: Any = None, noise_shape: ShapeLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`dropout` with the mask determined by `seed`, two integers: the same in every call.
 
     >>> import gradtape as tf
@@ -105,7 +109,7 @@ def stateless_dropout(
 
 
 def general_dropout(
-    x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None
+    x: TensorLike, rate: Any, uniform_sampler: Any, noise_shape: ShapeLike | None = None, name: str | None = None
 ) -> Tensor:
     """`dropout` that keeps elements where `uniform_sampler(shape=..., dtype=...)`, in [0, 1), is at least `rate`.
 
