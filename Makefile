@@ -12,7 +12,7 @@ JOBS ?= 2
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, by fit and by a GradientTape loop
+demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, with fit and with a GradientTape loop
 	$(RUN) examples/keras_digits.py
 
 example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_lstm, vae, gan, keras_digits or digits

@@ -72,7 +72,10 @@ def sentences(found: dict[str, dict[str, float]]) -> list[str]:
     lines = []
     if len(memory) == 2:
         ratio = memory["gradtape"] / memory["torch"]
-        lines.append(f"The memory of a training step of a 50-layer network, relative to PyTorch, is {ratio:.2g}.")
+        amount = f"about as much memory as in PyTorch (ratio {ratio:.1f})"
+        if not 0.95 < ratio < 1.05:
+            amount = f"{ratio:.2g} times as much memory as in PyTorch"
+        lines.append(f"A training step of a 50-layer network uses {amount}.")
     ratio = max(lengths.values()) / min(lengths.values())
     lines.append(f"The cost per op varies by at most {ratio - 1:.0%} between tapes of 1,000 and 1,000,000 ops.")
     ratio = imports["gradtape"] / imports["numpy"]
@@ -87,6 +90,9 @@ def sentences(found: dict[str, dict[str, float]]) -> list[str]:
             "tensorflow-function": "TensorFlow's `tf.function`", "jax-jit": "JAX's `jit`",
         }  # fmt: skip
         known = {title: calls[name] / calls["gradtape"] for name, title in titles.items() if name in calls}
-        steps = ", ".join(f"{count:.0f} with {title}" for title, count in known.items())
-        lines.append(f"The first call of the compiled classifier takes as long as this many eager steps: {steps}.")
+        steps = [f"{count:.0f} with {title}" for title, count in known.items()]
+        if len(steps) > 1:
+            steps[-2:] = [" and ".join(steps[-2:])]
+        listed = ", ".join(steps).replace(" with", " eager steps with", 1)
+        lines.append(f"The first call to the compiled classifier takes as long as {listed}.")
     return lines

@@ -11,11 +11,11 @@ import os
 import numpy as np
 
 TITLES = {
-    "keras_cnn": "`fit` of a CNN on 28x28 images, batch 64",
-    "keras_mlp": "`fit` of an MLP 784-256-256-10, batch 64",
-    "keras_lstm": "`fit` of an LSTM of 64 units over 64 words, batch 32",
-    "keras_gpt": "`fit` of a GPT of four blocks, 128 channels, 128 characters, batch 8",
-    "keras_loop": "eager loop by hand, MLP of three layers, Adam",
+    "keras_cnn": "`fit`, CNN on 28x28 images, batch 64",
+    "keras_mlp": "`fit`, MLP 784-256-256-10, batch 64",
+    "keras_lstm": "`fit`, LSTM with 64 units over 64 words, batch 32",
+    "keras_gpt": "`fit`, GPT with four blocks, 128 channels, 128 characters, batch 8",
+    "keras_loop": "custom eager loop, MLP with three layers, Adam",
 }
 WARM = 40  # steps, after which every backend has compiled what it is going to compile
 BATCHES = {"keras_cnn": 48, "keras_mlp": 200, "keras_lstm": 32, "keras_gpt": 12}

@@ -48,7 +48,7 @@ def picture(means: dict[str, float], works: int) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" font-family="sans-serif" font-size="14">'
         "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>"
-        '<text x="10" y="24" font-size="16" font-weight="bold">A training step, eager</text>'
+        '<text x="10" y="24" font-size="16" font-weight="bold">Eager training step</text>'
         f'<text x="10" y="44" font-size="12">geometric mean over {works} programs; shorter is better</text>'
         f"{''.join(rows)}</svg>\n"
     )

@@ -60,7 +60,7 @@ class Table:
         grid = Grid(title=f"{self.name}: gradtape's time divided by the peer's (red: the peer is faster)")
         for title in ("work", *means, "gradtape"):
             grid.add_column(title, justify="left" if title == "work" else "right")
-        cells = [f"{shown(mean)} of {count}" for mean, count in means.values()]
+        cells = [f"{shown(mean)} ({programs(count)})" for mean, count in means.values()]
         grid.add_row("geometric mean", *cells, "", style="bold", end_section=True)
         for work, times in results.items():
             ratios, own = self.ratios(times), best(times, self.own)
@@ -75,9 +75,9 @@ class Table:
         """The ratios as lines of Markdown; those above 1 are bold."""
         means = self.means(results)
         titles = [title for title in self.peers if title in means]
-        lines = [f"| {' | '.join([f'work, {self.name}', *titles])} |", "| --- |" + " ---: |" * len(titles)]
+        lines = [f"| {' | '.join([f'Benchmark ({self.name})', *titles])} |", "| --- |" + " ---: |" * len(titles)]
         counts = {means[title][1] for title in titles}
-        cells = [shown(means[t][0]) + ("" if len(counts) == 1 else f" of {means[t][1]}") for t in titles]
+        cells = [shown(means[t][0]) + ("" if len(counts) == 1 else f" ({programs(means[t][1])})") for t in titles]
         lines.append(f"| *geometric mean* | {' | '.join(f'*{cell}*' for cell in cells)} |")
         for work, times in results.items():
             ratios = self.ratios(times)
@@ -99,6 +99,11 @@ def coloured(ratio: float | None) -> str:
 def emphasised(ratio: float | None) -> str:
     """For Markdown: what is slower than the peer in bold."""
     return "" if ratio is None else f"**{shown(ratio)}**" if ratio > 1 else shown(ratio)
+
+
+def programs(count: int) -> str:
+    """The number of programs, in words for the reader."""
+    return "1 program" if count == 1 else f"{count} programs"
 
 
 def shown(ratio: float) -> str:

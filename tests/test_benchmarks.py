@@ -63,6 +63,6 @@ def test_the_table_counts_the_faster_of_ours_and_the_geometric_mean(benchmarks: 
     means = COMPILED.means(results)
     assert means == {"JAX jit": (pytest.approx(0.5), 2), "TF with XLA": (pytest.approx(0.5), 1)}
     lines = COMPILED.markdown(results)
-    assert lines[0] == "| work, compiled | JAX jit | TF with XLA |"
-    assert lines[2] == "| *geometric mean* | *0.50 of 2* | *0.50 of 1* |"
+    assert lines[0] == "| Benchmark (compiled) | JAX jit | TF with XLA |"
+    assert lines[2] == "| *geometric mean* | *0.50 (2 programs)* | *0.50 (1 program)* |"
     assert lines[3].endswith("| **2.00** | 0.50 |") and lines[4].endswith("| 0.12 |  |")

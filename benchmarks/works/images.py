@@ -108,7 +108,7 @@ class ResNet(Work):
 class Style(Work):
     """An image gets the Gram matrices of another, in the features of three fixed layers, and stays smooth."""
 
-    title = "style transfer by Gram matrices of three conv layers, 48x48 image"
+    title = "style transfer with Gram matrices of three conv layers, 48x48 image"
     sizes = size(side=48, channels=24)
     tiny = size(side=8, channels=3)
     rate = 1e-2

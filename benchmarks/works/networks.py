@@ -131,7 +131,7 @@ class Vae(Work):
 class Gan(Work):
     """A Wasserstein GAN with a penalty on the critic's gradient: a derivative of a derivative."""
 
-    title = "Wasserstein GAN of points with gradient penalty, batch 128"
+    title = "Wasserstein GAN on 2-D points with gradient penalty, batch 128"
     sizes = size(examples=128, hidden=64)
     tiny = size(examples=4, hidden=5)
     rate = 1e-4

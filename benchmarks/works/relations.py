@@ -8,7 +8,7 @@ from .work import Work, layers, size
 class Word2vec(Work):
     """Skip-grams with negative samples: of 20,000 rows, a step changes some hundred; plain descent on these alone."""
 
-    title = "word2vec, 20,000 words of 64 numbers, 256 pairs with 5 negatives, sparse rows"
+    title = "word2vec, 20,000 words, 64-dimensional embeddings, 256 pairs with 5 negatives, sparse rows"
     sizes = size(words=20_000, width=64, pairs=256)
     tiny = size(words=9, width=3, pairs=4)
     update = "sparse_descent"

@@ -8,7 +8,7 @@ from .work import Work, layers, size
 class Lstm(Work):
     """An LSTM cell written by hand, in a Python loop over time, that classifies sequences."""
 
-    title = "LSTM cell of 96 units in a loop over 32 steps, batch 32"
+    title = "LSTM cell with 96 units in a loop over 32 steps, batch 32"
     sizes = size(examples=32, length=32, inputs=48, units=96)
     tiny = size(examples=2, length=4, inputs=3, units=4)
     clip = 1.0
@@ -74,7 +74,7 @@ class Lstm(Work):
 class Transformer(Work):
     """A small GPT that predicts the next character: two blocks, four heads, causal attention."""
 
-    title = "GPT of two blocks, 64 channels, 64 characters, batch 8"
+    title = "GPT with two blocks, 64 channels, 64 characters, batch 8"
     sizes = size(examples=8, length=64, width=64, heads=4, characters=65)
     tiny = size(examples=2, length=4, width=4, heads=2, characters=5)
     clip = 1.0
@@ -241,7 +241,7 @@ class Crf(Work):
 class Spectral(Work):
     """An equaliser, gains and delays by frequency, that makes one sound like another: magnitudes and waves compared."""
 
-    title = "equalizer learned by FFT with spectral loss, 8 sounds of 4096 samples"
+    title = "equalizer learned with an FFT and a spectral loss, 8 audio clips of 4096 samples"
     sizes = size(examples=8, samples=4096)
     tiny = size(examples=2, samples=8)
     rate = 1e-2

@@ -56,7 +56,7 @@ class Pendulum(Work):
 class Particles(Work):
     """Bodies that attract each other, by leapfrog steps: which speeds at the start bring them where they were seen?"""
 
-    title = "gravity of 40 bodies, 20 leapfrog steps, fitted by the gradient through time"
+    title = "40-body gravity simulation, 20 leapfrog steps, fitted by backpropagation through time"
     sizes = size(bodies=40, steps=20)
     tiny = size(bodies=4, steps=3)
     update = "momentum"

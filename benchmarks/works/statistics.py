@@ -10,7 +10,7 @@ from .work import Work, size
 class GaussianProcess(Work):
     """The hyperparameters of a Gaussian process, by the marginal likelihood: a Cholesky factor."""
 
-    title = "Gaussian process of 128 points, marginal likelihood by Cholesky"
+    title = "Gaussian process on 128 points, marginal likelihood by Cholesky decomposition"
     sizes = size(points=128, features=3)
     tiny = size(points=5, features=2)
     rate = 1e-2

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import gradtape
 
-_REPORTED = 3  # exit code of `run --trace --exit-code` when a gradient was explained
+_REPORTED = 3  # exit code of `run --trace --exit-code` if any gradient problem was reported
 _EXIT_CODES = "exit codes: 0 success, 1 problems were found (check, doctor), 2 invalid command line"
 
 
@@ -71,7 +71,7 @@ def _parser() -> _Parser:
     run.add_argument(
         "--exit-code",
         action="store_true",
-        help=f"with --trace: exit with {_REPORTED} if a gradient was explained and the program itself did not fail",
+        help=f"with --trace: exit with {_REPORTED} if any gradient problem was reported and the program did not fail",
     )
     kind = run.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
@@ -138,7 +138,7 @@ def _parser() -> _Parser:
         "bench",
         help="compare the speed of gradtape with installed libraries",
         description="Runs the project's benchmark: gradtape's time divided by that of PyTorch, TensorFlow, JAX and "
-        "HIPS autograd, as far as they are installed. Takes minutes.",
+        "HIPS autograd, for whichever of these are installed. Takes several minutes.",
     )
     bench.add_argument("--tables", help="tables to measure, separated by commas (default: all)")
     bench.add_argument("--works", help="programs to measure, separated by commas (default: all)")
@@ -152,8 +152,8 @@ def _parser() -> _Parser:
     demo = commands.add_parser(
         "demo",
         help="train a small network on handwritten digits",
-        description="Trains a Keras CNN on handwritten digits, by `fit` and by a GradientTape loop; without Keras, a "
-        "network of three layers with a tape.",
+        description="Trains a Keras CNN on handwritten digits, with `fit` and with a GradientTape loop; without Keras, "
+        "a network of three layers with a tape.",
     )
     demo.add_argument("--epochs", type=int, help="number of epochs")
     demo.add_argument("--picture", help="output file for the loss curves (default: gradtape_demo.png)")
