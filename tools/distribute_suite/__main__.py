@@ -17,7 +17,7 @@ logical CPUs, on both in the same way:
 
 A test that takes more than a minute has failed.
 
-A test *needs something private*, whatever came of it here, if the text of its method, or what it reaches in its file
+A test *relies on private APIs*, whatever came of it here, if the text of its method, or what it reaches in its file
 or in `strategy_test_lib.py` by name (functions, classes, methods of `self`, `setUp`), has one of these:
 
 - a name of a module of TensorFlow's that is not found in `tf` or `tf.compat.v1`, is not called like a function of their
@@ -124,7 +124,7 @@ def main() -> None:
     arguments = parser.parse_args()
     before = json.loads(arguments.baseline.read_text()) if arguments.baseline else {}
     results: dict[str, Any] = {}
-    print(f"{'':34}{'pass on TensorFlow':>20}{'need nothing private':>22}{'pass here':>12}")
+    print(f"{'':34}{'pass on TensorFlow':>20}{'use only public APIs':>22}{'pass here':>12}")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         sources = extracted(arguments.sources.resolve(), arguments.revision, scratch)

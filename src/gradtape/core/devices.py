@@ -23,7 +23,7 @@ from .device_spec import DeviceSpec
 from .scopes import carried
 
 Details = dict[str, Any]  # attributes of a GPU: device_name, compute_capability and others
-_EARLIER = "call it before the first tensor is made"
+_EARLIER = "configure them before creating the first tensor"
 
 
 HOST = Device("CPU", 0)

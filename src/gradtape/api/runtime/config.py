@@ -87,7 +87,7 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     ...     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     ... except RuntimeError as error:
     ...     print(error)
-    Virtual devices cannot be modified after being initialized: call it before the first tensor is made
+    Virtual devices cannot be modified after being initialized: configure them before creating the first tensor
     """
     machine.divide(device, logical_devices)
 
