@@ -214,3 +214,14 @@ def test_norms_of_complex_gradients_and_of_no_examples():
     assert [(g.dtype.is_complex, g.shape) for g in norms] == [(False, (3,))] * 2
     found, unconnected = tape.gradient(none, [z, other], per="example")
     assert found.shape == (0, 2) and unconnected is None
+
+
+@pytest.mark.parametrize("per", ["example", "loss"])
+def test_norms_of_halves_do_not_overflow(per):
+    w = tf.Variable(tf.ones([2], tf.float16))
+    x = tf.constant([[300.0, 400.0], [3.0, 4.0]], tf.float16)
+    with tf.GradientTape() as tape:
+        losses = tf.linalg.matvec(x, w)
+        losses = losses if per == "example" else [losses[0], losses[1]]
+    norms = tape.gradient(losses, w, per=per, norms=True)
+    assert norms.dtype == tf.float16 and norms.numpy().tolist() == [500.0, 5.0]

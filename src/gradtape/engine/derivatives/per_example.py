@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import DType
+from ...core.dtypes import DType, float32
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
@@ -146,7 +146,7 @@ def gradients_apart(
         found = _gradients_of_losses(tape, targets, sources)
     else:
         found = _gradients_of_examples(tape, targets, sources, norms)
-    return [g if g is None or not norms else ops.sqrt(_square_norms(g)) for g in found]
+    return [g if g is None or not norms else _norms(g) for g in found]
 
 
 def _gradients_of_examples(
@@ -191,11 +191,21 @@ def stacked(g: Tensor | IndexedSlices, examples: Examples, waiting: bool = False
     return leave(found.apart() if type(found) is ExampleTensor else found, examples.apart_at, examples.count)
 
 
+def _norms(g: Tensor) -> Tensor:
+    """The norm of each row, in the real dtype of the rows."""
+    return ops.cast(ops.sqrt(_square_norms(g)), dtype=g.dtype.real_dtype)
+
+
 def _square_norms(g: Tensor) -> Tensor:
-    """The squared norm of each row, as the row's product with itself: no array of squares is allocated."""
+    """The squared norm of each row, as the row's product with itself: no array of squares is allocated.
+
+    Squares of 16-bit floats overflow where the norm does not, so they are computed in float32.
+    """
     if type(g) is DeferredReduction:
         return g.square_norms()
     rows = ops.reshape(g, shape=(g.dims[0], math.prod(g.dims[1:])))
+    if g.dtype.size < 4:
+        rows = ops.cast(rows, dtype=float32)
     found = ops.contract(conjugate(ops, rows), rows, equation="ni,ni->n")
     return ops.real(found) if g.dtype.is_complex else found
 
