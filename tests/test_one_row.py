@@ -95,7 +95,9 @@ def run(folder, *command):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(find_spec("keras") is None, reason="the stub of `tf.keras` lists Keras' names")
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("keras", "tensorboardX")), reason="the stubs list names of both"
+)
 def test_a_function_with_all_its_surfaces_is_one_row(copy):
     section = copy / SECTION
     (row,) = ROW.findall(section.read_text())
