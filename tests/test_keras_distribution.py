@@ -99,4 +99,4 @@ def test_a_process_that_dies():
     program = "import os, signal\n" + WORKER.replace("epochs=2,", f"epochs=500, callbacks={stop},")
     said, codes = run_workers(program, [(2, 0), (2, 1)])
     assert codes[0] == 1 and codes[1] == -9
-    assert "UnavailableError: rank 1 " in said[0][1] and "has died" in said[0][1], said[0][1]
+    assert "UnavailableError: rank 1 " in said[0][1] and "died without reporting an error" in said[0][1], said[0][1]
