@@ -5,20 +5,24 @@ front first asks the registrations of users (`tf.experimental.dispatch_for_api`)
 the implementation; and only if that raises it looks for a fallback for the composite tensors among the arguments. So a
 call that succeeds pays for one test of an empty list, and implementations check for nothing.
 
-The fronts are closures of the templates below, one per number of parameters. Names and defaults of the parameters
-belong to the copy of the template's code, so that tracebacks, `inspect.signature` and debuggers show the public ones.
+The fronts are closures of one template, compiled once for each number of parameters. Names and defaults of the
+parameters belong to the copy of the compiled code, so that tracebacks, `inspect.signature` and debuggers show the
+public ones.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import linecache
 from collections.abc import Callable
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
 from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
+from ...engine.run.source_lines import declare_library
 from .row import Row
 
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -66,12 +70,12 @@ class Publication:
         self.function = function
         self.targets: list[Target] = []
 
-    def dispatch(self, args: tuple[object, ...], kwargs: dict[str, object] = {}) -> Any:  # noqa: B006
+    def dispatch(self, args: tuple[object, ...]) -> Any:
         """Returns the result of the user's implementation for these arguments, or NotImplemented."""
-        if not any(triggers_dispatch(x) for x in (*args, *kwargs.values()) if type(x) is not Tensor):
+        if not any(triggers_dispatch(x) for x in args if type(x) is not Tensor):
             return NotImplemented
         parameters = inspect.signature(self.front).parameters
-        arguments = {**dict(zip(parameters, args, strict=False)), **kwargs}
+        arguments = dict(zip(parameters, args, strict=False))
         found = [target for target in self.targets if target.takes(arguments)]
         if len(found) > 1:
             names = " and ".join(repr(target.owner) for target in found[:2])
@@ -86,13 +90,13 @@ class Publication:
             if given[-1] is not parameter.default:
                 break
             given.pop()  # the user's implementation may have another default
-        return found[0].function(*given, **kwargs)
+        return found[0].function(*given)
 
-    def recover(self, error: Exception, args: tuple[object, ...], kwargs: dict[str, object] = {}) -> Any:  # noqa: B006
+    def recover(self, error: Exception, args: tuple[object, ...]) -> Any:
         """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
         if getattr(error, "is_signal", False):
             return NotImplemented
-        place = next((found for x in (*args, *kwargs.values()) if (found := _fallback_of(x))), None)
+        place = next((found for x in args if (found := _fallback_of(x))), None)
         if place is None:
             return NotImplemented
         module, _, attribute = place.partition(":")
@@ -100,7 +104,7 @@ class Publication:
         if implementation is None:
             return NotImplemented
         try:
-            return implementation(self._plain(), *args, **kwargs)
+            return implementation(self._plain(), *args)
         except Exception as new:
             new.__suppress_context__ = True  # the failure for tensors says nothing about it
             raise
@@ -139,18 +143,15 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
     space, _, name = path.rpartition(".")
     if isinstance(function, Row):
         *parameters, _ = types = function.types
-        template = _ROW_TEMPLATES[len(parameters) - 1](function.call, publication)
-        front = _named(template, tuple(parameters), name, function.defaults)
+        bind = _template(len(parameters), len(parameters) - 1)  # an op takes no `name`
+        front = _named(bind(function.call, publication), tuple(parameters), name, function.defaults)
         front.__doc__ = function.documentation
         front.__annotations__ = types
     else:
         code = function.__code__
         count = code.co_argcount
-        if count in _TEMPLATES:
-            template = _TEMPLATES[count](function, publication)
-            front = _named(template, code.co_varnames[:count], name, function.__defaults__)
-        else:
-            front = _named(_general(function, publication), (), name, None)
+        bind = _template(count, count)
+        front = _named(bind(function, publication), code.co_varnames[:count], name, function.__defaults__)
         front.__doc__ = function.__doc__
         front.__annotations__ = function.__annotations__
         vars(front).update(vars(function), __wrapped__=function)
@@ -169,11 +170,10 @@ _NAMELESS = frozenset(
 
 
 def takes_front(path: str, function: FunctionType) -> bool:
-    """Whether a function is published behind a front: its parameters are fixed, and one of them is `name`."""
+    """Whether a function is published behind a front: its parameters are positional, and one of them is `name`."""
     code = function.__code__
-    return path in _NAMELESS or (
-        "name" in code.co_varnames[: code.co_argcount] and not code.co_flags & _VARIADIC
-    )
+    positional = not (code.co_flags & _VARIADIC or code.co_kwonlyargcount)
+    return path in _NAMELESS or (positional and "name" in code.co_varnames[: code.co_argcount])
 
 
 def defining_module(function: Callable[..., Any]) -> str:
@@ -194,239 +194,36 @@ def _named(
     return FunctionType(code, template.__globals__, name, defaults, template.__closure__)
 
 
-# Templates. The implementation of a row takes the parameters without `name`.
-
-
-def _row_1(call: Callable[..., Any], publication: Publication) -> Any:
+_TEMPLATE = """\
+def bind(call, publication):
     targets = publication.targets
 
-    def front(a: object, name: object) -> Any:
-        if targets and (_found := publication.dispatch((a, name))) is not NotImplemented:
+    def front({parameters}):
+        if targets and (_found := publication.dispatch(({parameters},))) is not NotImplemented:
             return _found
         try:
-            return call(a)
+            return call({passed})
         except Exception as _error:
-            _found = publication.recover(_error, (a, name))
+            _found = publication.recover(_error, ({parameters},))
             if _found is NotImplemented:
                 raise
             return _found
 
     return front
+"""
 
 
-def _row_2(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
+@cache
+def _template(count: int, passed: int) -> Callable[..., Any]:
+    """Compiles `bind(call, publication)`, which returns a front of `count` parameters that passes the first `passed`.
 
-    def front(a: object, b: object, name: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, name))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, name))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _row_3(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, name: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, name))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, name))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_1(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object) -> Any:
-        if targets and (_found := publication.dispatch((a,))) is not NotImplemented:
-            return _found
-        try:
-            return call(a)
-        except Exception as _error:
-            _found = publication.recover(_error, (a,))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_2(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_3(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_4(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, d: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, d))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c, d)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_5(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, d: object, e: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, d, e))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c, d, e)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d, e))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_6(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, d: object, e: object, f: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, d, e, f))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c, d, e, f)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d, e, f))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_7(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, d: object, e: object, f: object, g: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, d, e, f, g))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c, d, e, f, g)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d, e, f, g))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_8(call: Callable[..., Any], publication: Publication) -> Any:
-    targets = publication.targets
-
-    def front(a: object, b: object, c: object, d: object, e: object, f: object, g: object, h: object) -> Any:
-        if targets and (_found := publication.dispatch((a, b, c, d, e, f, g, h))) is not NotImplemented:
-            return _found
-        try:
-            return call(a, b, c, d, e, f, g, h)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d, e, f, g, h))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _function_12(call: Callable[..., Any], publication: Publication) -> Any:
-    """The template of `tf.matmul`."""
-    targets = publication.targets
-
-    def front(
-        a: object, b: object, c: object, d: object, e: object, f: object, g: object, h: object, i: object, j: object,
-        k: object, m: object,
-    ) -> Any:  # fmt: skip
-        if targets and (
-            (_found := publication.dispatch((a, b, c, d, e, f, g, h, i, j, k, m))) is not NotImplemented
-        ):
-            return _found
-        try:
-            return call(a, b, c, d, e, f, g, h, i, j, k, m)
-        except Exception as _error:
-            _found = publication.recover(_error, (a, b, c, d, e, f, g, h, i, j, k, m))
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-def _general(call: Callable[..., Any], publication: Publication) -> Any:
-    """The template for other numbers of parameters."""
-    targets = publication.targets
-
-    def front(*args: object, **kwargs: object) -> Any:
-        if targets and (_found := publication.dispatch(args, kwargs)) is not NotImplemented:
-            return _found
-        try:
-            return call(*args, **kwargs)
-        except Exception as _error:
-            _found = publication.recover(_error, args, kwargs)
-            if _found is NotImplemented:
-                raise
-            return _found
-
-    return front
-
-
-_ROW_TEMPLATES: dict[int, Callable[..., Any]] = {1: _row_1, 2: _row_2, 3: _row_3}
-_TEMPLATES: dict[int, Callable[..., Any]] = {
-    1: _function_1, 2: _function_2, 3: _function_3, 4: _function_4, 5: _function_5, 6: _function_6, 7: _function_7,
-    8: _function_8, 12: _function_12,
-}  # fmt: skip
+    Fronts of the same numbers share it. Its source is visible in tracebacks, like that of the op runners.
+    """
+    parameters = [f"p{i}" for i in range(count)]
+    source = _TEMPLATE.format(parameters=", ".join(parameters), passed=", ".join(parameters[:passed]))
+    file = f"<gradtape front: {count}, {passed}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    declare_library(file)
+    made: dict[str, Callable[..., Any]] = {}
+    exec(compile(source, file, "exec"), {"__name__": __name__}, made)
+    return made["bind"]

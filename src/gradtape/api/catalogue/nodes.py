@@ -116,7 +116,5 @@ def node_type(op: NamedOp) -> str:
     return _types().get(op.name) or op.title
 
 
-
-
 def _camel_case(path: str) -> str:
     return "".join(word.capitalize() for word in path.rpartition(".")[2].split("_"))
