@@ -1,7 +1,8 @@
 """TensorFlow's names of ops: the type of a node in its graphs, and the function of `tf.raw_ops`.
 
-A row of the catalogue says its `node`; what is no row is listed here. `raw_ops`, the listing of a function's graph and
-SavedModels, in both directions, derive from it. `definitions.txt` has the inputs, outputs and attributes of each node.
+A row of the catalogue states its `node`; functions without a row are listed here. `raw_ops`, the listing of a
+function's graph and SavedModels, in both directions, derive from it. `definitions.txt` has the inputs, outputs and
+attributes of each node.
 """
 
 from __future__ import annotations
