@@ -74,3 +74,10 @@ ONEDNN_CONVOLUTION = 1 << 15
 ONEDNN_MEMBER = 1 << 20
 # Elements: NumPy against oneDNN, for 2**15 to 2**20: a maximum 1.0 to 1.25, with its index 2.2 to 2.5.
 ONEDNN_POOLING = 1 << 15
+
+# PyTorch's kernels, if it is installed, against NumPy's on the same arrays, two cores. All count elements.
+TORCH_ARITHMETIC = 1 << 16  # one arithmetic operation per element
+TORCH_FUNCTIONS = 1 << 13  # other elementwise functions
+TORCH_REDUCTIONS = 1 << 16
+TORCH_ROWS = 1 << 12  # softmax and other work along rows
+TORCH_PRODUCTS = 1 << 14  # batches of matrix products

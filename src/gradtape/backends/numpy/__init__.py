@@ -1,1 +1,1 @@
-"""Helpers of the NumPy backend: multithreading, BLAS control, malloc, accelerated kernels. Imports only `tuning`."""
+"""Helpers of the NumPy backend: multithreading, BLAS control, malloc, accelerated kernels. Imports `tuning`, `torch`."""

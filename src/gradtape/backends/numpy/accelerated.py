@@ -1,13 +1,19 @@
 """The table of accelerated kernels: ops that another library computes faster than NumPy, by op name.
 
 A kernel in the table is called with the op's arrays and attributes, and returns the same result as NumPy's kernel, or
-None for inputs that it does not support or not faster. The table is optional: NumPy can compute everything.
+None for inputs that it does not support or not faster. The table is optional: NumPy can compute everything. PyTorch,
+if it is installed, computes large arrays (`backends/torch/kernels.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+from ..torch.kernels import KERNELS, HostKernel, bind_kernel
+from ..torch.library import IS_ENABLED
 
 ACCELERATED: dict[str, Callable[..., Any]] = {}
 
@@ -23,13 +29,30 @@ def accelerated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def with_accelerated(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a kernel that tries the accelerated one first; `kernel` itself if the table has none of this name."""
+    """Returns a kernel that tries the accelerated ones first; `kernel` itself if the tables have none of this name."""
     faster = ACCELERATED.get(name)
-    if faster is None:
-        return kernel
+    if faster is not None:
+        kernel = _first_of(faster, kernel)
+    return _for_large_arrays(KERNELS[name], kernel) if IS_ENABLED and name in KERNELS else kernel
 
+
+def _first_of(faster: Callable[..., Any], kernel: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arrays: Any, **attrs: Any) -> Any:
         y = faster(*arrays, **attrs)
+        return kernel(*arrays, **attrs) if y is None else y
+
+    return run
+
+
+def _for_large_arrays(by_torch: HostKernel, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a kernel that lets PyTorch compute large arrays of float32 or float64."""
+    _, min_elements, operand = by_torch
+
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        x = arrays[operand]
+        if x.size < min_elements or type(x) is not np.ndarray or x.dtype.char not in "fd":
+            return kernel(*arrays, **attrs)
+        y = bind_kernel(by_torch)(*arrays, **attrs)
         return kernel(*arrays, **attrs) if y is None else y
 
     return run

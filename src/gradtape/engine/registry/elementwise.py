@@ -15,7 +15,8 @@ import numpy as np
 from numpy import ndarray
 
 from ...backends.numpy import blocks
-from ...backends.tuning import LARGE
+from ...backends.torch import elementwise as by_torch
+from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
@@ -27,12 +28,11 @@ from .arguments import match_dtypes
 from .batching import align_ranks
 from .cotangents import pending_sum
 from .examples import aligned_rows
-from .formula import compile_in_place, symbolic, trace_formula
-from .op import Kernel, Op, Sample, SingleInputRule, kernel_arguments, sample
+from .formula import compile_in_place, neutral, symbolic, trace_formula
+from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, sample
 from .rules import Residuals, compile_rule, parameters
 
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
-_SMALL = f"type(g) is not ndarray or g.size < {LARGE}"  # whether a cotangent is too small for several cores
 _IS_COMPLEX = {"": "g.dtype.is_complex", "array": "g.dtype.kind == 'c'"}  # by the form of cotangents
 
 ONE = "g"
@@ -55,6 +55,11 @@ class ZeroWins(NamedTuple):
 
 
 Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivative: see `elementwise`
+
+
+def _is_small(op: Op) -> str:
+    """Source of whether the cotangent `g` of an op is too small for several cores."""
+    return f"type(g) is not ndarray or g.size < {by_torch.min_elements(op.name)}"
 
 
 def _formula(partial: Partial) -> Any:
@@ -156,7 +161,8 @@ def elementwise(
     else:
         kinds = op.kinds & _PLAIN
         other = _not_plain(op, general, kinds, to)
-        op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op))
+        least = by_torch.min_elements(name)
+        op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
     return op.publish()
 
 
@@ -176,7 +182,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
 
     op.defer("keep", keeper)
     op.kept = saved.names
-    large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate))
+    large = functools.cache(lambda conjugate: _vjp_large(op, saved, partials, names, conjugate))
     if fast_path:
         op.first = _single_input_rule(op, 0, partials, saved, names, large)
         if several:
@@ -201,7 +207,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
             if conjugated != result:
                 result = f"({conjugated}) if {_IS_COMPLEX[arrays]} else ({result})"
         if arrays:
-            result = f"({result}) if {_SMALL} else large({_IS_COMPLEX[arrays]})(m, g, s, parents)"
+            result = f"({result}) if {_is_small(op)} else large({_IS_COMPLEX[arrays]})(m, g, s, parents)"
         return compile_rule("m, g, s, parents", result, large=large, **names)
 
     op.defer_vjp(vjp)
@@ -225,20 +231,22 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     op.defer("jvp", jvp_of)
 
 
-def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool) -> Any:
+def _vjp_large(
+    op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
+) -> Callable[..., tuple[Any, ...]]:
     """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
     rules = [compile_rule("m, g, s", product, **names) for product in products]
 
-    def product(i: int, s: Sequence[Any]) -> Any:
+    def product(i: int, s: Sequence[Any], m: Any = raw) -> Any:
         """Product `i` as a function of `g` and the saved arrays."""
 
         def run(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
             for k, array in zip(tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(array=array)
-            return rules[i](raw, g, filled)
+            return rules[i](m, g, filled)
 
         return run
 
@@ -248,12 +256,22 @@ def _vjp_large(saved: Residuals, partials: Sequence[Partial], names: dict[str, A
             return None
         return compile_in_place(trace_formula(product(i, saved.names), [dtype] * (1 + len(tensors))))
 
+    @functools.cache
+    def torch_kernel(i: int, dtype: np.dtype[Any]) -> Any:
+        if not IS_ENABLED or dtype.char not in "fd" or len(tensors) < len(saved.names):
+            return None
+        formula = trace_formula(product(i, saved.names, symbolic), [dtype] * (1 + len(tensors)))
+        return by_torch.vjp_kernel(op.name, saved.names, formula)
+
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
 
         def cotangent(i: int) -> Any:
-            value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
+            kernel = torch_kernel(i, g.dtype)
+            value = None if kernel is None else kernel(*arrays)
+            if value is None:
+                value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
             return product(i, s)(*arrays) if value is None else value
 
         return _each_cotangent(m, g, s, parents, partials, cotangent)
@@ -366,7 +384,7 @@ def _single_input_rule(
     def vjp(arrays: str) -> Any:
         product = _product(i, partials[i], kept, arrays, False)
         if arrays:
-            product = f"{product} if {_SMALL} else large(m, g, s)"
+            product = f"{product} if {_is_small(op)} else large(m, g, s)"
         return compile_rule("m, g, s", product, large=vjp_large, **names)
 
     alone.spread = spread
@@ -376,7 +394,10 @@ def _single_input_rule(
 
 
 def _large(op: Op) -> Callable[..., Any]:
-    """Returns `f(dtype, *arrays)`, which runs the kernel in blocks; the steps of a formula overwrite one another."""
+    """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks.
+
+    In a block, the steps of a formula overwrite one another.
+    """
     kernel = op.numpy
 
     @functools.cache
@@ -384,7 +405,18 @@ def _large(op: Op) -> Callable[..., Any]:
         formula = trace_formula(kernel, [dtype]) if len(op.args) == 1 else None
         return compile_in_place(formula) or blocks.into(kernel)
 
+    @functools.cache
+    def torch_kernel(dtype: np.dtype[Any]) -> Any:
+        if not IS_ENABLED or dtype.char not in "fd":
+            return None
+        return by_torch.forward_kernel(
+            op.name, trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args)), len(op.args)
+        )
+
     def large(dtype: DType, *arrays: Any) -> Any:
+        compute = torch_kernel(arrays[0].dtype)
+        if compute is not None and (y := compute(*arrays)) is not None:
+            return y
         value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)
         return kernel(*arrays) if value is None else value
 

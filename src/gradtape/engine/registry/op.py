@@ -15,6 +15,8 @@ import numpy as np
 
 from ...backends.arrays import ArrayModule
 from ...backends.numpy.accelerated import with_accelerated
+from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
+from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
@@ -288,12 +290,26 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     op.kept = residuals.names
     several = len(op.args) > 1 or op.variadic
     asks = "need" in parameters(rule)
+    by_torch = VJPS.get(op.name) if IS_ENABLED else None
 
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
         body = call if several else f"({call},)"
+        names: dict[str, Any] = {"rule": rule}
+        if arrays == "array" and by_torch is not None:
+            body = _for_large_arrays(residuals, by_torch, body, several)
+            names |= {"ndarray": np.ndarray, "large": partial(bind_kernel, by_torch)}
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
-        return compile_rule("m, g, s, parents", body, rule=rule)
+        return compile_rule("m, g, s, parents", body, **names)
 
     op.defer_vjp(vjp)
+
+
+def _for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
+    """Source of a vjp on arrays: PyTorch's for large arrays of float32 or float64, else `body`."""
+    given = [residuals.lookup(name, "array") for name in parameters(by_torch.function)[1:]]
+    sized = given[by_torch.operand]
+    is_large = f"(x := {sized}).size >= {by_torch.min_elements} and type(x) is ndarray and x.dtype.char in 'fd'"
+    found = f"(found := large()({', '.join(given)})) is not None"
+    return f"{'found' if several else '(found,)'} if {is_large} and {found} else {body}"

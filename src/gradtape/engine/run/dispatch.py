@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ...backends.tuning import LARGE
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
 from ...core.extension_points import operator_fallback, report_escape
@@ -366,7 +365,7 @@ def _misuse() -> type[Exception]:
 
 
 _RUNNER_NAMES: dict[str, Any] = {
-    "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "LARGE": LARGE, "Tensor": Tensor,
+    "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "Tensor": Tensor,
     "__name__": __name__, "failure": failure, "float32": dtypes.float32,
     "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
     "tensor_like": tensor_like, "thread": thread,
@@ -377,16 +376,17 @@ run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_r
 
 @cache
 def _runner_factory(arity: int, form: Form) -> Callable[..., Any]:
-    parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large")
+    parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large", "least")
     return compile_runner(arity, form, _RUNNER_NAMES, parameters)
 
 
 def fast_path(
-    op: Op, arity: int, form: Form, kinds: int, other: Callable[..., Any], to: DType | None = None, large: Any = None
+    op: Op, arity: int, form: Form, kinds: int, other: Callable[..., Any], to: DType | None = None, large: Any = None,
+    least: int = 0,
 ) -> Callable[..., Any]:
     """Returns the runner of an op with one or two arguments of the same dtype, one of `kinds`.
 
     `other` is called with other arguments; `large(dtype, *arrays)` runs the kernel of an elementwise op, whose result
-    has the dtype `to`, on large arrays.
+    has the dtype `to`, on arrays of `least` elements or more.
     """
-    return _runner_factory(arity, form)(op, op.numpy, op.vjp is not None, kinds, other, to, large)
+    return _runner_factory(arity, form)(op, op.numpy, op.vjp is not None, kinds, other, to, large, least)

@@ -84,11 +84,11 @@ if tracked:""",
 _BLOCKWISE = {  # large arrays of elementwise ops are computed in blocks, on all cores
     1: """\
 array = x.array
-value = kernel(array) if array.size < LARGE else large(to or dtype, array)
+value = kernel(array) if array.size < least else large(to or dtype, array)
 """,
     2: """\
 first, second = a.array, b.array
-if first.size < LARGE and second.size < LARGE:
+if first.size < least and second.size < least:
     value = kernel(first, second)
 else:
     value = large(to or dtype, first, second)

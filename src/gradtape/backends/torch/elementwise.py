@@ -1,0 +1,174 @@
+"""Elementwise ops by PyTorch: fused kernels by op name, and formulas step by step."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..tuning import LARGE, TORCH_ARITHMETIC, TORCH_FUNCTIONS
+from .library import IS_ENABLED, on_arrays, torch
+
+
+class StepLike(Protocol):
+    """One step of a formula: `output = function(*inputs, **attrs)`; inputs are symbols or NumPy scalars."""
+
+    @property
+    def function(self) -> Any: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @property
+    def attrs(self) -> dict[str, Any]: ...
+    @property
+    def output(self) -> object: ...
+
+
+class FormulaLike(Protocol):
+    """A symbolic trace of an elementwise function: see `Formula` in `engine/registry/formula.py`."""
+
+    @property
+    def inputs(self) -> tuple[object, ...]: ...
+    @property
+    def steps(self) -> Sequence[StepLike]: ...
+    @property
+    def result(self) -> object: ...
+
+
+# Python's operators accept a number as either operand. `sign` is missing, because PyTorch's is 0 for NaN, and `where`,
+# because PyTorch's takes eight times as long as NumPy's multiplication by the mask's bits.
+_OPERATORS: dict[Any, Callable[..., Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+    np.negative: operator.neg, np.absolute: operator.abs, np.greater: operator.gt, np.less: operator.lt,
+    np.greater_equal: operator.ge, np.less_equal: operator.le, np.equal: operator.eq, np.not_equal: operator.ne,
+}  # fmt: skip
+_FUNCTIONS = {
+    np.exp: "exp", np.expm1: "expm1", np.exp2: "exp2", np.log: "log", np.log1p: "log1p", np.log2: "log2",
+    np.log10: "log10", np.sqrt: "sqrt", np.square: "square", np.reciprocal: "reciprocal", np.sin: "sin",
+    np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
+    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
+    np.arctan2: "atan2", np.floor: "floor", np.ceil: "ceil", np.rint: "round", np.trunc: "trunc", np.hypot: "hypot",
+    np.maximum: "maximum", np.minimum: "minimum", np.isnan: "isnan", np.isfinite: "isfinite", np.isinf: "isinf",
+    np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_not: "logical_not",
+}  # fmt: skip
+_ARITHMETIC = frozenset(
+    "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 relu "
+    "square sub where_positive".split()
+)
+
+
+@cache
+def _fused() -> dict[str, Callable[..., Any]]:
+    """PyTorch's kernels of ops whose NumPy kernels are no formula or one of several steps, by op name."""
+    t = torch()
+    f = t.nn.functional
+    return {
+        "elu": f.elu, "erf": t.erf, "erfc": t.erfc, "erfinv": t.erfinv, "gelu": _gelu,
+        "gelu_tanh": lambda x: f.gelu(x, approximate="tanh"), "log_sigmoid": f.logsigmoid, "pow": t.pow,
+        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu,
+        "softplus": lambda x: f.softplus(x, threshold=40.0),
+    }  # fmt: skip
+
+
+def _gelu(x: Any) -> Any:
+    """`x * (1 + erf(x / sqrt(2))) / 2`: PyTorch's fused kernel is NaN for infinity."""
+    half = x * 0.5
+    return half.addcmul_(half, (x * math.sqrt(0.5)).erf_())
+
+
+def _multiply_no_nan(slope: Any, g: Any) -> Any:
+    """The product, which overwrites `slope`; 0 where the cotangent is 0 although the slope may be infinite."""
+    return torch().where(g == 0, g, slope.mul_(g))
+
+
+@cache
+def _fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+    """The derivatives of unary ops in one pass: the names of the residuals, and `f(cotangent, *residuals)`."""
+    aten = torch().ops.aten
+    return {
+        "gelu": (("x",), aten.gelu_backward.default),
+        "gelu_tanh": (("x",), lambda g, x: aten.gelu_backward(g, x, approximate="tanh")),
+        "sigmoid": (("y",), aten.sigmoid_backward.default),
+        "silu": (("x",), aten.silu_backward.default),
+        "softplus": (("x",), lambda g, x: aten.softplus_backward(g, x, 1.0, 40.0)),
+        "tanh": (("y",), aten.tanh_backward.default),
+        "rsqrt": (("y",), lambda g, y: _multiply_no_nan(-0.5 * y * y * y, g)),
+        "sqrt": (("y",), lambda g, y: _multiply_no_nan(0.5 / y, g)),
+    }
+
+
+def min_elements(name: str) -> int:
+    """Returns the array size from which an op has a parallel kernel: PyTorch's, or NumPy's on several threads."""
+    if not IS_ENABLED:
+        return LARGE
+    return TORCH_ARITHMETIC if name in _ARITHMETIC else TORCH_FUNCTIONS
+
+
+def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:
+    """Returns an op's kernel on NumPy arrays of float32 or float64; None if PyTorch has none.
+
+    The kernel returns None for arrays that PyTorch cannot read.
+    """
+    function = _fused().get(name) or _compile(formula)
+    return None if function is None else on_arrays(function, arity)
+
+
+def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | None) -> Callable[..., Any] | None:
+    """Returns the product of the cotangent and a partial derivative as a kernel `f(cotangent, *residuals)`."""
+    names, fused = _fused_vjps().get(name, ((), None))
+    function = fused if fused is not None and names == residuals else _compile(formula)
+    return None if function is None else on_arrays(function, 1 + len(residuals))
+
+
+def _compile(formula: FormulaLike | None) -> Callable[..., Any] | None:
+    """Compiles a formula to calls of PyTorch's functions; None if a step has no counterpart.
+
+    The program addresses values by position: first the inputs, then the constants, then the steps' outputs. Symbols
+    are compared by identity, because `==` adds a step to their formula.
+    """
+    if formula is None or not formula.steps:
+        return None
+    functions = [_function(step) for step in formula.steps]
+    symbols = {id(x) for x in formula.inputs} | {id(step.output) for step in formula.steps}
+    constants = [
+        (id(x), _number(function, x))
+        for function, step in zip(functions, formula.steps, strict=True)
+        for x in step.inputs if id(x) not in symbols
+    ]  # fmt: skip
+    order = [*map(id, formula.inputs), *[key for key, _ in constants], *[id(step.output) for step in formula.steps]]
+    position = {key: i for i, key in enumerate(order)}
+    steps = []
+    for function, step in zip(functions, formula.steps, strict=True):
+        if function is None:
+            return None
+        steps.append((function, [position[id(x)] for x in step.inputs]))
+    if len(steps) == 1 and not constants and steps[0][1] == list(range(len(formula.inputs))):
+        return steps[0][0]
+    numbers, result = [value for _, value in constants], position[id(formula.result)]
+
+    def run(*tensors: Any) -> Any:
+        known = [*tensors, *numbers]
+        for function, inputs in steps:
+            known.append(function(*[known[i] for i in inputs]))
+        return known[result]
+
+    return run
+
+
+def _function(step: StepLike) -> Callable[..., Any] | None:
+    """Returns PyTorch's counterpart of a step's function."""
+    if step.function is np.ndarray.astype:
+        dtype = {"f": torch().float32, "d": torch().float64, "?": torch().bool}.get(step.attrs["dtype"].char)
+        return None if dtype is None else lambda x: x.to(dtype)
+    if step.attrs:
+        return None
+    name = _FUNCTIONS.get(step.function)
+    return _OPERATORS.get(step.function) if name is None else getattr(torch(), name)
+
+
+def _number(function: Callable[..., Any], value: np.generic) -> Any:
+    """Returns a number as an operand: a Python number for operators, a scalar tensor for functions."""
+    return value.item() if function in _OPERATORS.values() else torch().tensor(value)

@@ -1,0 +1,67 @@
+"""Loads PyTorch on first use, and passes NumPy arrays to its functions without copies."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+# Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
+IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.util.find_spec("torch") is not None
+# What PyTorch raises for layouts, dtypes and shapes that it rejects, and if it cannot allocate memory. NumPy's kernel
+# runs then, and raises the error that the caller expects.
+_REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)
+
+
+@cache
+def torch() -> Any:
+    """Imports PyTorch."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    read_only = np.zeros(1, np.float32)
+    read_only.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.from_numpy(read_only)  # PyTorch warns once that such a tensor must not be written: no kernel here does
+    if hasattr(os, "register_at_fork"):
+        # The threads of OpenMP do not survive a fork, and a parallel loop of the child would wait for them.
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+    return torch
+
+
+def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any]:
+    """Converts a function of tensors to one of NumPy arrays, which returns None where PyTorch cannot compute it.
+
+    Arrays and tensors share memory; PyTorch has no negative strides and foreign byte orders. `count` is the number of
+    arrays if it is 1 or 2 and the function returns one tensor: the conversions are unrolled then.
+    """
+    from_numpy = torch().from_numpy
+    asarray = np.asarray  # converts NumPy's scalars
+
+    def unary(x: Any) -> Any:
+        try:
+            return function(from_numpy(x)).numpy()
+        except _REJECTIONS:
+            return None
+
+    def binary(a: Any, b: Any) -> Any:
+        try:
+            return function(from_numpy(asarray(a)), from_numpy(asarray(b))).numpy()
+        except _REJECTIONS:
+            return None
+
+    def general(*arrays: Any, **attrs: Any) -> Any:
+        try:
+            result = function(*[from_numpy(asarray(x)) for x in arrays], **attrs)
+            if type(result) is tuple:
+                return tuple([None if y is None else y.numpy() for y in result])
+            return None if result is None else result.numpy()
+        except _REJECTIONS:
+            return None
+
+    return {1: unary, 2: binary}.get(count, general)

@@ -1,0 +1,270 @@
+"""PyTorch's kernels for large arrays against NumPy's; skipped where PyTorch is not installed (`make test-torch`)."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.backends.torch import library
+from gradtape.backends.torch.elementwise import forward_kernel
+from gradtape.backends.torch.kernels import KERNELS, VJPS, bind_kernel
+from gradtape.core import dtypes
+from gradtape.engine.registry.formula import neutral, trace_formula
+from gradtape.engine.registry.op import bind, registry
+from gradtape.engine.registry.rules import parameters
+from gradtape.engine.run.namespace import ops
+from gradtape.ops import load_all
+
+pytestmark = pytest.mark.skipif(not library.IS_ENABLED, reason="PyTorch is not installed, or turned off")
+load_all()
+SIZE = 1 << 16  # PyTorch computes this many elements, and NumPy a part of them
+PART = 1 << 11
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e-30]
+ELEMENTWISE = sorted(
+    name for name, op in registry.items()
+    if op.family == "elementwise" and op.kinds & dtypes.FLOAT and not op.attributes and len(op.args) <= 2
+)  # fmt: skip
+FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+CASES = 6  # random variants of each sample of an op
+
+
+def random_operands(op, dtype, size):
+    """Random operands in the domain of an op; a seventh of the first `PART` are numbers that are not ordinary."""
+    rng = np.random.default_rng(len(op.name))
+    found = [rng.uniform(*op.domain, size).astype(dtype) for _ in op.args]
+    for x in found:
+        x[:PART:7] = rng.choice(np.array(SPECIAL, dtype), len(x[:PART:7]))
+    return found
+
+
+def assert_close(found, expected, dtype, least_scale=1e-30):
+    """Asserts equality up to some units in the last place; NaN and infinities are in the same places."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    if found.dtype.kind != "f":
+        assert (found == expected).all()
+        return
+    rtol = 4e-5 if dtype == np.float32 else 1e-11
+    with np.errstate(all="ignore"):
+        scale = np.nanmax(np.where(np.isfinite(expected), np.abs(expected), 0), initial=least_scale)
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * scale * 1e-2)
+
+
+@FLOATS
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_elementwise_ops(name, dtype):
+    op = registry[name]
+    formula = trace_formula(bind(op.kernel, neutral), [np.dtype(dtype)] * len(op.args))
+    kernel = forward_kernel(name, formula, len(op.args))
+    if kernel is not None:
+        arrays = random_operands(op, dtype, PART)
+        with np.errstate(all="ignore"):
+            assert_close(kernel(*arrays), op.numpy(*arrays), dtype)
+
+
+@FLOATS
+@pytest.mark.parametrize("name", [name for name in ELEMENTWISE if registry[name].vjp is not None])
+def test_derivatives_of_elementwise_ops(name, dtype):
+    op = registry[name]
+    arrays = random_operands(op, dtype, SIZE)
+    cotangent = np.random.default_rng(1).standard_normal(SIZE).astype(dtype)
+    cotangent[::5] = 0
+
+    def gradients(*given, g):
+        sources = [tf.constant(x) for x in given]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            y = op.call(*sources)
+        return [x for x in tape.gradient(y, sources, tf.constant(g)) if x is not None]
+
+    large = gradients(*arrays, g=cotangent)
+    small = gradients(*[x[:PART] for x in arrays], g=cotangent[:PART])
+    assert len(large) == len(small)
+    for a, b in zip(large, small, strict=True):
+        assert_close(a.numpy()[:PART], b.numpy(), dtype)
+
+
+LAYOUTS = {
+    "transposed": lambda x: np.asfortranarray(x),
+    "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "reversed": lambda x: np.ascontiguousarray(x[::-1])[::-1],
+    "offset": lambda x: np.concatenate([x[:1], x])[1:],
+    "scalar": lambda x: np.broadcast_to(x.reshape(-1)[:1], x.shape) if x.size else x,
+}
+
+
+def read_only(x):
+    x.flags.writeable = False
+    return x
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("name", ["exp", "sigmoid", "erf", "add", "mul", "maximum", "pow"])
+def test_layouts_of_elementwise_operands(name, layout):
+    op, rng = registry[name], np.random.default_rng(0)
+    arrays = [read_only(LAYOUTS[layout](rng.uniform(0.5, 2, (256, 512)).astype(np.float32))) for _ in op.args]
+    found = op.call(*[tf.constant(x) for x in arrays]).numpy()
+    assert_close(found, bind(op.kernel, np)(*arrays), np.float32)
+
+
+def test_numbers_and_rows_broadcast():
+    x = np.random.default_rng(0).standard_normal((256, 512)).astype(np.float32)
+    tensor = tf.constant(x)
+    for other in (0.5, x[0], x[:, :1], x[None, :1]):
+        assert_close((tensor * other).numpy(), x * np.asarray(other, np.float32), np.float32)
+        assert_close((other - tensor).numpy(), np.asarray(other, np.float32) - x, np.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        tensor * tf.constant(x[:3])
+
+
+def variants(op, sample, rng, dtype):
+    """Random operands of the shapes of a sample, in random layouts, sometimes with ties or special numbers."""
+    for case in range(CASES):
+        arrays = []
+        for given in sample.inputs:
+            if isinstance(given, tuple):
+                x = rng.uniform(*(sample.domain or op.domain), given)
+                if case % 3 == 1:
+                    x = np.round(x)
+                if case == 5 and op.domain[0] < 0:
+                    x = np.where(rng.random(given) < 0.2, rng.choice(SPECIAL, given), x)
+                x = np.asarray(x, dtype)
+            else:
+                x = np.asarray(given, dtype) if np.asarray(given).dtype.kind == "f" else np.asarray(given)
+            layout = LAYOUTS[rng.choice(sorted(LAYOUTS))] if case and x.ndim else np.asarray
+            arrays.append(read_only(layout(x)) if case % 2 else layout(x))
+        yield arrays
+
+
+@FLOATS
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_kernels_on_the_samples_of_ops(name, dtype):
+    op, rng, computed = registry[name], np.random.default_rng(len(name)), 0
+    kernel, reference = bind_kernel(KERNELS[name]), bind(op.kernel, np)
+    for sample in op.samples:
+        for arrays in variants(op, sample, rng, dtype):
+            found = kernel(*arrays, **sample.attrs)
+            if found is None:
+                continue
+            computed += 1
+            with np.errstate(all="ignore"):
+                expected = reference(*arrays, **sample.attrs)
+            for y, z, again in zip(*map(as_tuple, (found, expected, kernel(*arrays, **sample.attrs))), strict=True):
+                assert_close(y, z, dtype, 4)
+                assert y.tobytes() == again.tobytes()
+                assert not op.never_aliases or not any(np.may_share_memory(y, x) for x in arrays)
+    assert computed >= CASES // 2
+
+
+def as_tuple(x):
+    return x if isinstance(x, tuple) else (x,)
+
+
+@FLOATS
+@pytest.mark.parametrize("name", sorted(VJPS))
+def test_vjps_on_the_samples_of_ops(name, dtype):
+    op, rng, computed = registry[name], np.random.default_rng(len(name)), 0
+    kernel, names = bind_kernel(VJPS[name]), parameters(VJPS[name].function)[1:]
+    for sample in op.samples:
+        for arrays in variants(op, sample, rng, dtype):
+            inputs = [tf.constant(x) for x in arrays]
+            with np.errstate(all="ignore"):
+                y = op.run(*inputs, **sample.attrs)
+            if isinstance(y, tuple):
+                g = tuple([tf.constant(rng.standard_normal(z.shape).astype(z.numpy().dtype)) for z in y])
+            else:
+                g = tf.constant(np.asarray(rng.standard_normal(y.shape), dtype))
+            s = op.keep(inputs, y, sample.attrs)
+            saved = {"g": g, **dict(zip(op.kept, s, strict=True))}
+            found = kernel(*[bare(saved[n]) for n in names])
+            if found is None:
+                continue
+            computed += 1
+            expected = op.vjp(ops, g, s, (0,) * len(inputs))
+            for a, b in zip(as_tuple(found), expected, strict=True):
+                assert (a is None) == (b is None)
+                if a is not None:
+                    assert_close(a, b.numpy(), dtype, 4)
+    assert computed >= CASES // 2
+
+
+def bare(x):
+    return tuple(map(bare, x)) if isinstance(x, tuple) and x and hasattr(x[0], "array") else getattr(x, "array", x)
+
+
+def test_every_kernel_is_of_an_op():
+    assert set(KERNELS) | set(VJPS) <= set(registry)
+
+
+@pytest.mark.parametrize("name", ["log_softmax", "logsumexp", "max", "min", "softmax"])
+def test_gradients_along_rows(name):
+    x = np.random.default_rng(3).standard_normal((512, 64)).astype(np.float32)
+    x[::3, 5] = x[::3, 9]  # ties share the gradient
+    op = registry[name]
+    attrs = {"axis": 1 if name.endswith("softmax") else (1,)}
+
+    def gradient(rows):
+        source = tf.constant(rows)
+        with tf.GradientTape() as tape:
+            tape.watch(source)
+            y = op.call(source, **attrs)
+            total = tf.reduce_sum(y * y)
+        return tape.gradient(total, source).numpy()
+
+    assert_close(gradient(x)[:16], gradient(x[:16]), np.float32)
+
+
+def test_read_only_arrays_do_not_warn(recwarn):
+    x = read_only(np.ones(SIZE, np.float32))
+    assert tf.exp(tf.constant(x)).numpy()[0] == np.float32(np.e)
+    assert not recwarn
+
+
+def test_threads_compute_the_same():
+    x = tf.constant(np.random.default_rng(0).standard_normal((256, 512)).astype(np.float32))
+    expected = tf.nn.softmax(tf.exp(x)).numpy()
+    found = []
+
+    def work():
+        found.extend([tf.nn.softmax(tf.exp(x)).numpy() for _ in range(5)])
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 15 and all(np.array_equal(y, expected) for y in found)
+
+
+FORK = """
+import os, signal, sys
+import gradtape as tf
+x = tf.ones([1 << 18])
+tf.exp(x)  # starts the threads of PyTorch
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if float(tf.reduce_sum(tf.exp(x * 0.0))) == 1 << 18 else 1)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forked_processes_do_not_hang():
+    environment = {**os.environ, "OMP_NUM_THREADS": "4"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], env=environment, check=True, timeout=120)
+
+
+@pytest.mark.parametrize("choice", ["numpy", ""])
+def test_the_environment_turns_it_off(choice):
+    program = (
+        "import sys, gradtape as tf; from gradtape.backends.torch.library import IS_ENABLED; "
+        "tf.exp(tf.ones([1 << 18])); print(IS_ENABLED, 'torch' in sys.modules)"
+    )
+    environment = {**os.environ, "GRADTAPE_KERNELS": choice}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(choice != "numpy")] * 2
