@@ -62,10 +62,9 @@ def lstm(keras):
     return model, lambda rng, count: rng.integers(0, 1000, (count, 64)).astype("int32"), 2, 32
 
 
-def gpt(keras):
+def gpt(keras, width=128, length=128, vocabulary=64, blocks=4, heads=4, batch=8):
     """Four blocks of 128 channels and four heads over 128 characters, in batches of 8."""
     layers = keras.layers
-    width, length, vocabulary = 128, 128, 64
 
     class Places(layers.Layer):
         def build(self, shape):
@@ -76,14 +75,14 @@ def gpt(keras):
 
     characters = layers.Input((length,), dtype="int32")
     x = Places()(layers.Embedding(vocabulary, width)(characters))
-    for _ in range(4):
+    for _ in range(blocks):
         y = layers.LayerNormalization()(x)
-        x = x + layers.MultiHeadAttention(4, width // 4)(y, y, use_causal_mask=True)
+        x = x + layers.MultiHeadAttention(heads, width // heads)(y, y, use_causal_mask=True)
         y = layers.Dense(4 * width, activation="gelu")(layers.LayerNormalization()(x))
         x = x + layers.Dense(width)(y)
     outputs = layers.Dense(vocabulary, activation="softmax")(layers.LayerNormalization()(x))
     model = keras.Model(characters, outputs)
-    return model, lambda rng, count: rng.integers(0, vocabulary, (count, length)).astype("int32"), vocabulary, 8
+    return model, lambda rng, count: rng.integers(0, vocabulary, (count, length)).astype("int32"), vocabulary, batch
 
 
 def fit(keras, work, jit_compile):
@@ -125,10 +124,17 @@ def loop(keras, tf):
 
 
 def works(library, way):
-    """The works, by name; `way` is `keras` for the backend's own choice of a compiler, `keras_plain` for no XLA."""
+    """The works, by name; `way` is `keras` for the backend's own choice of a compiler, `keras_plain` for no XLA.
+
+    `keras_gpu` and `keras_smoke` are the works of `gpu.py`, at their sizes and at tiny ones.
+    """
     os.environ["KERAS_BACKEND"] = library
     import keras
 
+    if way in ("keras_gpu", "keras_smoke"):
+        import keras_gpu_work
+
+        return keras_gpu_work.works(keras, tiny=way == "keras_smoke")
     jit_compile = {"keras": "auto", "keras_plain": False}[way]
     found = {
         f"keras_{work.__name__}": functools.partial(fit, keras, work, jit_compile) for work in (cnn, mlp, lstm, gpt)

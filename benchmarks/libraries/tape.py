@@ -59,7 +59,7 @@ def sparse_descent(tf, weights, rate):
 UPDATES = {"adam": adam, "momentum": momentum, "descent": descent, "sparse_descent": sparse_descent}
 
 
-def step_of(work, library, way=""):
+def step_of(work, library, way="", read=float):
     """The step of a work; `way` is nothing, `function` or `xla`."""
     tf = importlib.import_module(library)
     initial, batches = work.numbers()
@@ -87,4 +87,4 @@ def step_of(work, library, way=""):
     ways = {"": lambda f: f, "function": tf.function, "xla": functools.partial(tf.function, jit_compile=True)}
     step = ways[way](step)
     following = itertools.cycle([[tf.constant(a) for a in batch] for batch in batches])
-    return lambda: float(step(*next(following)))
+    return lambda: read(step(*next(following)))
