@@ -246,7 +246,7 @@ def check(op: Op, arrays: list[np.ndarray]) -> None:
     for mine, other in pairs:
         mine = tf.convert_to_tensor(mine).numpy()
         scale = max(1.0, float(np.abs(mine).max()))
-        np.testing.assert_allclose(mine / scale, other.detach().numpy() / scale, atol=2e-4, err_msg=op.name)
+        np.testing.assert_allclose(mine / scale, other.detach().numpy() / scale, atol=5e-4, err_msg=op.name)
 
 
 def main() -> None:

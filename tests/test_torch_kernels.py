@@ -179,7 +179,7 @@ def test_vjps_on_the_samples_of_ops(name, dtype):
             else:
                 g = tf.constant(np.asarray(rng.standard_normal(y.shape), dtype))
             s = op.keep(inputs, y, sample.attrs)
-            saved = {"g": g, **dict(zip(op.kept, s, strict=True))}
+            saved = {"g": g, "need": [True] * len(inputs), **dict(zip(op.kept, s, strict=True))}
             found = kernel(*[bare(saved[n]) for n in names])
             if found is None:
                 continue

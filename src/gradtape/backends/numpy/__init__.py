@@ -1,1 +1,1 @@
-"""Helpers of the NumPy backend: multithreading, BLAS control, malloc, accelerated kernels. Imports `tuning`, `torch`."""
+"""Helpers of the NumPy backend: threads, BLAS control, malloc, accelerated kernels. Imports `tuning` and `torch`."""

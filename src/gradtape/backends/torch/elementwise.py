@@ -54,10 +54,12 @@ _FUNCTIONS = {
     np.maximum: "maximum", np.minimum: "minimum", np.isnan: "isnan", np.isfinite: "isfinite", np.isinf: "isinf",
     np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_not: "logical_not",
 }  # fmt: skip
+# Ops that are arithmetic, with arithmetic derivatives, and further ops with arithmetic derivatives.
 _ARITHMETIC = frozenset(
-    "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 relu "
-    "square sub where_positive".split()
+    "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 power_3 "
+    "relu square sub where_positive".split()
 )
+_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 sqrt tan".split())
 
 
 @cache
@@ -79,24 +81,26 @@ def _gelu(x: Any) -> Any:
     return half.addcmul_(half, (x * math.sqrt(0.5)).erf_())
 
 
-def _multiply_no_nan(slope: Any, g: Any) -> Any:
-    """The product, which overwrites `slope`; 0 where the cotangent is 0 although the slope may be infinite."""
-    return torch().where(g == 0, g, slope.mul_(g))
+def _zero_where(g: Any, product: Any) -> Any:
+    """Returns a product with the cotangent, and 0 where the cotangent is 0 although the slope may be infinite."""
+    return torch().ops.aten.threshold_backward.default(product, g.abs(), 0)
 
 
 @cache
 def _fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
-    """The derivatives of unary ops in one pass: the names of the residuals, and `f(cotangent, *residuals)`."""
-    aten = torch().ops.aten
+    """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
+    t = torch()
+    aten, zero = t.ops.aten, t.zeros(())
+    softplus, gelu = aten.softplus_backward.default, aten.gelu_backward.default
     return {
-        "gelu": (("x",), aten.gelu_backward.default),
-        "gelu_tanh": (("x",), lambda g, x: aten.gelu_backward(g, x, approximate="tanh")),
+        "gelu": (("x",), gelu),
+        "gelu_tanh": (("x",), lambda g, x: gelu(g, x, approximate="tanh")),
         "sigmoid": (("y",), aten.sigmoid_backward.default),
         "silu": (("x",), aten.silu_backward.default),
-        "softplus": (("x",), lambda g, x: aten.softplus_backward(g, x, 1.0, 40.0)),
+        "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
         "tanh": (("y",), aten.tanh_backward.default),
-        "rsqrt": (("y",), lambda g, y: _multiply_no_nan(-0.5 * y * y * y, g)),
-        "sqrt": (("y",), lambda g, y: _multiply_no_nan(0.5 / y, g)),
+        "rsqrt": (("y",), lambda g, y: _zero_where(g, t.addcmul(zero, y.pow(3), g, value=-0.5))),
+        "sqrt": (("y",), lambda g, y: _zero_where(g, t.addcdiv(zero, g, y, value=0.5))),
     }
 
 
@@ -105,6 +109,13 @@ def min_elements(name: str) -> int:
     if not IS_ENABLED:
         return LARGE
     return TORCH_ARITHMETIC if name in _ARITHMETIC else TORCH_FUNCTIONS
+
+
+def vjp_min_elements(name: str) -> int:
+    """Returns the same for the op's vjp, and the size of the cotangent."""
+    if not IS_ENABLED:
+        return LARGE
+    return TORCH_ARITHMETIC if name in _ARITHMETIC_VJPS else TORCH_FUNCTIONS
 
 
 def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:

@@ -7,8 +7,9 @@ PyTorch computes differently; NumPy's kernel, or the rule, runs then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..tuning import TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS
@@ -46,11 +47,9 @@ def _vjp(name: str, min_elements: int, operand: int = 0) -> Any:
     return _register(VJPS, name, min_elements, operand)
 
 
-@cache
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
-    function, library = kernel.function, torch()
-    return on_arrays(lambda *tensors, **attrs: function(library, *tensors, **attrs))
+    return on_arrays(partial(kernel.function, torch()))
 
 
 @_kernel("sum", TORCH_REDUCTIONS)
@@ -105,8 +104,9 @@ def _layer_norm(t: Any, x: Any, scale: Any, shift: Any, *, epsilon: float) -> An
 def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: float) -> Any:
     shape, shift = x.shape[-1:], t.zeros_like(scale)
     _, mean, deviation = t.native_layer_norm(x, shape, scale, shift, epsilon)
-    wanted = [True, True, True]
-    return tuple(t.ops.aten.native_layer_norm_backward(cotangent, x, shape, mean, deviation, scale, shift, wanted))
+    return t.ops.aten.native_layer_norm_backward.default(
+        cotangent, x, shape, mean, deviation, scale, shift, [True, True, True]
+    )
 
 
 @_kernel("matmul", TORCH_PRODUCTS)
@@ -139,9 +139,249 @@ def _logsumexp_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
 
 @_vjp("softmax", TORCH_ROWS)
 def _softmax_vjp(t: Any, g: Any, y: Any, axis: int) -> Any:
-    return t.ops.aten._softmax_backward_data(g, y, axis, y.dtype)
+    return t._softmax_backward_data(g, y, axis, y.dtype)
 
 
 @_vjp("log_softmax", TORCH_ROWS)
 def _log_softmax_vjp(t: Any, g: Any, y: Any, axis: int) -> Any:
-    return t.ops.aten._log_softmax_backward_data(g, y, axis, y.dtype)
+    return t._log_softmax_backward_data(g, y, axis, y.dtype)
+
+
+@_kernel("cumsum", TORCH_ROWS)
+def _cumsum(t: Any, x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
+    x = x.flip(axis) if reverse else x
+    if exclusive:
+        y, count = t.zeros_like(x), max(x.shape[axis] - 1, 0)
+        t.cumsum(x.narrow(axis, 0, count), axis, out=y.narrow(axis, x.shape[axis] - count, count))
+    else:
+        y = t.cumsum(x, axis)
+    return y.flip(axis) if reverse else y
+
+
+@_kernel("argsort", TORCH_ROWS)
+def _argsort(t: Any, x: Any, *, axis: int, descending: bool = False) -> Any:
+    return t.sort(x, dim=axis, descending=descending, stable=True).indices.to(t.int32)
+
+
+@_vjp("sort", TORCH_ROWS, 1)
+def _sort_vjp(t: Any, g: Any, x: Any, axis: int, descending: bool | None) -> Any:
+    positions = t.sort(x, dim=axis, descending=bool(descending), stable=True).indices
+    return t.empty_like(x).scatter_(axis, positions, g)
+
+
+@_kernel("softmax_cross_entropy", TORCH_ROWS, 1)
+def _softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
+    return t.log_softmax(logits, -1).mul_(labels).sum(-1).neg_()
+
+
+@_vjp("softmax_cross_entropy", TORCH_ROWS, 3)
+def _softmax_cross_entropy_vjp(t: Any, g: Any, need: list[bool], labels: Any, logits: Any) -> Any:
+    column = g.unsqueeze(-1)
+    of_labels = t.log_softmax(logits, -1).mul_(-column) if need[0] else None
+    if not need[1]:
+        return of_labels, None
+    return of_labels, t.softmax(logits, -1).mul_(labels.sum(-1, True)).sub_(labels).mul_(column)
+
+
+def _positions(t: Any, labels: Any, logits: Any) -> Any:
+    """Returns class labels as positions along the last axis of the logits; None if one is out of range."""
+    labels = labels.to(t.int64)
+    is_valid = labels.numel() and 0 <= int(labels.min()) and int(labels.max()) < logits.shape[-1]
+    return labels.unsqueeze(-1) if is_valid else None
+
+
+@_kernel("sparse_softmax_cross_entropy", TORCH_ROWS, 1)
+def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
+    positions = _positions(t, labels, logits)
+    return None if positions is None else t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
+
+
+@_kernel("sparse_softmax_slope", TORCH_ROWS, 1)
+def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
+    positions = _positions(t, labels, logits)
+    if positions is None:
+        return None
+    y = t.softmax(logits, -1)
+    return y.scatter_(-1, positions, y.gather(-1, positions).sub_(1))
+
+
+@_vjp("sparse_softmax_cross_entropy", TORCH_ROWS, 2)
+def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any) -> Any:
+    slope = _sparse_softmax_slope(t, labels, logits)
+    return None if slope is None else (None, slope.mul_(g.unsqueeze(-1)))
+
+
+@_kernel("channel_affine", TORCH_ROWS)
+def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any:
+    """A batch norm of inference with a variance of 1."""
+    rows = x.reshape(-1, x.shape[-1])
+    centre, factor, shift = (a.contiguous() for a in (centre, factor, shift))
+    return t.batch_norm(rows, factor, shift, centre, t.ones_like(centre), False, 0.0, 0.0, False).reshape(x.shape)
+
+
+@_kernel("channel_affine_back", TORCH_ROWS)
+def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: Any) -> Any:
+    if not x.numel():
+        return None
+    g, rows = (a.contiguous().reshape(-1, a.shape[-1]) for a in (cotangent, x))
+    centre, factor = centre.contiguous(), factor.contiguous()  # the kernel ignores strides
+    of_x, of_factor, of_shift = t.ops.aten.native_batch_norm_backward.default(
+        g, rows, factor, centre, t.ones_like(centre), None, None, False, 0.0, [True, True, True]
+    )
+    return of_x.reshape(x.shape), of_factor, of_shift
+
+
+class _Windows(NamedTuple):
+    """The windows of a convolution or a pooling over one or two spatial axes, as PyTorch's functions take them.
+
+    PyTorch pads both ends of an axis alike, and a pooling by at most half a window. An image that needs other padding
+    is padded before: `extra` is that padding as pairs. A single spatial axis becomes the second of two.
+    """
+
+    strides: Axes
+    paddings: Axes
+    dilations: Axes
+    extra: tuple[tuple[int, int], ...]
+    lacks_axis: bool
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, strides: Axes, paddings: Any, dilations: Axes, most: Axes | None = None) -> _Windows | None:
+        """Creates them; `most` is the padding that PyTorch accepts. None for other numbers of spatial axes."""
+        if len(strides) not in (1, 2):
+            return None
+        lacks_axis = len(strides) == 1
+        if lacks_axis:
+            strides, paddings, dilations = (1, *strides), ((0, 0), *paddings), (1, *dilations)
+            most = None if most is None else (0, *most)
+        alike = all(a == b for a, b in paddings)
+        if most is not None:
+            alike = alike and all(a <= n for (a, _), n in zip(paddings, most, strict=True))
+        both = tuple([a for a, _ in paddings]) if alike else (0, 0)
+        return cls(strides, both, dilations, () if alike else tuple(paddings), lacks_axis)
+
+    def image(self, t: Any, x: Any, value: float = 0.0) -> Any:
+        """Returns an image `(examples, *space, channels)` as a view `(examples, channels, height, width)`, padded."""
+        x = x.unsqueeze(1) if self.lacks_axis else x
+        if self.extra:
+            (top, bottom), (left, right) = self.extra
+            x = t.nn.functional.pad(x, (0, 0, left, right, top, bottom), value=value)
+        return x.contiguous().permute(0, 3, 1, 2)
+
+    def result(self, y: Any) -> Any:
+        """Returns `(examples, channels, height, width)` as a contiguous image with channels last."""
+        y = y.permute(0, 2, 3, 1)
+        return (y.squeeze(1) if self.lacks_axis else y).contiguous()
+
+    def padded_size(self, size: Axes) -> Axes:
+        """Returns the spatial shape of a padded image."""
+        size = (1, *size) if self.lacks_axis else size
+        return tuple([n + sum(p) for n, p in zip(size, self.extra, strict=True)]) if self.extra else size
+
+    def cotangent(self, x: Any) -> Any:
+        """Returns the cotangent of an image from that of the padded image `(examples, channels, height, width)`."""
+        for axis, (before, after) in enumerate(self.extra, 2):
+            x = x.narrow(axis, before, x.shape[axis] - before - after)
+        return self.result(x)
+
+
+def _filter(w: Any, windows: _Windows) -> Any:
+    """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`."""
+    return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+
+
+@_kernel("conv", TORCH_ROWS)
+def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not w.numel():
+        return None
+    kernel = _filter(w, windows)
+    image = windows.image(t, x)
+    return windows.result(t.convolution(
+        image, kernel, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
+    ))  # fmt: skip
+
+
+def _convolution_backward(t: Any, windows: _Windows, g: Any, x: Any, w: Any, groups: int, wanted: list[bool]) -> Any:
+    return t.ops.aten.convolution_backward.default(
+        g, x, w, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups, wanted
+    )
+
+
+@_kernel("conv_input", TORCH_ROWS)
+def _conv_input(
+    t: Any, a: Any, w: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not a.numel() or not w.numel():
+        return None
+    x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
+    g = (a.unsqueeze(1) if windows.lacks_axis else a).contiguous().permute(0, 3, 1, 2)
+    found = _convolution_backward(t, windows, g, x, _filter(w, windows), groups, [True, False, False])
+    return windows.cotangent(found[0])
+
+
+@_kernel("conv_filter", TORCH_ROWS)
+def _conv_filter(
+    t: Any, x: Any, b: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not b.numel():
+        return None
+    w = _filter(x.new_empty((*size, x.shape[-1] // groups, b.shape[-1])), windows)
+    g = (b.unsqueeze(1) if windows.lacks_axis else b).contiguous().permute(0, 3, 1, 2)
+    found = _convolution_backward(t, windows, g, windows.image(t, x), w, groups, [False, True, False])[1]
+    y = found.permute(2, 3, 1, 0).contiguous()
+    return y.squeeze(0) if windows.lacks_axis else y
+
+
+def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
+    """Returns the windows of a pooling, and the window's size along two axes."""
+    windows = _Windows.of(strides, paddings, dilations, tuple([n // 2 for n in window]))
+    return windows, (1, *window) if windows is not None and windows.lacks_axis else window
+
+
+@_kernel("max_pool", TORCH_ROWS)
+def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel():
+        return None
+    image = windows.image(t, x, -math.inf)
+    return windows.result(t.max_pool2d(image, window, windows.strides, windows.paddings, windows.dilations))
+
+
+@_vjp("max_pool", TORCH_ROWS, 1)
+def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel():
+        return None
+    image = windows.image(t, x, -math.inf)
+    given = (window, windows.strides, windows.paddings, windows.dilations, False)
+    _, positions = t._C._nn.max_pool2d_with_indices(image, *given)
+    g = (g.unsqueeze(1) if windows.lacks_axis else g).contiguous().permute(0, 3, 1, 2)
+    return windows.cotangent(t.ops.aten.max_pool2d_with_indices_backward.default(g, image, *given, positions))
+
+
+@_kernel("window_sum", TORCH_ROWS)
+def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel() or max(dilations) > 1:
+        return None
+    image = windows.image(t, x)
+    return windows.result(
+        t.nn.functional.avg_pool2d(image, window, windows.strides, windows.paddings, divisor_override=1)
+    )
+
+
+@_kernel("window_spread", TORCH_ROWS)
+def _window_spread(
+    t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes
+) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel() or max(dilations) > 1:
+        return None
+    image = x.new_empty((len(x), *windows.padded_size(size), x.shape[-1])).permute(0, 3, 1, 2)
+    g = (x.unsqueeze(1) if windows.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
+    return windows.cotangent(t.ops.aten.avg_pool2d_backward.default(
+        g, image, window, windows.strides, windows.paddings, False, True, 1
+    ))  # fmt: skip

@@ -41,7 +41,7 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     arrays if it is 1 or 2 and the function returns one tensor: the conversions are unrolled then.
     """
     from_numpy = torch().from_numpy
-    asarray = np.asarray  # converts NumPy's scalars
+    ndarray, asarray = np.ndarray, np.asarray  # which converts NumPy's scalars
 
     def unary(x: Any) -> Any:
         try:
@@ -55,9 +55,10 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
         except _REJECTIONS:
             return None
 
-    def general(*arrays: Any, **attrs: Any) -> Any:
+    def general(*values: Any, **attrs: Any) -> Any:
         try:
-            result = function(*[from_numpy(asarray(x)) for x in arrays], **attrs)
+            tensors = [from_numpy(x) if type(x) is ndarray else _to_tensor(x) for x in values]
+            result = function(*tensors, **attrs)
             if type(result) is tuple:
                 return tuple([None if y is None else y.numpy() for y in result])
             return None if result is None else result.numpy()
@@ -65,3 +66,8 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
             return None
 
     return {1: unary, 2: binary}.get(count, general)
+
+
+def _to_tensor(x: Any) -> Any:
+    """Converts a NumPy scalar; other values, such as the attributes of a vjp, stay as they are."""
+    return torch().from_numpy(np.asarray(x)) if isinstance(x, np.generic) else x

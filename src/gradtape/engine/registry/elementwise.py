@@ -28,7 +28,7 @@ from .arguments import match_dtypes
 from .batching import align_ranks
 from .cotangents import pending_sum
 from .examples import aligned_rows
-from .formula import compile_in_place, neutral, symbolic, trace_formula
+from .formula import Formula, compile_in_place, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, sample
 from .rules import Residuals, compile_rule, parameters
 
@@ -59,7 +59,7 @@ Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivat
 
 def _is_small(op: Op) -> str:
     """Source of whether the cotangent `g` of an op is too small for several cores."""
-    return f"type(g) is not ndarray or g.size < {by_torch.min_elements(op.name)}"
+    return f"type(g) is not ndarray or g.size < {by_torch.vjp_min_elements(op.name)}"
 
 
 def _formula(partial: Partial) -> Any:
@@ -182,7 +182,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
 
     op.defer("keep", keeper)
     op.kept = saved.names
-    large = functools.cache(lambda conjugate: _vjp_large(op, saved, partials, names, conjugate))
+    large = functools.cache(lambda conjugate: _LargeVjp(op, saved, partials, names, conjugate))
     if fast_path:
         op.first = _single_input_rule(op, 0, partials, saved, names, large)
         if several:
@@ -231,52 +231,61 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     op.defer("jvp", jvp_of)
 
 
-def _vjp_large(
-    op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
-) -> Callable[..., tuple[Any, ...]]:
-    """Returns `vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
-    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
-    rules = [compile_rule("m, g, s", product, **names) for product in products]
+class _LargeVjp:
+    """`vjp_raw` for large arrays: computes each product on all cores where the arrays' layouts allow it."""
 
-    def product(i: int, s: Sequence[Any], m: Any = raw) -> Any:
-        """Product `i` as a function of `g` and the saved arrays."""
+    def __init__(
+        self, op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
+    ) -> None:
+        self._name, self._residuals, self._partials = op.name, saved.names, partials
+        self._tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+        products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
+        self._rules = [compile_rule("m, g, s", product, **names) for product in products]
+        self._in_place: dict[tuple[int, np.dtype[Any]], Any] = {}
+        self._by_torch: dict[tuple[int, str], Any] = {}  # by the dtype's character, whose hash is faster
+
+    def __call__(self, m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        return _each_cotangent(m, g, s, parents, self._partials, lambda i: self.cotangent(i, g, s))
+
+    def cotangent(self, i: int, g: Any, s: Sequence[Any]) -> Any:
+        """Returns the product of `g` and partial derivative `i`."""
+        # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
+        arrays = [g, *[g if s[k] is None else s[k].array for k in self._tensors]]
+        key = (i, g.dtype.char)
+        if key not in self._by_torch:
+            self._by_torch[key] = self._torch_kernel(i, g.dtype)
+        kernel = self._by_torch[key]
+        if kernel is not None and (value := kernel(*arrays)) is not None:
+            return value
+        value = blocks.run(self._writer(i, g.dtype) or blocks.into(self._product(i, s)), arrays, g.dtype)
+        return self._product(i, s)(*arrays) if value is None else value
+
+    def _product(self, i: int, s: Sequence[Any], m: Any = raw) -> Callable[..., Any]:
+        """Returns product `i` as a function of `g` and the saved arrays."""
 
         def run(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
-            for k, array in zip(tensors, arrays, strict=True):
+            for k, array in zip(self._tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(array=array)
-            return rules[i](m, g, filled)
+            return self._rules[i](m, g, filled)
 
         return run
 
-    @functools.cache
-    def in_place(i: int, dtype: np.dtype[Any]) -> Any:
-        if len(tensors) < len(saved.names):
+    def _formula(self, i: int, dtype: np.dtype[Any], m: Any) -> Formula | None:
+        """Traces product `i`; None if it is not a formula or has residuals that are not tensors."""
+        if len(self._tensors) < len(self._residuals):
             return None
-        return compile_in_place(trace_formula(product(i, saved.names), [dtype] * (1 + len(tensors))))
+        return trace_formula(self._product(i, self._residuals, m), [dtype] * (1 + len(self._tensors)))
 
-    @functools.cache
-    def torch_kernel(i: int, dtype: np.dtype[Any]) -> Any:
-        if not IS_ENABLED or dtype.char not in "fd" or len(tensors) < len(saved.names):
+    def _writer(self, i: int, dtype: np.dtype[Any]) -> Any:
+        if (i, dtype) not in self._in_place:
+            self._in_place[i, dtype] = compile_in_place(self._formula(i, dtype, raw))
+        return self._in_place[i, dtype]
+
+    def _torch_kernel(self, i: int, dtype: np.dtype[Any]) -> Any:
+        if not IS_ENABLED or dtype.char not in "fd":
             return None
-        formula = trace_formula(product(i, saved.names, symbolic), [dtype] * (1 + len(tensors)))
-        return by_torch.vjp_kernel(op.name, saved.names, formula)
-
-    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
-        arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
-
-        def cotangent(i: int) -> Any:
-            kernel = torch_kernel(i, g.dtype)
-            value = None if kernel is None else kernel(*arrays)
-            if value is None:
-                value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
-            return product(i, s)(*arrays) if value is None else value
-
-        return _each_cotangent(m, g, s, parents, partials, cotangent)
-
-    return vjp
+        return by_torch.vjp_kernel(self._name, self._residuals, self._formula(i, dtype, symbolic))
 
 
 def _each_cotangent(
@@ -360,8 +369,9 @@ def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
 
 
 def _single_input_rule(
-    op: Op, i: int, partials: Sequence[Partial], saved: Residuals, names: dict[str, Any], large: Callable[[bool], Any]
-) -> SingleInputRule:
+    op: Op, i: int, partials: Sequence[Partial], saved: Residuals, names: dict[str, Any],
+    large: Callable[[bool], _LargeVjp],
+) -> SingleInputRule:  # fmt: skip
     """Returns the rule of the op in argument `i` alone, if that is not broadcast; the op itself handles other cases."""
     formula = _formula(partials[i])
     kept = Residuals(op.args, [formula] if callable(formula) else [], bare=True)
@@ -375,16 +385,18 @@ def _single_input_rule(
         return compile_rule(f"{', '.join(op.args)}, y", f"{value} if {same} else NotImplemented", ndarray=ndarray)
 
     def spread(value: Any) -> tuple[Any, ...]:
+        if len(op.args) == 1:
+            return (value,) if kept.bare else value
         found = dict(zip(kept.names, (value,) if kept.bare else value, strict=True))
         return (*map(found.get, saved.names), *[None] * (len(op.args) - 1))
 
-    def vjp_large(m: OpNamespace, g: Operand, value: Any) -> Any:
-        return large(False)(m, g, spread(value), alone.placed(0))[i]
+    def vjp_large(g: Operand, value: Any) -> Any:
+        return large(False).cotangent(i, g, spread(value))
 
     def vjp(arrays: str) -> Any:
         product = _product(i, partials[i], kept, arrays, False)
-        if arrays:
-            product = f"{product} if {_is_small(op)} else large(m, g, s)"
+        if arrays and product != ONE:
+            product = f"{product} if {_is_small(op)} else large(g, s)"
         return compile_rule("m, g, s", product, large=vjp_large, **names)
 
     alone.spread = spread
@@ -405,18 +417,21 @@ def _large(op: Op) -> Callable[..., Any]:
         formula = trace_formula(kernel, [dtype]) if len(op.args) == 1 else None
         return compile_in_place(formula) or blocks.into(kernel)
 
-    @functools.cache
+    kernels: dict[str, Any] = {}  # PyTorch's, or None, by the character of a dtype
+
     def torch_kernel(dtype: np.dtype[Any]) -> Any:
         if not IS_ENABLED or dtype.char not in "fd":
             return None
-        return by_torch.forward_kernel(
-            op.name, trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args)), len(op.args)
-        )
+        formula = trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args))
+        return by_torch.forward_kernel(op.name, formula, len(op.args))
 
     def large(dtype: DType, *arrays: Any) -> Any:
-        compute = torch_kernel(arrays[0].dtype)
-        if compute is not None and (y := compute(*arrays)) is not None:
-            return y
+        given = arrays[0].dtype
+        if given.char not in kernels:
+            kernels[given.char] = torch_kernel(given)
+        compute = kernels[given.char]
+        if compute is not None and (value := compute(*arrays)) is not None:
+            return value
         value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)
         return kernel(*arrays) if value is None else value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -298,7 +298,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
         names: dict[str, Any] = {"rule": rule}
         if arrays == "array" and by_torch is not None:
             body = _for_large_arrays(residuals, by_torch, body, several)
-            names |= {"ndarray": np.ndarray, "large": partial(bind_kernel, by_torch)}
+            names |= {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
         return compile_rule("m, g, s, parents", body, **names)
