@@ -26,12 +26,42 @@ _UFUNCS: dict[Any, np.ufunc] = {
 }  # fmt: skip
 
 
+class SinglePass:
+    """A ufunc as `f(*arrays, out)`, with operands that are scalars or indices into `arrays`; runs without blocks."""
+
+    __slots__ = ("operands", "ufunc")
+
+    def __init__(self, ufunc: np.ufunc, operands: Sequence[Any]) -> None:
+        self.ufunc, self.operands = ufunc, tuple(operands)
+
+    def __call__(self, *arrays: Any) -> None:
+        out = arrays[-1]
+        given = [arrays[x] if type(x) is int else x for x in self.operands]
+        if self.ufunc in EXTREMES:
+            given = [fill_scalar(out, x) for x in given]
+        self.ufunc(*given, out=out)
+
+
+EXTREMES = (np.maximum, np.minimum)  # their loops are vectorized for two arrays only, not for an array and a scalar
+
+
+def fill_scalar(out: Any, x: Any) -> Any:
+    """Returns `out`, filled with `x`, if that is a scalar, else `x`.
+
+    Elements, in blocks of 32768: the maximum of an array and a scalar against that of two arrays: 4.7.
+    """
+    if x.shape or not out.shape:
+        return x
+    out[...] = x
+    return out
+
+
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Converts `kernel(*arrays)` to `f(*arrays, out)`, which writes its result to `out`."""
     ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
-    if ufunc is np.maximum or ufunc is np.minimum:  # NumPy deprecates `out` as a positional argument here
-        return lambda a, b, out: ufunc(a, b, out=out)
-    return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
+    if ufunc is not None:
+        return SinglePass(ufunc, range(ufunc.nin))
+    return lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 
 def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
@@ -66,7 +96,7 @@ def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
 
     def part(start: int) -> None:
         end = min(start + share, size)
-        step = share if isinstance(f, np.ufunc) else BLOCK
+        step = share if isinstance(f, SinglePass | np.ufunc) else BLOCK
         for i in range(start, end, step):
             f(*[a[i : min(i + step, end)] if a.shape else a for a in flat])
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...backends.arrays import special
+from ...backends.numpy.blocks import SinglePass
 from ...backends.tuning import FEW
 from .op import bind, registry
 
@@ -88,6 +89,9 @@ def compile_in_place(formula: Formula | None) -> Callable[..., None] | None:
         if made or not isinstance(step.function, np.ufunc) or before.dtype != formula.result.dtype:
             return None
     inputs, steps = formula.inputs, [(step.function, step.inputs) for step in formula.steps]
+    if len(steps) == 1:
+        (ufunc, operands), positions = steps[0], {x: i for i, x in enumerate(inputs)}
+        return SinglePass(ufunc, [positions[x] if type(x) is FormulaSymbol else x for x in operands])
 
     def run(*arrays: Any) -> None:
         *given, out = arrays

@@ -11,7 +11,7 @@ from ...backends.arrays import into
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.families import Mask, elementwise
 from ...engine.registry.op import sample
-from .special import ndtr_of
+from .special import has_large_formula, ndtr_and_bell, ndtr_of
 from .transcendental import in_single
 
 _REAL = INT | FLOAT | NARROW
@@ -64,11 +64,13 @@ def _gelu_bend(m, x):
     return (2 - square) * m.exp(-0.5 * square) * math.sqrt(0.5 / math.pi)
 
 
-gelu_slope = elementwise(
-    "gelu_slope", lambda xp, x: ndtr_of(xp, x) + x * xp.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi), on=_SMOOTH,
-    dx=_gelu_bend,
-)  # fmt: skip
-gelu = elementwise("gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
+def _gelu_slope(xp, x):
+    share, bell = ndtr_and_bell(xp, x) if has_large_formula(xp, x) else (ndtr_of(xp, x), xp.exp(-0.5 * x * x))
+    return into(xp.add, into(xp.multiply, into(xp.multiply, bell, x), math.sqrt(0.5 / math.pi)), share)
+
+
+gelu_slope = elementwise("gelu_slope", _gelu_slope, on=_SMOOTH, dx=_gelu_bend)
+gelu = elementwise("gelu", lambda xp, x: into(xp.multiply, ndtr_of(xp, x), x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
 
 
 # The square of x from which on tanh is ±1 in float64 too: clamping keeps the cubes below finite, so 0 times them is 0.

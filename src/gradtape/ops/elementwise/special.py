@@ -31,12 +31,10 @@ def _real(name, kernel, **record):
 _ERF = (1.1283792739739844, 0.10276905854627967, -1.9183648273156647e-4, -6.19780207549949e-4, 8.76358060625406e-5,
         -5.668249627494794e-6, 1.4184044585553182e-7)  # fmt: skip
 
-_WHERE_ERF_IS_NEARLY_MINUS_ONE = -2.5
-
 
 def erf_of(xp, x):
     """The error function; for larger float32 arrays by NumPy's tanh, in a tenth of the time of SciPy's."""
-    if xp is not np or x.dtype != np.float32 or x.size < FEW:
+    if not has_large_formula(xp, x):
         return special(xp).erf(x)
     square = x * x
     p = _ERF[-1] * square + _ERF[-2]
@@ -51,22 +49,43 @@ erf = _real(
 )  # fmt: skip
 
 
-def ndtr_of(xp, x):
-    """The standard normal CDF.
+# The numerator and the monic denominator of R in ndtr(-t) = R(t) exp(-t²/2), lowest degree first; the relative error of
+# R is at most 4.3e-7 for t from 0 to 14.6, beyond which float32 has no such numbers, and R(0) is 1/2.
+_TAIL = (11.714046835484563, 8.481432371430971, 2.8000383349749414, 0.3988973446147767)
+_TAIL_DIVISOR = (23.428093670969126, 35.655459963949035, 22.338008222031647, 7.014012878659744)
 
-    Its relative error is small, except for float32 in a graph that NumPy runs: there, as in TensorFlow, the error is
-    small relative to 1.
+_FAR = 20.0  # exp(-t²/2) is 0
+
+
+def ndtr_and_bell(xp, x):
+    """The standard normal CDF of a large float32 array, and exp(-x²/2), both newly allocated.
+
+    The relative error is at most 8e-7 from -2 on, and x² times 3e-8 more below: that of the rounded square.
     """
+    t = abs(x)
+    t = into(xp.minimum, t, np.full_like(t, _FAR) if type(t) is np.ndarray else _FAR)  # a power of t may overflow
+    bell = into(xp.exp, into(xp.multiply, t * t, -0.5))
+    tail, divisor = t * _TAIL[-1], t + _TAIL_DIVISOR[-1]
+    for coefficient in _TAIL_DIVISOR[-2::-1]:
+        divisor = into(xp.add, into(xp.multiply, divisor, t), coefficient)
+    for coefficient in _TAIL[-2:0:-1]:
+        tail = into(xp.multiply, into(xp.add, tail, coefficient), t)
+    tail = into(xp.multiply, into(xp.divide, into(xp.add, tail, _TAIL[0]), divisor), bell)
+    above = into(xp.subtract, (x > 0).astype(x.dtype), tail)
+    return into(xp.absolute, above), bell  # 1 - tail above 0, the tail itself below, without a branch
+
+
+def has_large_formula(xp, x):
+    return xp is np and x.dtype == np.float32 and x.size >= FEW
+
+
+def ndtr_of(xp, x):
+    """The standard normal CDF, with a small relative error."""
+    if has_large_formula(xp, x):
+        return ndtr_and_bell(xp, x)[0]
     if xp is not np:
         return (0.5 * special(xp).erfc(x * -math.sqrt(0.5))).astype(x.dtype)
-    if x.dtype != np.float32 or x.size < FEW:
-        return special(xp).ndtr(x).astype(x.dtype)
-    y = 0.5 * (1 + erf_of(xp, x * math.sqrt(0.5)))
-    if type(x) is np.ndarray:
-        low = x < _WHERE_ERF_IS_NEARLY_MINUS_ONE
-        if low.any():
-            y[low] = special(xp).ndtr(x[low])
-    return y.astype(x.dtype, copy=False)
+    return special(xp).ndtr(x).astype(x.dtype)
 
 
 ndtr = _real("ndtr", ndtr_of, dx=lambda m, x: m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi))
