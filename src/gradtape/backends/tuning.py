@@ -55,6 +55,11 @@ FEW_IN_ROWS = 1 << 15
 SHORT_ROWS = 32
 TURNED_AT_ONCE = 1 << 16  # elements of short rows that are transposed at a time, to stay in the cache
 
+# Attention.
+# Elements of the matrix of weights computed at a time. The whole matrix against blocks of 2**18, with derivative: 4.4
+# of 192 heads with 128 tokens, 3.2 of 48 with 512, 1.6 of 8 with 2048. Blocks of 2**14 against these: 1.1, 2.7, 5.
+ATTENTION_BLOCK = 1 << 18
+
 # Scatter-adds of rows, and top-k.
 # Elements: `add.at` against a sparse product, which needs an import: 1.9 for 300, 3.5 for 2048, 4.6 for 76800.
 ADDED_ROWS = 1 << 11

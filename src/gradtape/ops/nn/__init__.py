@@ -1,1 +1,1 @@
-"""Convolution, pooling, normalization, losses, and bounding boxes."""
+"""Convolution, pooling, attention, normalization, losses, and bounding boxes."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....core import dtypes
 from ....core.dtypes import as_dtype
+from ....ops.nn.attention import MASKED
 from .generalisation import Step
 from .reductions import on_last_axis
 from .translation import number, translates
@@ -131,6 +132,37 @@ def _layer_norm(w: Writer, s: Step, x: Ref, scale: Ref, shift: Ref, epsilon: flo
 @translates("channel_affine")
 def _channel_affine(w: Writer, s: Step, x: Ref, centre: Ref, factor: Ref, shift: Ref) -> Ref:
     return w.AddV2(w.Mul(w.Sub(x, centre), factor), shift)
+
+
+@translates("scaled_dot_product_attention")
+def _attention(
+    w: Writer, s: Step, query: Ref, key: Ref, value: Ref, *extras: Ref, scale: float, causal: bool, biased: bool
+) -> Ref:  # fmt: skip
+    (batch, tokens, heads, channels), (_, keys, shared, _) = s.inputs[0].dims, s.inputs[1].dims
+    q, k, v = (w.Transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
+    if heads != shared:  # one matrix for all queries that share a head of the keys
+        q = w.Reshape(q, w.shape([batch, shared, -1, channels]))
+    scores = w.BatchMatMulV2(w.Mul(q, number(w, scale, q)), k, adj_y=True)
+    if heads != shared:
+        scores = w.Reshape(scores, w.shape([batch, heads, tokens, keys]))
+    if scores.dtype.size < 4:
+        scores = w.Cast(scores, DstT=dtypes.float32)
+    if biased:
+        scores = w.AddV2(scores, extras[0] if extras[0].dtype is scores.dtype else w.Cast(extras[0], DstT=scores.dtype))
+    masks = list(extras[int(biased) :])
+    if causal:
+        queries, positions = (w.Range(0, w.ref(n, dtypes.int32), 1) for n in (tokens, keys))
+        masks.append(w.GreaterEqual(w.ExpandDims(queries, 1), positions))
+    for mask in masks:
+        scores = w.SelectV2(mask, scores, number(w, MASKED, scores))
+    weights = w.Softmax(scores)
+    weights = weights if weights.dtype is v.dtype else w.Cast(weights, DstT=v.dtype)
+    if heads != shared:
+        weights = w.Reshape(weights, w.shape([batch, shared, -1, keys]))
+    y = w.BatchMatMulV2(weights, v)
+    if heads != shared:
+        y = w.Reshape(y, w.shape([batch, heads, tokens, s.inputs[2].dims[3]]))
+    return w.Transpose(y, [0, 2, 1, 3])
 
 
 @translates("softmax_cross_entropy", "sparse_softmax_cross_entropy")

@@ -27,12 +27,12 @@ def _accumulated(a: jax.Array, b: jax.Array) -> Any:
 _products = SimpleNamespace(matmul=_accumulated)
 
 
-@lowering("matmul")
+@lowering("matmul", half=True)
 def _matmul(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     return contraction.matmul.kernel(_products, a, b, **attrs)
 
 
-@lowering("contract")
+@lowering("contract", half=True)
 def _contract(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     return contraction.contract.kernel(_products, a, b, **attrs)
 

@@ -40,7 +40,7 @@ def _by_kernel(op: Op, a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     return op.kernel(jnp, a.astype(jnp.float32), b.astype(jnp.float32), **attrs).astype(a.dtype)
 
 
-@lowering("conv")
+@lowering("conv", half=True)
 def _conv(x: jax.Array, w: jax.Array, **attrs: Any) -> Any:
     if not _is_own(x, w.shape[:-2], x.shape[-1], attrs["groups"]):
         return _by_kernel(convolution.conv, x, w, **attrs)
@@ -55,7 +55,7 @@ def _convolved(x: jax.Array, w: jax.Array, *, strides: Sizes, paddings: Paddings
     )
 
 
-@lowering("conv_input")
+@lowering("conv_input", half=True)
 def _conv_input(a: jax.Array, w: jax.Array, *, size: tuple[int, ...], **attrs: Any) -> Any:
     channels = w.shape[-2] * attrs["groups"]
     if not _is_own(a, w.shape[:-2], channels, attrs["groups"]):
@@ -65,7 +65,7 @@ def _conv_input(a: jax.Array, w: jax.Array, *, size: tuple[int, ...], **attrs: A
     return x
 
 
-@lowering("conv_filter")
+@lowering("conv_filter", half=True)
 def _conv_filter(x: jax.Array, b: jax.Array, *, size: tuple[int, ...], **attrs: Any) -> Any:
     groups = attrs["groups"]
     if not _is_own(x, size, x.shape[-1], groups):

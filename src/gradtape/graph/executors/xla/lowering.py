@@ -24,8 +24,8 @@ from ....engine.registry.op import bind
 from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
 from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes, subgraphs
-from . import algebra, images, random, structure  # noqa: F401
-from .table import LOWERINGS
+from . import algebra, attention, images, random, structure  # noqa: F401
+from .table import HALF, LOWERINGS, TAKING_HALF, in_single
 
 # What a NumPy kernel raises on abstract values or immutable arrays.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
@@ -124,38 +124,17 @@ class Lowering:
         return results, fits if node.op.shaped_by_values and not node.effect else None
 
 
-_HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
-
-
 @functools.cache
 def kernel_of(op: GraphOp) -> Callable[..., Any]:
-    """Return the op as a function of JAX arrays.
-
-    Products and single XLA functions compute in half precision. Ops of several steps, and sums, compute in float32 and
-    round the result only.
-    """
+    """Return the op as a function of JAX arrays; single XLA functions compute in half precision."""
     kernel: Callable[..., Any] = LOWERINGS.get(op.name) or bind(op.kernel, jnp)
     one_function = op.family == "elementwise" and isinstance(op.kernel, str | BuiltinFunctionType)
-    if op.moves_data or one_function or (op.family == "bilinear" and op.name in LOWERINGS):
-        return kernel
-
-    def in_single(*arrays: Any, **attrs: Any) -> Any:
-        halves = [x.dtype for x in arrays if x.dtype in _HALF]
-        if not halves:
-            return kernel(*arrays, **attrs)
-        result = kernel(*[x.astype(jnp.float32) if x.dtype in _HALF else x for x in arrays], **attrs)
-
-        def rounded(y: Any) -> Any:
-            return y.astype(halves[0]) if y.dtype == jnp.float32 else y
-
-        return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
-
-    return in_single
+    return kernel if op.moves_data or one_function or op.name in TAKING_HALF else in_single(kernel)
 
 
 def _widened(x: Any) -> Any:
     """Return an array that NumPy can compute with: bfloat16 as float32."""
-    return x.astype(np.float32) if x.dtype == _HALF[0] else x
+    return x.astype(np.float32) if x.dtype == HALF[0] else x
 
 
 # Callbacks run on threads of XLA, where JAX has no 64-bit types unless the user has enabled them globally: arguments

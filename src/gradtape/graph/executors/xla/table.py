@@ -1,7 +1,8 @@
 """The registry of XLA lowerings, for ops whose kernel fails or is slow with `jax.numpy`.
 
 A lowering takes a node's arrays and attributes and returns what the kernel would. All other ops run their kernel with
-`jax.numpy`.
+`jax.numpy`. Ops of several steps, and sums, compute half precision in float32 and round the result only; a lowering
+that takes half precision computes with it as it sees fit.
 """
 
 from __future__ import annotations
@@ -9,14 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
+
+from ....core import dtypes
+
 LOWERINGS: dict[str, Callable[..., Any]] = {}
+TAKING_HALF: set[str] = set()  # the ops whose lowering takes half precision
+HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
 
 
-def lowering(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function as the lowering of the ops with these names."""
+def lowering(*names: str, half: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function as the lowering of the ops with these names; `half` if it takes half precision."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         LOWERINGS.update(dict.fromkeys(names, function))
+        TAKING_HALF.update(names if half else ())
         return function
 
     return register
+
+
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a kernel so that it computes half precision in float32 and rounds its results."""
+
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        halves = [x.dtype for x in arrays if x.dtype in HALF]
+        if not halves:
+            return kernel(*arrays, **attrs)
+        result = kernel(*[x.astype(jnp.float32) if x.dtype in HALF else x for x in arrays], **attrs)
+
+        def rounded(y: Any) -> Any:
+            return y.astype(halves[0]) if y.dtype == jnp.float32 else y
+
+        return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
+
+    return run
