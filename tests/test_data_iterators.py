@@ -175,3 +175,27 @@ def test_functions_take_and_return_datasets():
 
 def test_prefetch_takes_none():
     assert values(numbers(3).prefetch(None)) == [0, 1, 2]
+
+
+def test_a_closed_prefetch_iterator_has_no_thread():
+    from gradtape.datasets.background import PrefetchIterator
+
+    produced = []
+
+    def elements():
+        try:
+            for i in range(100):
+                produced.append(i)
+                yield i
+        finally:
+            produced.append("closed")
+
+    iterator = PrefetchIterator(elements(), 2)
+    assert [next(iterator), next(iterator)] == [0, 1]
+    thread = iterator._thread
+    assert thread is not None and thread.is_alive()
+    iterator.close()
+    iterator.close()
+    assert not thread.is_alive()
+    assert produced[-1] == "closed" and len(produced) <= 6
+    PrefetchIterator(iter([1]), 2).close()  # one that was never read

@@ -26,6 +26,7 @@ class _Channel:
         self.requests: SimpleQueue[Any] = SimpleQueue()
         self.ready: SimpleQueue[Any] = SimpleQueue()
         self.ended = False
+        self.closed = False
         self.consumer: Any = None
 
 
@@ -36,7 +37,7 @@ def _produce(channel: _Channel) -> None:
     except IndexError:
         return
     try:
-        while channel.requests.get() is _NEXT:
+        while channel.requests.get() is _NEXT and not channel.closed:
             try:
                 element = next(elements, END)
             except Exception as error:  # raised by the consumer in its position; elements may follow, as in TensorFlow
@@ -60,7 +61,7 @@ class PrefetchIterator(Iterator[Any]):
 
     def __init__(self, elements: Iterator[Any], size: int) -> None:
         self._channel = _Channel(elements)
-        self._started = False
+        self._thread: threading.Thread | None = None
         # Not `__del__`, which an interrupt could cut short: when the consumer dies, its weak reference puts itself into
         # the queue, which is not a request.
         self._channel.consumer = weakref.ref(self, self._channel.requests.put)
@@ -69,9 +70,10 @@ class PrefetchIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         channel = self._channel
-        if not self._started:
-            threading.Thread(target=_produce, args=(channel,), name="gradtape-prefetch", daemon=True).start()
-            self._started = True
+        if self._thread is None:
+            thread = threading.Thread(target=_produce, args=(channel,), name="gradtape-prefetch", daemon=True)
+            thread.start()
+            self._thread = thread
         if channel.ended and channel.ready.empty():
             raise StopIteration
         channel.requests.put(_NEXT)  # before `get`: an interrupt in between costs one element too many, not one too few
@@ -81,3 +83,10 @@ class PrefetchIterator(Iterator[Any]):
         if type(found) is Failure:
             raise found.error
         return found
+
+    def close(self) -> None:
+        """Drops the elements that are ready, and waits for the thread to finish the one that it computes."""
+        self._channel.closed = True
+        self._channel.requests.put(None)
+        if self._thread is not None:
+            self._thread.join()

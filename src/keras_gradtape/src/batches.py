@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from keras.src import tree
-from keras.src.trainers.data_adapters import array_slicing
+import numpy as np
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
@@ -14,6 +13,8 @@ import gradtape as tf
 from gradtape.datasets.calls import Call
 from gradtape.distribution.reductions import workers_of
 from gradtape.engine.run.randomness import global_seed
+
+from . import distribution, feeding
 
 
 class Batches(EpochIterator):
@@ -44,25 +45,38 @@ class Batches(EpochIterator):
             # Keras starts a pass at the end of an epoch, before it knows whether another follows, and drops it if one
             # does. A dataset counts started passes, a generator those from which an element was read.
             return dataset
-        if self._seed is not None and isinstance(data, ArrayDataAdapter) and data._shuffle:
-            return _shuffled(data, self._seed)
-        return super()._get_iterator()
+        return self._of_arrays(data) if isinstance(data, ArrayDataAdapter) else super()._get_iterator()
 
+    def _of_arrays(self, data: ArrayDataAdapter) -> Iterator[Any]:
+        """Yields the batches of arrays; large ones go to a GPU ahead of their step, unless devices share them."""
+        inputs = feeding.sliceable(data._inputs)
+        if self._seed is None or not data._shuffle:
+            orders = data._get_iterator(lambda _, indices: indices, 0)
+        else:
+            orders = _orders(data._num_samples, data._batch_size, data._shuffle == "batch", self._seed)
+        # Without a seed, NumPy's global generator permutes each batch at its step, between draws of the program.
+        draws_late = self._seed is None and data._shuffle == "batch"
+        if draws_late or self._strategy is not None or distribution.current() is not None:
+            yield from feeding.on_host(inputs, orders)
+        elif feeding.is_fed_ahead(inputs, data._num_samples, data._batch_size):
+            yield from feeding.ahead(inputs, list(orders))
+        else:
+            yield from feeding.on_host(inputs, orders)
 
-def _shuffled(data: Any, seed: int) -> Iterator[Any]:
-    inputs = array_slicing.convert_to_sliceable(data._inputs, target_backend="numpy")
-    for indices in _orders(data._num_samples, data._batch_size, data._shuffle == "batch", seed):
-        yield tree.map_structure(
-            lambda part, of=indices: part.convert_to_numpy(part[of]), inputs, none_is_leaf=False
-        )  # fmt: skip
+    def __enter__(self) -> None:
+        """Begins a block after which no thread reads ahead."""
+
+    def __exit__(self, *_: object) -> None:
+        # Keras' iterator refers to itself, so that its last reference does not end the pass; generators of the user are
+        # left alone.
+        if self._current_iterator is not None and isinstance(self.data_adapter, ArrayDataAdapter):
+            self._current_iterator.close()
 
 
 def _orders(count: int, size: int, within_batches: bool, seed: int) -> Iterator[Any]:
     """Yields the indices of each batch: slices of one permutation, or slices of the range, each permuted."""
     shuffle = Call(tf.random.shuffle, seed).begin()
-    indices = tf.range(count, dtype=tf.int64)
-    if not within_batches:
-        indices = shuffle(indices)
+    indices = np.arange(count) if within_batches else shuffle(tf.range(count, dtype=tf.int64)).numpy()
     for start in range(0, count, size):
         batch = indices[start : start + size]
-        yield (shuffle(batch) if within_batches else batch).numpy()
+        yield shuffle(tf.convert_to_tensor(batch)).numpy() if within_batches else batch

@@ -246,48 +246,49 @@ class Trainer(base_trainer.Trainer):
             class_weight=class_weight,
             steps_per_execution=self.steps_per_execution,
         )
-        self._build_for(iterator=epoch_iterator)
-        self._build_optimizer()
-        epoch_iterator.reset()
-        callbacks = self._callbacks(
-            callbacks, add_history=True, verbose=verbose, epochs=epochs, steps=epoch_iterator.num_batches
-        )
+        with epoch_iterator:
+            self._build_for(iterator=epoch_iterator)
+            self._build_optimizer()
+            epoch_iterator.reset()
+            callbacks = self._callbacks(
+                callbacks, add_history=True, verbose=verbose, epochs=epochs, steps=epoch_iterator.num_batches
+            )
 
-        self.stop_training = False
-        self.make_train_function()
-        callbacks.on_train_begin()
-        training_logs = None
-        logs: Any = {}
-        for epoch in range(self._initial_epoch or initial_epoch, epochs):
-            self.reset_metrics()
-            callbacks.on_epoch_begin(epoch)
-            heard = _hear_of_batches(callbacks)
-            with epoch_iterator.catch_stop_iteration():
-                for begin_step, end_step, iterator in epoch_iterator:
-                    if heard:
-                        callbacks.on_train_batch_begin(begin_step)
-                    logs = self.train_function(iterator)
-                    if heard:
-                        callbacks.on_train_batch_end(end_step, logs)
-                    if self.stop_training:
-                        break
-            epoch_logs = dict(self._get_metrics_result_or_logs(logs))
-            if validation_data is not None and self._should_eval(epoch, validation_freq):
-                found = self.evaluate(
-                    x=val_x,
-                    y=val_y,
-                    sample_weight=val_sample_weight,
-                    batch_size=validation_batch_size or batch_size,
-                    steps=validation_steps,
-                    callbacks=callbacks,
-                    return_dict=True,
-                    _use_cached_eval_dataset=True,
-                )
-                epoch_logs.update({f"val_{name}": value for name, value in found.items()})
-            callbacks.on_epoch_end(epoch, epoch_logs)
-            training_logs = epoch_logs
-            if self.stop_training:
-                break
+            self.stop_training = False
+            self.make_train_function()
+            callbacks.on_train_begin()
+            training_logs = None
+            logs: Any = {}
+            for epoch in range(self._initial_epoch or initial_epoch, epochs):
+                self.reset_metrics()
+                callbacks.on_epoch_begin(epoch)
+                heard = _hear_of_batches(callbacks)
+                with epoch_iterator.catch_stop_iteration():
+                    for begin_step, end_step, iterator in epoch_iterator:
+                        if heard:
+                            callbacks.on_train_batch_begin(begin_step)
+                        logs = self.train_function(iterator)
+                        if heard:
+                            callbacks.on_train_batch_end(end_step, logs)
+                        if self.stop_training:
+                            break
+                epoch_logs = dict(self._get_metrics_result_or_logs(logs))
+                if validation_data is not None and self._should_eval(epoch, validation_freq):
+                    found = self.evaluate(
+                        x=val_x,
+                        y=val_y,
+                        sample_weight=val_sample_weight,
+                        batch_size=validation_batch_size or batch_size,
+                        steps=validation_steps,
+                        callbacks=callbacks,
+                        return_dict=True,
+                        _use_cached_eval_dataset=True,
+                    )
+                    epoch_logs.update({f"val_{name}": value for name, value in found.items()})
+                callbacks.on_epoch_end(epoch, epoch_logs)
+                training_logs = epoch_logs
+                if self.stop_training:
+                    break
 
         if isinstance(self.optimizer, optimizers_module.Optimizer) and epochs > 0:
             self.optimizer.finalize_variable_values(self.trainable_weights)
@@ -334,7 +335,7 @@ class Trainer(base_trainer.Trainer):
         callbacks.on_test_begin()
         logs: Any = {}
         self.reset_metrics()
-        with epoch_iterator.catch_stop_iteration():
+        with epoch_iterator, epoch_iterator.catch_stop_iteration():
             for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_test_batch_begin(begin_step)
                 logs = self.test_function(iterator)
@@ -368,7 +369,7 @@ class Trainer(base_trainer.Trainer):
         self.stop_predicting = False
         callbacks.on_predict_begin()
         outputs: list[Any] = []
-        with epoch_iterator.catch_stop_iteration():
+        with epoch_iterator, epoch_iterator.catch_stop_iteration():
             for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_predict_batch_begin(begin_step)
                 batches = [next(iterator), *itertools.islice(iterator, self.steps_per_execution - 1)]
@@ -460,6 +461,8 @@ def _converted(data: Any) -> Any:
         return tuple(map(_converted, data))
     if type(data) is np.ndarray:
         return convert_to_tensor(data)
+    if isinstance(data, tf.Tensor):
+        return data
     return tree.map_structure(
         lambda x: x if x is None or isinstance(x, DistributedValues) else convert_to_tensor(x), data
     )
