@@ -18,8 +18,9 @@ settings.load_profile("steady")
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
 # These run in processes that have TensorFlow and mpmath.
 collect_ignore += ["tests/fuzz/_range_end_references.py", "tests/fuzz/_tensorflow_loader.py"]
-if importlib.util.find_spec("cupy") is None:
-    collect_ignore += [f"src/gradtape/backends/{name}.py" for name in ("cupy", "cupy_fusion", "cupy_rows")]
+if importlib.util.find_spec("torch") is None:
+    names = ("device", "device_kernels", "fusion", "namespace", "random")
+    collect_ignore += [f"src/gradtape/backends/torch/{name}.py" for name in names]
 # How many logical devices there are is said before the first is used: these run in processes of their own.
 if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
     collect_ignore += ["tests/on_four_cpus.py", "tests/keras_on_four_cpus.py", "tests/keras_distribution_program.py"]

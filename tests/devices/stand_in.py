@@ -1,14 +1,24 @@
-"""The device of these tests: a strict fake array library or, with `make test-gpu`, a GPU with CuPy."""
+"""The device of these tests: PyTorch's CPU device under a GPU's name or, with `make test-gpu`, a GPU."""
 
 import contextlib
 import os
 
-import strict_arrays
-
 import gradtape as tf
 
 ON_GPU = os.environ.get("GRADTAPE_TEST_DEVICE") == "gpu"
-MODULE = tf.zeros([1]).module if ON_GPU else strict_arrays.MODULE
+
+
+def _module():
+    if ON_GPU:
+        return tf.zeros([1]).module
+    import torch
+
+    from gradtape.backends.torch.device import array_module
+
+    return array_module("/job:localhost/replica:0/task:0/device:GPU:0", torch.device("cpu"))
+
+
+MODULE = _module()
 
 
 def on_host():

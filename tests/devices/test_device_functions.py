@@ -1,4 +1,4 @@
-"""Functions and training loops on a device, or on the strict fake without one."""
+"""Functions and training loops on a device, or on PyTorch's CPU device without one."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Variables on a device, updated in place; on the strict fake without a device."""
+"""Variables on a device, updated in place; on PyTorch's CPU device without a GPU."""
 
 import copy
 import pickle

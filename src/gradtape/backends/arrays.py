@@ -4,56 +4,97 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 
 class ArrayModule:
-    """An array library on a device: its functions, by NumPy's names, and transfers to and from the host.
+    """An array library on a device: a backend derives a class from it.
 
-    `to_xla(array, own=False)` and `from_xla(array)` exchange arrays with XLA programs, without a copy on the same
-    device, unless XLA needs its `own` memory, which it may overwrite (buffer donation). `has_own_memory(array)` tells
-    whether the library allocated the array's memory and the array is not a view, so that any other user of the memory
-    holds a reference to the array. `fuse` compiles an elementwise formula to one kernel, `fuse_rows` a row formula;
-    both may return None. `synchronize` waits until the device has finished all queued work; `memory` describes the
-    memory use in words. `kernels` caches the kernels of ops, bound to the library on first use; `by_way_of_host` names
-    the ops that the library does not support.
+    `xp` has the library's functions by the names of the Python array API standard. `kernels` caches the kernels of ops,
+    bound to the library on first use; `by_way_of_host` names the ops that the library does not support.
     """
 
-    def __init__(
-        self,
-        name: str,
-        xp: Any,
-        array_type: type,
-        device: str,
-        to_host: Callable[[Any], Any],
-        from_host: Callable[[Any], Any],
-        to_xla: Callable[..., Any],
-        from_xla: Callable[[Any], Any],
-        has_own_memory: Callable[[Any], bool],
-        fuse: Callable[[Any], Callable[..., Any] | None],
-        fuse_rows: Callable[[Any], Callable[..., Any] | None],
-        synchronize: Callable[[], Any],
-        memory: Callable[[], str],
-    ) -> None:
-        self.name = name
+    name: str
+    array_type: type
+    memory_errors: tuple[type[Exception], ...] = (MemoryError,)
+    # Raised by a kernel that needs a function or dtype that the library lacks, or the values themselves.
+    refusals: tuple[type[Exception], ...] = (AttributeError, NotImplementedError, TypeError)
+
+    def __init__(self, xp: Any, device: str) -> None:
         self.xp = xp
-        self.array_type = array_type
         self.device = device
-        self.to_host = to_host
-        self.from_host = from_host
-        self.to_xla = to_xla
-        self.from_xla = from_xla
-        self.has_own_memory = has_own_memory
-        self.fuse = fuse
-        self.fuse_rows = fuse_rows
-        self.synchronize = synchronize
-        self.memory = memory
         self.ops: Any = None  # the op namespace for bare arrays, created on first use
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.by_way_of_host: set[str] = set()
+
+    def numpy_dtype(self, array: Any) -> np.dtype[Any]:
+        """Returns NumPy's dtype for the array's."""
+        return array.dtype
+
+    def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
+        """Converts an array to NumPy's `dtype`."""
+        return array.astype(dtype)
+
+    def copy(self, array: Any) -> Any:
+        """Copies an array on the device, in row-major order."""
+        return array.copy()
+
+    def scalar(self, value: Any) -> Any:
+        """Returns a string, or a NumPy scalar that an elementwise kernel takes beside arrays, in the library's form."""
+        return value
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        """Copies an array to the host."""
+        raise NotImplementedError
+
+    def from_host(self, array: np.ndarray[Any, Any]) -> Any:
+        """Copies a NumPy array to the device."""
+        raise NotImplementedError
+
+    def to_xla(self, array: Any, own: bool = False) -> Any:
+        """Passes an array to XLA: without a copy on the same device, unless XLA needs its `own` memory to overwrite."""
+        return self.to_host(array)
+
+    def from_xla(self, array: Any) -> Any:
+        """Takes an array from XLA, without a copy on the same device."""
+        return self.from_host(np.asarray(array))
+
+    def has_own_memory(self, array: Any) -> bool:
+        """Whether the library allocated the array's memory and the array is not a view.
+
+        Then any other user of the memory holds a reference to the array.
+        """
+        return False
+
+    def kernel(self, name: str) -> Callable[..., Any] | None:
+        """Returns the library's own kernel of the op with this name; it returns None for cases that it does not cover.
+
+        None if there is no such kernel: the op's kernel for any array library runs.
+        """
+        return None
+
+    def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
+        """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/kernels.py`."""
+        return None
+
+    def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
+        """Returns the product of a cotangent and the slope of a unary op as a function `f(cotangent, *residuals)`."""
+        return None
+
+    def fuse(self, formula: Any) -> Callable[..., Any] | None:
+        """Compiles an elementwise formula to one kernel; None if that is not possible."""
+        return None
+
+    def synchronize(self) -> None:
+        """Waits until the device has finished all queued work."""
+
+    def memory(self) -> str:
+        """Describes the memory use in words."""
+        return ""
 
 
 def host_only(xp: Any) -> None:
@@ -96,62 +137,7 @@ def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
     if xp is np:
         getattr(xp, ufunc).at(array, key, values)
         return array
-    return _combined_on_device(xp, ufunc, array, key, values)
-
-
-def _combined_on_device(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
-    """Implements `combine_at` with a GPU's atomics: addition, and minimum and maximum of integers."""
-    dtype = array.dtype
-    if ufunc == "multiply":
-        return array * _products(xp, key, values, len(array))
-    if dtype.kind == "c":
-        xp.add.at(array.real, key, values.real)
-        xp.add.at(array.imag, key, values.imag)
-        return array
-    if dtype.itemsize < 4:
-        wide = np.int32 if dtype.kind in "biu" else np.float32
-        return _combined_on_device(xp, ufunc, array.astype(wide), key, values.astype(wide)).astype(dtype)
-    if ufunc == "add" or dtype.kind in "iu":
-        getattr(xp, ufunc).at(array, key, values)
-        return array
-    # CuPy's atomic minimum and maximum round float64 to float32 and lose NaN. Integers in the order of the floats avoid
-    # both.
-    order = _ordered(xp, array, ufunc)
-    getattr(xp, ufunc).at(order, key, _ordered(xp, values, ufunc))
-    return _turned(xp, order).view(dtype)
-
-
-def _ordered(xp: Any, x: Any, ufunc: str) -> Any:
-    """Maps the floats `x` to integers of the same order; NaN becomes the winner of `ufunc`."""
-    bits = np.dtype(f"i{x.dtype.itemsize}")
-    limits = np.iinfo(bits)
-    winner = limits.max if ufunc == "maximum" else limits.min
-    return xp.where(xp.isnan(x), bits.type(winner), _turned(xp, x.view(bits)))
-
-
-def _turned(xp: Any, bits: Any) -> Any:
-    """Maps the bits of floats to integers in the floats' order, and back: inverts the low bits of negative floats."""
-    return xp.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
-
-
-def _products(xp: Any, rows: Any, values: Any, count: int) -> Any:
-    """Returns for each of `count` rows the product of its `values`; 1 where there are none.
-
-    A segmented prefix product by doubling (Hillis-Steele scan), after sorting by row.
-    """
-    if not len(rows):
-        return xp.ones((count, *values.shape[1:]), values.dtype)
-    order = stable_argsort(xp, rows)
-    rows, values = rows[order], values[order]
-    apart = (slice(None), *(None,) * (values.ndim - 1))
-    step = 1
-    while step < len(rows):
-        factor = xp.where((rows[step:] == rows[:-step])[apart], values[:-step], xp.ones((), values.dtype))
-        values = xp.concatenate([values[:step], values[step:] * factor])
-        step *= 2
-    numbers = xp.arange(count)
-    last = xp.searchsorted(rows, numbers, side="right") - 1
-    return xp.where((rows[last] == numbers)[apart], values[last], xp.ones((), values.dtype))
+    return xp.scatter(ufunc, array, key, values)
 
 
 def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
@@ -222,6 +208,8 @@ def join_parts(xp: Any, real: Any, imag: Any) -> Any:
     """Joins real and imaginary parts of one shape; `real + 1j * imag` would be NaN where the imaginary part is inf."""
     if hasattr(real, "at"):
         return importlib.import_module("jax.lax").complex(real, imag)
+    if hasattr(xp, "complex"):
+        return xp.complex(real, imag)
     return xp.stack([real, imag], axis=-1).view(xp.complex128 if real.dtype == xp.float64 else xp.complex64)[..., 0]
 
 
@@ -230,5 +218,55 @@ def special(xp: Any) -> Any:
     """Returns the module of special functions of an array module."""
     if hasattr(xp, "special"):
         return xp.special
-    modules = {"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}
-    return importlib.import_module(modules.get(xp.__name__.split(".")[0], "jax.scipy.special"))
+    return importlib.import_module("scipy.special" if xp is np else "jax.scipy.special")
+
+
+def kind_of(x: Any) -> str:
+    """Returns the kind of an array's numbers by NumPy's letters: b, i, u, f or c."""
+    try:
+        return x.dtype.kind
+    except AttributeError:
+        return numpy_dtype(x.dtype).kind
+
+
+@functools.cache
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """Returns NumPy's dtype for one of NumPy's, JAX's or PyTorch's."""
+    if type(dtype).__module__ == "torch":
+        return importlib.import_module(f"{__package__}.torch.namespace").NUMPY_DTYPES[dtype]
+    return np.dtype(dtype)
+
+
+def astype(x: Any, dtype: Any, copy: bool = True) -> Any:
+    """Converts an array to a dtype of NumPy or of its own library; without `copy` it may return the array itself."""
+    try:
+        method = x.astype
+    except AttributeError:
+        return x.to(importlib.import_module(f"{__package__}.torch.namespace").dtype_of(dtype))
+    return method(dtype, copy=copy)
+
+
+def size_of(x: Any) -> int:
+    """Returns the number of elements: `x.size` is a method in PyTorch."""
+    return math.prod(x.shape)
+
+
+def is_half(x: Any) -> bool:
+    """Whether an array has float16 numbers in a library that computes with them step by step."""
+    return x.dtype == _HALF
+
+
+_HALF = np.dtype(np.float16)
+
+
+def permuted(x: Any, order: Sequence[int]) -> Any:
+    """Permutes the axes of an array: `x.transpose` is a swap of two axes in PyTorch."""
+    return x.transpose(order) if type(x) is np.ndarray or not hasattr(x, "permute") else x.permute(order)
+
+
+_UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in (1, 2, 4, 8)}
+
+
+def as_unsigned(rows: Any) -> Any:
+    """Returns indices as unsigned ones, so that JAX drops negative ones; PyTorch indexes with signed ones only."""
+    return rows.astype(_UNSIGNED[rows.dtype]) if hasattr(rows, "astype") else rows

@@ -124,7 +124,7 @@ class DeviceStorage(Storage):
             try:
                 out = held[1] if is_exclusive(held) and self.module.has_own_memory(held[1]) else None
                 self._hold(combined(self.module, ufunc, held[1], change.buffer, out))
-            except MemoryError as error:
+            except self.module.memory_errors as error:
                 raise exhausted(self.module, f"an update of variable '{name}'", error) from error
             finally:
                 if self.last is None:

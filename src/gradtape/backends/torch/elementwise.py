@@ -63,7 +63,7 @@ _ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 sqrt t
 
 
 @cache
-def _fused() -> dict[str, Callable[..., Any]]:
+def fused_kernels() -> dict[str, Callable[..., Any]]:
     """PyTorch's kernels of ops whose NumPy kernels are no formula or one of several steps, by op name."""
     t = torch()
     f = t.nn.functional
@@ -87,7 +87,7 @@ def _zero_where(g: Any, product: Any) -> Any:
 
 
 @cache
-def _fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
     t = torch()
     aten, zero = t.ops.aten, t.zeros(())
@@ -123,13 +123,13 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
-    function = _fused().get(name) or _compile(formula)
+    function = fused_kernels().get(name) or _compile(formula)
     return None if function is None else on_arrays(function, arity)
 
 
 def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | None) -> Callable[..., Any] | None:
     """Returns the product of the cotangent and a partial derivative as a kernel `f(cotangent, *residuals)`."""
-    names, fused = _fused_vjps().get(name, ((), None))
+    names, fused = fused_vjps().get(name, ((), None))
     function = fused if fused is not None and names == residuals else _compile(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
 
@@ -180,6 +180,6 @@ def _function(step: StepLike) -> Callable[..., Any] | None:
     return _OPERATORS.get(step.function) if name is None else getattr(torch(), name)
 
 
-def _number(function: Callable[..., Any], value: np.generic) -> Any:
+def _number(function: Callable[..., Any] | None, value: np.generic) -> Any:
     """Returns a number as an operand: a Python number for operators, a scalar tensor for functions."""
     return value.item() if function in _OPERATORS.values() else torch().tensor(value)

@@ -65,7 +65,9 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
         except _REJECTIONS:
             return None
 
-    return {1: unary, 2: binary}.get(count, general)
+    if count == 1:
+        return unary
+    return binary if count == 2 else general
 
 
 def _to_tensor(x: Any) -> Any:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -31,20 +30,15 @@ from ..run.namespace import raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
 from .op import Unregistered, bind, registry
-from .row_formula import trace_rows
 
 logger = logging.getLogger("gradtape")
 
 _new = object.__new__
 _NEVER_THERE = dtypes.STRING
-_ALONG_ROWS = ("linear", "opaque", "reduction")  # the families of ops that may have row formulas
-_TRIED = 16  # failed traces after which an op is no longer traced
 _KEPT = 256  # cached kernels per op
-# Reductions of bfloat16 are computed in float32; products and elementwise functions in whatever precision the library
-# uses, and rounded if that is wider.
+# Ops of narrow dtypes with several steps are computed in float32, unless the library has a kernel of its own;
+# products and elementwise functions in whatever precision the library uses, and rounded if that is wider.
 _IN_FLOAT32 = ("constant", "opaque", "reduction")
-# Raised by a kernel that needs a function that the device library lacks, or the values themselves.
-_NOT_FOR_DEVICE = (AttributeError, NotImplementedError, TypeError)
 
 
 class DeviceTensor(Tensor):
@@ -64,7 +58,7 @@ class DeviceTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        return self.buffer.shape
+        return tuple(self.buffer.shape)
 
     @property
     def device(self) -> str:
@@ -77,12 +71,13 @@ class DeviceTensor(Tensor):
         """Runs `op` on this tensor's device and notifies the recorders."""
         module = self.module
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
-            return dispatch.run_in_float32(op, inputs, attrs)
+            if module.kernel(op.name) is None:
+                return dispatch.run_in_float32(op, inputs, attrs)
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _copy_host_inputs(module, op, inputs)
                 break
-        arrays = [x.buffer for x in inputs]
+        arrays = [x.buffer if type(x) is DeviceTensor else module.scalar(x.array) for x in inputs]
         try:
             value = (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
         except Exception as error:
@@ -103,7 +98,8 @@ class DeviceTensor(Tensor):
         """
         module = self.module
         try:
-            value = (module.kernels.get(op) or _kernel(module, op))(*[x.buffer for x in inputs])
+            arrays = [x.buffer if type(x) is DeviceTensor else x.array.item() for x in inputs]
+            value = (module.kernels.get(op) or _kernel(module, op))(*arrays)
         except Exception as error:
             value = _run_after_failure(module, op, inputs, {}, error)
         y = on_device(module, value, dtype)
@@ -125,7 +121,7 @@ class DeviceTensor(Tensor):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return on_device(self.module, self.buffer.copy(), self.dtype)
+        return on_device(self.module, self.module.copy(self.buffer), self.dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
         if self.tracer is not None:
@@ -200,7 +196,7 @@ def _copy_to_device(module: ArrayModule, x: Tensor) -> DeviceTensor:
     array = asarray(x.array)
     if array.size > 1 and not any(array.strides):
         number = module.from_host(array[(0,) * array.ndim])
-        return on_device(module, module.xp.broadcast_to(number, array.shape).copy(), x.dtype)
+        return on_device(module, module.copy(module.xp.broadcast_to(number, array.shape)), x.dtype)
     return on_device(module, module.from_host(array), x.dtype)
 
 
@@ -234,11 +230,14 @@ def _run_after_failure(
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
-    if isinstance(error, MemoryError):
+    if isinstance(error, module.memory_errors):
         raise exhausted(module, f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}", error) from error
-    if not isinstance(error, _NOT_FOR_DEVICE):
+    if not isinstance(error, module.refusals):
         raise error
-    return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+    try:
+        return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+    except (ValueError, np.linalg.LinAlgError) as wrong:
+        raise dispatch.failure(op, [x.dims for x in inputs], wrong) from wrong
 
 
 def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:
@@ -247,14 +246,14 @@ def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Te
     if type(value) is not array_type:
         return tensor_like(value, like)
     if like.narrow and not op.moves_data:
-        value = rounded(value, like)
-    dtype = value.dtype
+        value = rounded(module, value, like)
+    dtype = module.numpy_dtype(value)
     return on_device(module, value, like if dtype is like.numpy else dtypes.of_numpy(dtype))
 
 
-def rounded(array: Any, dtype: DType) -> Any:
+def rounded(module: ArrayModule, array: Any, dtype: DType) -> Any:
     """Rounds a device array that was computed in a wider float to the narrow `dtype`."""
-    return array.astype(dtype.numpy) if array.dtype.kind == "f" else array
+    return module.cast(array, dtype.numpy) if module.numpy_dtype(array).kind == "f" else array
 
 
 def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
@@ -268,13 +267,22 @@ def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
     try:
         device_kernel = bind(op.kernel, module.xp)
     except AttributeError as error:
-        return _by_way_of_host(module, op, error)
+        device_kernel = _by_way_of_host(module, op, error)
     if op.family == "elementwise":
         device_kernel = _in_one_launch(module, op, device_kernel)
-    elif op.family in _ALONG_ROWS and isinstance(op.kernel, FunctionType):
-        device_kernel = _rows_in_one_launch(module, op, device_kernel)
-    module.kernels[op] = device_kernel
-    return device_kernel
+    own = module.kernel(op.name)
+    module.kernels[op] = device_kernel if own is None else _first_of(own, device_kernel)
+    return module.kernels[op]
+
+
+def _first_of(own: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs the library's own kernel of an op, and the general one in cases that it does not cover."""
+
+    def kernel(*arrays: Any, **attrs: Any) -> Any:
+        y = own(*arrays, **attrs)
+        return general(*arrays, **attrs) if y is None else y
+
+    return kernel
 
 
 def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,12 +291,15 @@ def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[...,
     fused: dict[Any, Callable[..., Any]] = {}
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
-        given = tuple([x.dtype for x in arrays])
+        try:
+            given = tuple([x.dtype for x in arrays])
+        except AttributeError:  # a number of Python, which has the dtype of the others
+            return device_kernel(*arrays, **attrs)
         key = (given, *attrs.items()) if attrs else given
         run = fused.get(key)
         if run is None:
-            steps = trace_formula(partial(formula, **attrs), given)
-            run = None if steps is None or not steps.steps else module.fuse(steps)
+            steps = trace_formula(partial(formula, **attrs), [dtype_on(module, x) for x in arrays])
+            run = None if steps is None or len(steps.steps) < 2 else module.fuse(steps)
             run = fused[key] = partial(device_kernel, **attrs) if run is None else run
             if len(fused) > _KEPT:  # an attribute is another number in every call
                 fused.clear()
@@ -297,41 +308,17 @@ def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[...,
     return kernel
 
 
-def _rows_in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps a kernel along the last axis with one fused kernel per combination of shapes, where it is a row formula.
-
-    An op whose traces fail `_TRIED` times is left to the library.
-    """
-    fused: dict[Any, Callable[..., Any]] = {}
-    hopes = _TRIED
-
-    def kernel(*arrays: Any, **attrs: Any) -> Any:
-        nonlocal hopes
-        try:
-            key = (*[(x.shape, x.dtype) for x in arrays], *attrs.items())
-            run = fused.get(key)
-        except (AttributeError, TypeError):  # an unhashable argument, such as a list
-            return device_kernel(*arrays, **attrs)
-        if run is None:
-            rows = trace_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
-            run = None if rows is None else module.fuse_rows(rows)
-            hopes -= run is None
-            if not hopes:
-                module.kernels[op] = device_kernel
-            run = fused[key] = partial(device_kernel, **attrs) if run is None else run
-            if len(fused) > _KEPT:
-                fused.clear()
-        return run(*arrays)
-
-    return kernel
+def dtype_on(module: ArrayModule, x: Any) -> np.dtype[Any]:
+    """Returns NumPy's dtype for that of an array on the device, or of a scalar on the host."""
+    return module.numpy_dtype(x) if type(x) is module.array_type else np.result_type(x)
 
 
 def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operand, out: Operand | None) -> Any:
     """Computes `ufunc(array, other)` for device arrays of one dtype and shape, into `out` unless that is None."""
-    key = (ufunc, array.dtype)
+    key = (ufunc, module.numpy_dtype(array))
     run = module.kernels.get(key)
     if run is None:
-        formula = trace_formula(ufunc, (array.dtype, array.dtype))
+        formula = trace_formula(ufunc, (module.numpy_dtype(array),) * 2)
         run = (module.fuse(formula) if formula else None) or getattr(module.xp, ufunc.__name__)
         module.kernels[key] = run
     return run(array, other, out=out)
@@ -364,7 +351,7 @@ def _by_way_of_host(module: ArrayModule, op: OpLike, reason: Exception) -> Calla
     return kernel
 
 
-def exhausted(module: ArrayModule, what: str, error: MemoryError) -> Exception:
+def exhausted(module: ArrayModule, what: str, error: Exception) -> Exception:
     """Returns the error for exhausted device memory."""
     return errors.ResourceExhaustedError(
         f"the device has no memory left for {what} ({error}); {module.memory()}. `gradtape.inspect.live_tapes()` shows "
@@ -380,6 +367,9 @@ class DeviceOps:
         self._module = module
         self.constant = module.xp.asarray
         self.fuse = module.fuse
+        self.vjp_kernel = module.vjp_kernel
+        self.product_kernel = module.product_kernel
+        self.dtype_of = partial(dtype_on, module)
 
     def __getattr__(self, name: str) -> Any:
         getattr(raw, name)  # loads the ops, or raises AttributeError
@@ -388,7 +378,9 @@ class DeviceOps:
         def call(*arrays: Any, **attrs: Any) -> Any:
             try:
                 return (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
-            except _NOT_FOR_DEVICE as error:
+            except module.memory_errors:
+                raise
+            except module.refusals as error:
                 return _by_way_of_host(module, op, error)(*arrays, **attrs)
 
         setattr(self, name, call)

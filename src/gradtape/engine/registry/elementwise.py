@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from ...backends.arrays import kind_of
 from ...backends.numpy import blocks
 from ...backends.torch import elementwise as by_torch
 from ...backends.torch.library import IS_ENABLED
@@ -200,7 +201,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
 
     def vjp(arrays: str) -> Any:
         if arrays == "buffer":
-            return _vjp_device(saved, partials, names)
+            return _vjp_device(op, saved, partials, names)
         result = cotangents(arrays, False)
         if op.kinds & dtypes.COMPLEX:
             conjugated = cotangents(arrays, True)
@@ -300,8 +301,8 @@ def _each_cotangent(
     return _sum_to_shapes(m, s[-1], found) if len(partials) > 1 and s[-1] is not None else found
 
 
-def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
-    """Returns `vjp_device`: each product is one kernel launch if it is a formula."""
+def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
+    """Returns `vjp_device`: each product is one kernel launch if the library has a kernel of it, or it is a formula."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     rules = {
         (i, conjugate): compile_rule("m, g, s", _product(i, partial, saved, "buffer", conjugate), **names)
@@ -312,25 +313,27 @@ def _vjp_device(saved: Residuals, partials: Sequence[Partial], names: dict[str, 
 
     def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
         """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
+        own = m.product_kernel(op.name, saved.names) if len(partials) == 1 and given[0].kind == "f" else None
+        if own is not None:
+            return own
 
         def product(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
             for k, array in zip(tensors, arrays, strict=True):
                 filled[k] = SimpleNamespace(buffer=array)
-            return rules[i, g.dtype.kind == "c"](symbolic, g, filled)
+            return rules[i, kind_of(g) == "c"](symbolic, g, filled)
 
         formula = trace_formula(product, given) if len(tensors) == len(saved.names) else None
-        return None if formula is None or not formula.steps else m.fuse(formula)
+        return None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         def cotangent(i: int) -> Any:
             arrays = (g, *[s[k].buffer for k in tensors])
-            given = tuple([x.dtype for x in arrays])
-            key = (m, i, given)
+            key = (m, i, *[x.dtype for x in arrays])
             if key not in fused:
-                fused[key] = fuse(m, i, s, given)
+                fused[key] = fuse(m, i, s, [m.dtype_of(x) for x in arrays])
             kernel = fused[key]
-            return rules[i, g.dtype.kind == "c"](m, g, s) if kernel is None else kernel(*arrays)
+            return rules[i, kind_of(g) == "c"](m, g, s) if kernel is None else kernel(*arrays)
 
         return _each_cotangent(m, g, s, parents, partials, cotangent)
 

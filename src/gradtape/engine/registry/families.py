@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import kind_of
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
@@ -173,7 +174,7 @@ def bilinear(
 
 def conjugate(m: OpNamespace, x: Operand) -> Any:
     dtype = x.dtype
-    return m.conj(x) if (dtype.is_complex if type(dtype) is DType else dtype.kind == "c") else x
+    return m.conj(x) if (dtype.is_complex if type(dtype) is DType else kind_of(x) == "c") else x
 
 
 def shift_axes(attrs: Attrs, size: int) -> dict[str, Any]:

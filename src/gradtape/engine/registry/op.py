@@ -290,20 +290,30 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     op.kept = residuals.names
     several = len(op.args) > 1 or op.variadic
     asks = "need" in parameters(rule)
-    by_torch = VJPS.get(op.name) if IS_ENABLED else None
+    by_torch = VJPS.get(op.name)
 
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
         body = call if several else f"({call},)"
         names: dict[str, Any] = {"rule": rule}
-        if arrays == "array" and by_torch is not None:
+        if arrays == "array" and by_torch is not None and IS_ENABLED:
             body = _for_large_arrays(residuals, by_torch, body, several)
             names |= {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
+        if arrays == "buffer" and by_torch is not None:
+            body = _by_own_kernel(residuals, by_torch, body, several)
+            names["name"] = op.name
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
         return compile_rule("m, g, s, parents", body, **names)
 
     op.defer_vjp(vjp)
+
+
+def _by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
+    """Source of a vjp on device arrays: the library's own if it has one, else `body`."""
+    given = [residuals.lookup(name, "buffer") for name in parameters(by_torch.function)[1:]]
+    found = f"(own := m.vjp_kernel(name)) is not None and (found := own({', '.join(given)})) is not None"
+    return f"{'found' if several else '(found,)'} if {found} else {body}"
 
 
 def _for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:

@@ -38,5 +38,5 @@ def as_tensors(module: ArrayModule, g: Any, dtype: dtypes.DType) -> Any:
         return IndexedSlices(as_tensors(module, g.values, dtype), indices, g.dense_shape)
     if g is None or isinstance(g, Tensor):
         return g
-    g = rounded(g, dtype) if dtype.narrow else g
-    return on_device(module, g, dtypes.of_numpy(g.dtype))
+    g = rounded(module, g, dtype) if dtype.narrow else g
+    return on_device(module, g, dtypes.of_numpy(module.numpy_dtype(g)))

@@ -204,7 +204,7 @@ class Tape(dispatch.Block):
             seeds = {position: send_to_device(module, g).buffer for position, g in seeds.items()}
             try:
                 found = self._sweep(log, seeds, wanted, ops_of(module))
-            except MemoryError as error:
+            except module.memory_errors as error:
                 raise exhausted(module, "a gradient", error) from error
             for source, place in zip(sources, at, strict=True):
                 if place is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_at, combine_at, put, take
+from ...backends.arrays import add_at, as_unsigned, astype, combine_at, permuted, put, take
 from ...backends.numpy.sums import sum_at
 from ...backends.tuning import ONE_HOT
 from ...core import errors
@@ -61,20 +61,20 @@ def _scatter_add(xp, x, indices, *, shape, axis=0, batch=0):
     rows = indices.reshape(-1)
     values = x.reshape(lead, between, count, math.prod(rest))
     if batch:
-        rows = rows.astype(np.intp) + xp.repeat(xp.arange(lead) * size, count)
+        rows = astype(rows, np.intp) + xp.repeat(xp.arange(lead) * size, count)
     if between == 1:
-        return add_rows(xp, lead * size, rows, values.reshape(lead * count, -1 if x.size else math.prod(rest))).reshape(
+        return add_rows(xp, lead * size, rows, values.reshape(lead * count, math.prod(rest))).reshape(
             shape
         )
     width = between * math.prod(rest)
-    total = add_rows(xp, lead * size, rows, values.transpose(0, 2, 1, 3).reshape(lead * count, width))
-    return total.reshape(lead, size, between, math.prod(rest)).transpose(0, 2, 1, 3).reshape(shape)
+    total = add_rows(xp, lead * size, rows, permuted(values, (0, 2, 1, 3)).reshape(lead * count, width))
+    return permuted(total.reshape(lead, size, between, math.prod(rest)), (0, 2, 1, 3)).reshape(shape)
 
 
 def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     """Adds `values[i]` to row `rows[i]` of a zero matrix with `count` rows; repeated rows accumulate."""
     if xp is not np:  # as unsigned, a negative row is out of range: JAX drops it instead of counting from the end
-        rows = rows.astype(_UNSIGNED[rows.dtype])
+        rows = as_unsigned(rows)
         return add_at(xp, xp.zeros((count, values.shape[1]), values.dtype), rows, values)
     return sum_at(count, rows, values)
 
@@ -158,7 +158,7 @@ def _from_start(xp, indices, *, size):
     """Replaces negative indices, which count from the end."""
     if xp is np and indices.size and np.minimum.reduce(indices, axis=None) >= 0:
         return indices
-    return xp.where(indices < 0, indices + indices.dtype.type(size), indices)
+    return xp.where(indices < 0, indices + size, indices)
 
 
 from_start = constant(
@@ -179,7 +179,7 @@ def _ravel_index(xp, indices, *, dims):
                 f"indices[{','.join(map(str, at))}] = {indices[at].tolist()} does not index into shape {list(dims)}"
             )
     strides = [math.prod(dims[i + 1 :]) for i in range(len(dims))]
-    wide = indices.astype(np.int64)
+    wide = astype(indices, np.int64)
     return sum((wide[..., i] * stride for i, stride in enumerate(strides)), xp.zeros(indices.shape[:-1], np.int64))
 
 
@@ -229,7 +229,7 @@ def _putting(name):
 
 # Of several updates to one row the last one stays; as in TensorFlow, the rule assumes distinct rows.
 put_rows = opaque(
-    "put_rows", lambda xp, x, indices, u: put(xp.array(x), indices, u), **_putting("put_rows"),
+    "put_rows", lambda xp, x, indices, u: put(xp.asarray(x, copy=True), indices, u), **_putting("put_rows"),
     batch=_fold("put_rows"), moves_data=True,
     samples=[
         sample((4, 2), np.array([2, 0]), (2, 2)),
@@ -242,7 +242,7 @@ put_rows = opaque(
 def _put_row(xp, x, indices, u):
     if xp is np and not 0 <= indices < len(x):
         raise errors.InvalidArgumentError(f"Trying to modify element {indices} in a list with {len(x)} elements.")
-    return put(xp.array(x), indices, u)
+    return put(xp.asarray(x, copy=True), indices, u)
 
 
 def _batch_put_row(m, size, inputs, flags, attrs):
@@ -261,7 +261,7 @@ put_row = opaque(
 
 
 def _extreme_rows(which):
-    return lambda xp, x, indices, u: combine_at(xp, f"{which}imum", xp.array(x), indices, u)
+    return lambda xp, x, indices, u: combine_at(xp, f"{which}imum", xp.asarray(x, copy=True), indices, u)
 
 
 def _extreme_rows_back(m, g, x, indices, u, y):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...backends.arrays import into
+from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, permuted, size_of
 from ...backends.tuning import SHORT_ROWS, TURNED_AT_ONCE
 from ...core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
@@ -25,13 +27,16 @@ def _extreme(xp, x, axis, keepdims, name):
     """The maximum or minimum along the axes; for an empty axis, the identity of the reduction."""
     if any(x.shape[i] == 0 for i in axis):
         shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
-        low, high = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+        limits = None if kind_of(x) == "f" else np.iinfo(numpy_dtype(x.dtype))
+        low, high = (-np.inf, np.inf) if limits is None else (limits.min, limits.max)
         return xp.full(shape, low if name == "max" else high, x.dtype)
     if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= SHORT_ROWS and x.size <= TURNED_AT_ONCE:
         ufunc = np.maximum if name == "max" else np.minimum
         y = ufunc.reduce(x.reshape(-1, x.shape[-1]).T.copy(), axis=0)
         return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    return getattr(x, name)(axis=axis, keepdims=keepdims)
+    if xp is np:
+        return getattr(x, name)(axis=axis, keepdims=keepdims)  # the function is a slower way to call it
+    return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
 
 
 def _share(m, x, y, axis):
@@ -49,7 +54,7 @@ min_ = reduction(
     kinks=True, samples=_SAMPLES,
 )  # fmt: skip
 prod = reduction(
-    "prod", lambda xp, x, *, axis, keepdims=False: x.prod(axis=axis, dtype=x.dtype, keepdims=keepdims), on=NUMERIC,
+    "prod", lambda xp, x, *, axis, keepdims=False: xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims), on=NUMERIC,
     weight=lambda m, x, axis: m.prod_of_others(x, axis=axis),
     samples=[*_SAMPLES, sample(np.array([0.0, 2.0, 3.0, 0.0]), axis=(0,)), sample((0, 3), axis=(0,))],
 )  # fmt: skip
@@ -72,17 +77,18 @@ def _unrows(m, rows, shape, axis):
 
 
 def _prod_of_others(xp, x, *, axis):
-    y = x.prod(axis=axis, dtype=x.dtype, keepdims=True)
+    y = xp.prod(x, axis=axis, dtype=x.dtype, keepdims=True)
     if isinstance(y, np.ndarray | np.generic) and np.isfinite(y).all() and np.all(y):
         return y / x
     kept = tuple(i for i in range(x.ndim) if i not in axis)
     order = (*kept, *axis)
-    moved = x.transpose(order)
-    rows = moved.reshape((*(x.shape[i] for i in kept), -1 if x.size else 0))
+    moved = permuted(x, order)
+    rows = moved.reshape((*(x.shape[i] for i in kept), math.prod(x.shape[i] for i in axis)))
     one = xp.ones_like(rows[..., :1])
     left = xp.cumprod(xp.concatenate([one, rows[..., :-1]], axis=-1), axis=-1, dtype=x.dtype)
-    right = xp.cumprod(xp.concatenate([one, rows[..., :0:-1]], axis=-1), axis=-1, dtype=x.dtype)[..., ::-1]
-    return (left * right).reshape(moved.shape).transpose(tuple(np.argsort(order).tolist()))
+    right = xp.cumprod(xp.concatenate([one, xp.flip(rows[..., 1:], axis=-1)], axis=-1), axis=-1, dtype=x.dtype)
+    right = xp.flip(right, axis=-1)
+    return permuted((left * right).reshape(moved.shape), tuple(np.argsort(order).tolist()))
 
 
 def _prod_of_others_back(m, g, x, axis):
@@ -145,18 +151,18 @@ def _euclidean_norm(xp, x, axis, keepdims):
 
     NumPy checks whether they do; other backends always divide.
     """
-    if x.dtype.char == "e":
-        return _euclidean_norm(xp, x.astype(np.float32), axis, keepdims).astype(x.dtype)
-    if xp is np or x.dtype.kind != "f" or any(x.shape[i] == 0 for i in axis):
+    if is_half(x):
+        return astype(_euclidean_norm(xp, astype(x, np.float32), axis, keepdims), x.dtype)
+    if xp is np or kind_of(x) != "f" or any(x.shape[i] == 0 for i in axis):
         squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
-        y = xp.sqrt(squares).astype(x.dtype)
-        if xp is not np or x.dtype.kind != "f":
+        y = astype(xp.sqrt(squares), x.dtype)
+        if xp is not np or kind_of(x) != "f":
             return y
         limits = np.finfo(x.dtype)
         usual = (squares > limits.tiny / limits.eps) & (squares < np.inf)
         if usual.all() or not x.size:
             return y
-    top = abs(x).max(axis=axis, keepdims=True)
+    top = xp.max(abs(x), axis=axis, keepdims=True)
     # XLA multiplies by 1 / unit, and flushes it to 0 if it is subnormal.
     unit = xp.where((top > 0) & (top < np.inf), xp.where(top > 1, 0.125 * top, top), 1)
     shares = x / unit
@@ -181,7 +187,7 @@ def _weighed(xp, x, axis, whole):
     """Applies `whole(values, axis)`, which may overwrite its values, along one axis of `x` less its maximum."""
     n = x.shape[axis]
     if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > SHORT_ROWS or not x.size:
-        return whole(x - x.max(axis=axis, keepdims=True), axis) if x.size else x
+        return whole(x - xp.max(x, axis=axis, keepdims=True), axis) if size_of(x) else x
     rows, y = x.reshape(-1, n), np.empty(x.shape, x.dtype)
     out = y.reshape(-1, n)
     step = TURNED_AT_ONCE // n

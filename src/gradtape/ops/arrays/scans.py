@@ -33,12 +33,12 @@ def advanced(m: Any, x: Any, axis: int, fill: Any) -> Any:
 
 
 def _cumsum(xp, x, *, axis, exclusive=False, reverse=False):
-    x = xp.flip(x, axis) if reverse else x
+    x = xp.flip(x, axis=axis) if reverse else x
     y = xp.cumsum(x, axis=axis, dtype=x.dtype)
     if exclusive:
         zero = xp.zeros_like(y[_part(axis, slice(0, 1))])
         y = xp.concatenate([zero, y[_part(axis, slice(0, -1))]], axis=axis)
-    return xp.flip(y, axis) if reverse else y
+    return xp.flip(y, axis=axis) if reverse else y
 
 
 cumsum = linear(

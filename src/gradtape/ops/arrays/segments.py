@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import combine_at, put, stable_argsort
+from ...backends.arrays import combine_at, numpy_dtype, put, stable_argsort
 from ...backends.numpy.sums import sum_at
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...core.errors import InvalidArgumentError
@@ -24,6 +24,7 @@ def _weakest(ufunc, dtype):
     """The identity element of `ufunc`."""
     if ufunc in ("add", "multiply"):
         return int(ufunc == "multiply")
+    dtype = numpy_dtype(dtype)
     limits = np.iinfo(dtype) if dtype.kind in "iu" else None
     low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
     return low if ufunc == "maximum" else high

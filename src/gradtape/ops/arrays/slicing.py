@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import put
+from ...backends.arrays import kind_of, put
 from ...core import dtypes, errors, modes
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.examples import KEEPS
@@ -111,7 +111,7 @@ def _is_plain(s: slice) -> bool:
 
 def _as_mask(key: Any) -> Tensor | None:
     """The boolean tensor, if the whole key is a mask."""
-    if isinstance(key, bool | np.bool_) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
+    if isinstance(key, bool | np.bool_) or (isinstance(key, np.ndarray) and kind_of(key) == "b"):
         return Tensor(np.asarray(key))
     return key if isinstance(key, Tensor) and key.dtype is dtypes.bool else None
 
@@ -161,7 +161,7 @@ def _index(item: Any) -> int:
     tensor = _as_index_tensor(item)
     if tensor is not None:
         return int(tensor.array)
-    if isinstance(item, Integral) or (isinstance(item, np.ndarray) and item.dtype.kind in "iu" and not item.shape):
+    if isinstance(item, Integral) or (isinstance(item, np.ndarray) and kind_of(item) in "iu" and not item.shape):
         return operator.index(item) if isinstance(item, Integral) else int(item)
     raise _bad_index(item)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_at, put, search_rows, stable_argsort
+from ...backends.arrays import add_at, astype, kind_of, put, search_rows, size_of, stable_argsort
 from ...backends.tuning import WORTH_SELECTING
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...core.errors import InvalidArgumentError
@@ -55,9 +55,9 @@ add_along = linear(
 def _argsort(xp, x, *, axis, descending=False):
     """Stable in both directions: equal values keep their order."""
     if not descending:
-        return stable_argsort(xp, x, axis).astype(np.int32)
-    backwards = stable_argsort(xp, xp.flip(x, axis), axis)
-    return (x.shape[axis] - 1 - xp.flip(backwards, axis)).astype(np.int32)
+        return astype(stable_argsort(xp, x, axis), np.int32)
+    backwards = stable_argsort(xp, xp.flip(x, axis=axis), axis)
+    return astype(x.shape[axis] - 1 - xp.flip(backwards, axis=axis), np.int32)
 
 
 argsort = constant(
@@ -69,7 +69,7 @@ argsort = constant(
 
 def _sort(xp, x, *, axis, descending=False):
     y = xp.sort(x, axis=axis)
-    return xp.flip(y, axis) if descending else y
+    return xp.flip(y, axis=axis) if descending else y
 
 
 sort = opaque(
@@ -86,13 +86,13 @@ sort = opaque(
 def _top_k(xp, x, *, k):
     """The k largest values along the last axis and their positions; of equal values, the first come first."""
     n = x.shape[-1]
-    if k == 1 and x.dtype.kind != "f":
+    if k == 1 and kind_of(x) != "f":
         indices = xp.argmax(x, axis=-1)[..., None]
     elif xp is np and n > WORTH_SELECTING and 0 < 8 * k < n:
         indices = _select(x.reshape(-1, n), k).reshape((*x.shape[:-1], k))
     else:
         indices = _argsort(xp, x, axis=x.ndim - 1, descending=True)[..., :k]
-    return xp.take_along_axis(x, indices, axis=-1), indices.astype(np.int32)
+    return xp.take_along_axis(x, indices, axis=-1), astype(indices, np.int32)
 
 
 def _select(rows, k):
@@ -119,12 +119,12 @@ def _extreme_position(xp, x, axis, dtype, name):
     if not x.shape[axis]:
         raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{name.capitalize()}]")
     found = getattr(xp, name)(x, axis=axis)
-    if x.dtype.kind == "f":
+    if kind_of(x) == "f":
         # NumPy's argmax and argmin select NaN over every number, TensorFlow's every number over NaN.
         chosen = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
         if xp is not np or np.isnan(chosen).any():
             found = getattr(xp, name)(xp.where(xp.isnan(x), -np.inf if name == "argmax" else np.inf, x), axis=axis)
-    return found.astype(dtype)
+    return astype(found, dtype)
 
 
 _POSITION_SAMPLES = [sample((3, 4), axis=1, dtype=np.dtype("int64")), sample((3,), axis=0, dtype=np.dtype("int32"))]
@@ -165,7 +165,7 @@ def _unique(xp, x, *, dtype):
         x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = xp.argsort(first)
-    return values[order], xp.argsort(order)[inverse].astype(dtype), counts[order].astype(dtype)
+    return values[order], astype(xp.argsort(order)[inverse], dtype), astype(counts[order], dtype)
 
 
 unique = opaque(
@@ -179,7 +179,7 @@ def _unique_slices(xp, x, *, axis):
     _, first, inverse, counts = xp.unique(
         x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
-    return first.astype(np.int32), inverse.reshape(-1).astype(np.int32), counts.astype(np.int32)
+    return astype(first, np.int32), astype(inverse.reshape(-1), np.int32), astype(counts, np.int32)
 
 
 unique_slices = constant(
@@ -190,7 +190,7 @@ unique_slices = constant(
 
 def _search_sorted(xp, sequence, values, *, side, dtype):
     """Searches each row of `values` in the same row of `sequence`."""
-    return search_rows(xp, sequence, values, side).astype(dtype)
+    return astype(search_rows(xp, sequence, values, side), dtype)
 
 
 search_sorted = constant(
@@ -206,12 +206,13 @@ def _bincount(xp, x, *weights, size, binary=False, dtype):
     inside = x < size
     if xp is not np:
         counted = xp.where(inside, weights[0] if weights else 1, 0)
-        counts = add_at(xp, xp.zeros(rows.size * size, counted.dtype), rows * size + xp.where(inside, x, 0), counted)
+        places = rows * size + xp.where(inside, x, 0)
+        counts = add_at(xp, xp.zeros(size_of(rows) * size, counted.dtype), places, counted)
     else:
         counted = weights[0][inside] if weights else None
         counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)
     counts = counts.reshape((*shape, size))
-    return (xp.minimum(counts, 1) if binary else counts).astype(dtype)
+    return astype(xp.minimum(counts, 1) if binary else counts, dtype)
 
 
 bincount = opaque(
@@ -221,9 +222,9 @@ bincount = opaque(
 
 
 def _bins(xp, x, limits, *, count, dtype):
-    low, high = limits.astype(np.float64)  # the width of the range may overflow its dtype
-    scaled = (x.astype(np.float64) - low) / ((high - low) / count)
-    return xp.clip(scaled, 0, count - 1).astype(dtype)
+    low, high = astype(limits, np.float64)  # the width of the range may overflow its dtype
+    scaled = (astype(x, np.float64) - low) / ((high - low) / count)
+    return astype(xp.clip(scaled, 0, count - 1), dtype)
 
 
 histogram_bins = constant(
@@ -234,7 +235,7 @@ histogram_bins = constant(
 
 def _invert_permutation(xp, x):
     if xp is not np:
-        return xp.argsort(x).astype(x.dtype)
+        return astype(xp.argsort(x), x.dtype)
     outside = x[(x < 0) | (x >= len(x))]
     if outside.size:
         raise InvalidArgumentError(f"{outside[0]} is not between 0 and {len(x)} [Op:InvertPermutation]")

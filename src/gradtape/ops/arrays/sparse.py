@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...backends.arrays import astype, kind_of
 from ...backends.tuning import SPARSE_PRODUCT
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
@@ -15,9 +16,9 @@ from .indexing import add_rows
 
 def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
     """y[rows[i]] += values[i] * b[columns[i]], with `count` rows; with `slices`, the cotangent of b is sparse."""
-    if xp is np and values.dtype.kind != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
-        wide = _sparse_matmul(xp, values.astype(np.float32), b.astype(np.float32), rows, columns, count=count)
-        return wide.astype(values.dtype)
+    if xp is np and kind_of(values) != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
+        wide = _sparse_matmul(xp, astype(values, np.float32), astype(b, np.float32), rows, columns, count=count)
+        return astype(wide, values.dtype)
     if xp is np and len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 

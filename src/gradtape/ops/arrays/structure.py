@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import put
+from ...backends.arrays import astype, kind_of, numpy_dtype, permuted, put
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
@@ -24,7 +24,7 @@ raw.constant = np.asarray  # type: ignore[attr-defined]
 
 
 def _numpy_dtype(dtype: Any) -> Any:
-    return dtype.numpy if type(dtype) is DType else dtype
+    return dtype.numpy if type(dtype) is DType else numpy_dtype(dtype)
 
 
 identity = linear(
@@ -51,11 +51,11 @@ ones_like = constant(
 
 def _cast(xp, x, *, dtype):
     target = _numpy_dtype(dtype)
-    if x.dtype.kind == "c" and target.kind != "c":
+    if kind_of(x) == "c" and target.kind != "c":
         x = x.real
-    if target.kind in "iu" and x.dtype.kind not in "biu":
+    if target.kind in "iu" and kind_of(x) not in "biu":
         return _as_integers(xp, x, target)
-    return x.astype(target)
+    return astype(x, target)
 
 
 def _as_integers(xp, x, target):
@@ -67,12 +67,12 @@ def _as_integers(xp, x, target):
     if target.itemsize < 4:
         limits = np.iinfo(target)
         whole = _as_integers(xp, x, np.dtype(np.int32))
-        return xp.minimum(xp.maximum(whole, np.int32(limits.min)), np.int32(limits.max)).astype(target)
+        return astype(xp.clip(whole, limits.min, limits.max), target)
     if xp is not np and target.kind == "i":
-        x = x.astype(np.float32) if x.dtype.itemsize < 4 else x  # which can represent the limit
+        x = astype(x, np.float32) if x.dtype.itemsize < 4 else x  # which can represent the limit
         limit = 2.0 ** (8 * target.itemsize - 1)
         x = xp.where((x >= -limit) & (x < limit), x, xp.asarray(-limit, x.dtype))
-    return x.astype(target)
+    return astype(x, target)
 
 
 def _cast_back(m, g, x_dtype):
@@ -98,7 +98,7 @@ reshape = linear(
     samples=[sample((3, 4), shape=(2, 6)), sample((), shape=(1, 1)), sample((0, 3), shape=(3, 0, 2))],
 )  # fmt: skip
 transpose = linear(
-    "transpose", lambda xp, x, *, perm: x.transpose(perm) if perm else x,
+    "transpose", lambda xp, x, *, perm: permuted(x, perm) if perm else x,
     transpose=lambda m, g, perm: m.transpose(g, perm=tuple(np.argsort(perm).tolist())),
     shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
     rows=lambda inputs, flags, attrs, count: KEEPS if attrs["perm"][:1] == (0,) else None,
@@ -107,7 +107,7 @@ transpose = linear(
 
 
 def _broadcast_to(xp, x, *, shape):
-    if xp is np and not x.shape and x.dtype.kind != "O" and math.prod(shape) <= REPEATED_NUMBER:
+    if xp is np and not x.shape and kind_of(x) != "O" and math.prod(shape) <= REPEATED_NUMBER:
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
         return repeated
@@ -143,7 +143,7 @@ def sum_of(xp, x, *, axis, keepdims=False):
             if y is not None:
                 return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
         return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to call it
-    return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
+    return xp.sum(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
 
 
 def _spread(m, g, x_shape, axis):
@@ -165,9 +165,9 @@ def _count(shape, axis):
 
 def _mean(xp, x, *, axis, keepdims=False):
     count = _count(x.shape, axis)
-    if x.dtype.kind in "iu":  # the sum may need more bits than the summands
-        total = xp.sum(x, axis=axis, dtype=xp.uint64 if x.dtype.kind == "u" else xp.int64, keepdims=keepdims)
-        return (xp.sign(total) * (xp.abs(total) // total.dtype.type(count or 1))).astype(x.dtype)
+    if kind_of(x) in "iu":  # the sum may need more bits than the summands
+        total = xp.sum(x, axis=axis, dtype=xp.uint64 if kind_of(x) == "u" else xp.int64, keepdims=keepdims)
+        return astype(xp.sign(total) * (xp.abs(total) // (count or 1)), x.dtype)
     return sum_of(xp, x, axis=axis, keepdims=keepdims) / count
 
 
@@ -228,7 +228,7 @@ add_n = linear(
 
 def _pad(xp, x, *, paddings, value=None):
     if value is None:
-        value = b"" if x.dtype.kind == "O" else 0
+        value = b"" if kind_of(x) == "O" else 0
     shape = tuple(before + n + after for n, (before, after) in zip(x.shape, paddings, strict=True))
     return put(xp.full(shape, value, x.dtype), _inside(x.shape, paddings), x)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...backends import arrays
-from ...backends.arrays import into
+from ...backends.arrays import astype, into
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.families import Mask, elementwise
 from ...engine.registry.op import sample
@@ -41,7 +41,7 @@ relu6 = elementwise(
     dx=lambda m, g, y: m.where_positive(m.masked(y < 6, g), y),
 )  # fmt: skip
 leaky_slope = elementwise(
-    "leaky_slope", lambda xp, x, *, alpha: (x > 0).astype(x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
+    "leaky_slope", lambda xp, x, *, alpha: astype(x > 0, x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
     samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5)], dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
 leaky_relu = elementwise(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import masked
+from ...backends.arrays import astype, kind_of, masked
 from ...core import dtypes
 from ...core.dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
 from ...core.tensor import Tensor, is_tensor_like
@@ -131,28 +131,28 @@ def _refuse_zero(xp, a, b):
 
 
 def _floordiv(xp, a, b):
-    if a.dtype.kind in "iu":
+    if kind_of(a) in "iu":
         _refuse_zero(xp, a, b)
         return a // b
     return xp.floor(a / b)
 
 
 def _mod(xp, a, b):
-    if b.dtype.kind in "iu":
+    if kind_of(b) in "iu":
         _refuse_zero(xp, a, b)
     return a % b
 
 
 def _truncatediv(xp, a, b):
-    if a.dtype.kind in "iu":
+    if kind_of(a) in "iu":
         _refuse_zero(xp, a, b)
         quotient = a // b
-        return quotient + ((quotient < 0) & (quotient * b != a)).astype(a.dtype)
+        return quotient + astype((quotient < 0) & (quotient * b != a), a.dtype)
     return xp.trunc(a / b)
 
 
 def _truncatemod(xp, a, b):
-    if b.dtype.kind in "iu":
+    if kind_of(b) in "iu":
         _refuse_zero(xp, a, b)
     return xp.fmod(a, b)
 
@@ -194,7 +194,7 @@ concat_strings = elementwise(
 def _power_half(xp, x):
     """Computes x ** 0.5 as C's `pow` does: unlike the square root, it is 0 at -0 and inf at -inf."""
     y = xp.sqrt(x)
-    return y if x.dtype.kind == "c" else xp.where(x == -np.inf, np.inf, y + 0)
+    return y if kind_of(x) == "c" else xp.where(x == -np.inf, np.inf, y + 0)
 
 
 def _pow(xp, a, b):

@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from ...backends.arrays import numpy_dtype
 from ...core.dtypes import INT, NUMERIC, int64, uint8, uint32
 from ...engine.registry.families import elementwise, no_rule, opaque
 from ...engine.registry.op import sample
@@ -33,14 +34,15 @@ right_shift = elementwise(
 
 def _bitcast(xp, x, *, dtype):
     x = xp.asarray(x)
-    size, given = dtype.size, x.dtype.itemsize
+    size, given, xp_dtype = dtype.size, x.dtype.itemsize, xp.result_type(dtype.numpy)
     if size > given:
         if not x.shape or x.shape[-1] * given != size:
             raise ValueError(
-                f"Cannot bitcast from {x.dtype.name} to {dtype.name}: the last dimension must be {size // given}"
+                f"Cannot bitcast from {numpy_dtype(x.dtype).name} to {dtype.name}: the last dimension must be "
+                f"{size // given}"
             )
-        return xp.ascontiguousarray(x).view(dtype.numpy)[..., 0]
-    split = xp.ascontiguousarray(x.reshape(*x.shape, 1)).view(dtype.numpy)
+        return xp.ascontiguousarray(x).view(xp_dtype)[..., 0]
+    split = xp.ascontiguousarray(x.reshape(*x.shape, 1)).view(xp_dtype)
     return split.reshape(x.shape) if size == given else split
 
 

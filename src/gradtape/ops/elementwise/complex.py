@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import join_parts
+from ...backends.arrays import astype, join_parts
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import opaque, unbroadcast
 from ...engine.registry.op import sample
@@ -70,7 +70,7 @@ complex_abs = opaque(
     batch=_elementwise("complex_abs"), samples=_Z,
 )  # fmt: skip
 angle = opaque(
-    "angle", lambda xp, x: xp.angle(x).astype(x.real.dtype), on=COMPLEX,
+    "angle", lambda xp, x: astype(xp.angle(x), x.real.dtype), on=COMPLEX,
     vjp=lambda m, g, x: m.complex(m.zeros_like(g), g) / m.conj(x),
     jvp=lambda m, inputs, y, attrs, ts: m.imag(ts[0] / inputs[0]),
     batch=_elementwise("angle"), samples=_Z,

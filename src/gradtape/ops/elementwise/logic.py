@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from ...backends.arrays import astype, kind_of
 from ...core import dtypes
 from ...core.dtypes import ANY, BOOL, FLOATING
 from ...engine.registry.families import Mask, constant, elementwise
@@ -24,7 +25,7 @@ is_inf = elementwise("is_inf", "isinf", args="x", on=REAL_FLOATING, to=dtypes.bo
 is_nan = elementwise("is_nan", "isnan", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
 signbit = elementwise("signbit", "signbit", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
 has_log = elementwise(
-    "has_log", lambda xp, x: x != 0 if x.dtype.kind == "c" else x > 0, on=FLOATING, to=dtypes.bool, dx=None
+    "has_log", lambda xp, x: x != 0 if kind_of(x) == "c" else x > 0, on=FLOATING, to=dtypes.bool, dx=None
 )
 
 _TRUTH = np.array([[True], [False]]), np.array([True, False])
@@ -48,6 +49,6 @@ where = elementwise(
     dc=None, da=Mask(lambda c: c), db=Mask(lambda m, c: m.logical_not(c)),
 )  # fmt: skip
 nonzero = constant(
-    "nonzero", lambda xp, x: xp.stack(xp.nonzero(x), axis=1).astype(xp.int64),
+    "nonzero", lambda xp, x: astype(xp.stack(xp.nonzero(x), axis=1), xp.int64),
     shaped_by_values=True, samples=[sample(np.array([[1.0, 0.0], [2.0, 3.0]]))],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import into, special
+from ...backends.arrays import astype, into, special
 from ...backends.tuning import FEW
 from ...engine.registry.families import elementwise
 from ...engine.registry.op import sample
@@ -15,12 +15,12 @@ from .arithmetic import REAL_FLOATING
 
 def _scipy(name):
     """Returns SciPy's function of one argument as a kernel; float16 is computed in float32 and rounded back."""
-    return lambda xp, x: getattr(special(xp), name)(x).astype(x.dtype)
+    return lambda xp, x: astype(getattr(special(xp), name)(x), x.dtype)
 
 
 def _in_double(kernel):
     """Wraps a kernel to compute in float64: in float32, intermediate results cancel completely or underflow."""
-    return lambda xp, *xs: kernel(xp, *[x.astype(xp.float64) for x in xs]).astype(xs[-1].dtype)
+    return lambda xp, *xs: astype(kernel(xp, *[astype(x, xp.float64) for x in xs]), xs[-1].dtype)
 
 
 def _real(name, kernel, **record):
@@ -44,7 +44,7 @@ def erf_of(xp, x):
 
 
 erf = _real(
-    "erf", lambda xp, x: erf_of(xp, x).astype(x.dtype, copy=False),
+    "erf", lambda xp, x: astype(erf_of(xp, x), x.dtype, copy=False),
     dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x),
 )  # fmt: skip
 
@@ -84,8 +84,8 @@ def ndtr_of(xp, x):
     if has_large_formula(xp, x):
         return ndtr_and_bell(xp, x)[0]
     if xp is not np:
-        return (0.5 * special(xp).erfc(x * -math.sqrt(0.5))).astype(x.dtype)
-    return special(xp).ndtr(x).astype(x.dtype)
+        return astype(0.5 * special(xp).erfc(x * -math.sqrt(0.5)), x.dtype)
+    return astype(special(xp).ndtr(x), x.dtype)
 
 
 ndtr = _real("ndtr", ndtr_of, dx=lambda m, x: m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi))
@@ -97,7 +97,7 @@ ndtri = _real("ndtri", "ndtri", domain=(0.1, 0.9), dx=lambda m, y: math.sqrt(2 *
 
 def _lgamma(xp, x):
     """SciPy's `gammaln`, corrected where it overflows (subnormal numbers) and at -inf (inf, as for C's `lgamma`)."""
-    y = special(xp).gammaln(x).astype(x.dtype)
+    y = astype(special(xp).gammaln(x), x.dtype)
     return xp.where(y == -np.inf, np.inf, y) if x.dtype.itemsize < 8 else xp.where(
         xp.isinf(y), -xp.log(xp.where(abs(x) < 1, abs(x), 0)), y
     )
@@ -122,7 +122,7 @@ def _polygamma(xp, n, x):
     functions = special(xp)
     higher = xp.where(n % 2 == 1, 1, -1) * functions.gamma(n + 1) * _hurwitz(xp, n + 1, x)
     y = xp.where(n == 0, functions.digamma(x), higher)
-    return xp.where((n < 0) | (n != xp.floor(n)), math.nan, y).astype(x.dtype)
+    return astype(xp.where((n < 0) | (n != xp.floor(n)), math.nan, y), x.dtype)
 
 
 polygamma = _real(
@@ -133,7 +133,7 @@ polygamma = _real(
 
 def _zeta(xp, x, q):
     """SciPy's `zeta`, corrected to 0 where x is inf: every term of the sum is 0 there, but SciPy returns NaN."""
-    return xp.where((x == np.inf) & (q > 1), 0, _hurwitz(xp, x, q).astype(x.dtype))
+    return xp.where((x == np.inf) & (q > 1), 0, astype(_hurwitz(xp, x, q), x.dtype))
 
 
 zeta = _real(
@@ -206,7 +206,7 @@ def _igamma_by_a(xp, a, x, *, order):
         density = xp.exp(log_t * xp.where(lower, a, a - 1) - t - log_gamma) * s * ((1 + math.exp(-v)) * _STEP)
         total = total + density * _bell([log_t + constants[0], *constants[1:]])
     value = xp.where(lower, total, -total)
-    return xp.where(ends, 0.0, xp.where(given > 0, value, math.nan)).astype(dtype)
+    return astype(xp.where(ends, 0.0, xp.where(given > 0, value, math.nan)), dtype)
 
 
 def _igamma_by_a_and_x(m, a, x, order):
@@ -310,7 +310,7 @@ def _of_positive(name, pole):
     """SciPy's function of positive numbers; as in TensorFlow, negative numbers get the value of the pole at 0."""
 
     def kernel(xp, x):
-        y = getattr(special(xp), name)(x).astype(x.dtype)
+        y = astype(getattr(special(xp), name)(x), x.dtype)
         if name in ("k0", "k0e"):  # SciPy's is inf at the smallest number
             y = xp.where((y == pole) & (x > 0), math.log(2) - np.euler_gamma - xp.log(xp.where(x > 0, x, 1)), y)
         return xp.where((x < 0) | xp.isnan(y) & (x < 1), pole, y)  # SciPy's k1 is NaN at subnormal numbers
@@ -363,7 +363,7 @@ def _fresnel(index):
 
     def kernel(xp, x):
         bounded = x if x.dtype.itemsize < 8 else xp.clip(x, -1e100, 1e100)
-        return special(xp).fresnel(bounded)[index].astype(x.dtype)
+        return astype(special(xp).fresnel(bounded)[index], x.dtype)
 
     return kernel
 
@@ -390,10 +390,10 @@ def _spence_slope(m, x):
 
 def _spence(xp, x):
     """SciPy's `spence`; JAX's divides by x, which gives NaN where the inverse is subnormal."""
-    y = special(xp).spence(x).astype(x.dtype)
+    y = astype(special(xp).spence(x), x.dtype)
     if xp is np:
         return y
-    return xp.where(x > 1e20, -0.5 * xp.log(x) ** 2 - math.pi**2 / 6, y).astype(x.dtype)
+    return astype(xp.where(x > 1e20, -0.5 * xp.log(x) ** 2 - math.pi**2 / 6, y), x.dtype)
 
 
 spence = _real("spence", _spence, domain=(0.2, 0.8), dx=_spence_slope)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import into, join_parts
+from ...backends.arrays import astype, into, is_half, join_parts, kind_of
 from ...engine.registry.families import elementwise
 from .arithmetic import REAL_FLOATING
 
@@ -17,7 +17,7 @@ log = elementwise("log", "log", args="x", domain=(0.2, 3), dx=lambda x: 1 / x)
 
 def _log1p(xp, x):
     """log(1 + x), accurate for small complex numbers, for which NumPy's complex log1p loses all digits."""
-    if x.dtype.kind != "c":
+    if kind_of(x) != "c":
         return xp.log1p(x)
     a, b = x.real, x.imag
     near = xp.maximum(abs(a), abs(b)) < 0.5
@@ -59,7 +59,7 @@ def _turned(xp, x):
 
 def _asin_slope(xp, x):
     """1 / √(1 - x²)."""
-    if x.dtype.kind != "c":
+    if kind_of(x) != "c":
         return 1 / xp.sqrt((1 - x) * (1 + x))
     return (1 / xp.sqrt(1 - x)) * (1 / xp.sqrt(1 + x))
 
@@ -71,7 +71,7 @@ acos = elementwise("acos", "arccos", args="x", domain=(-0.9, 0.9), dx=lambda m, 
 
 def _atan_slope(xp, x):
     """1 / (1 + x²); for complex numbers the product of 1 / (1 + ix) and 1 / (1 - ix)."""
-    if x.dtype.kind != "c":
+    if kind_of(x) != "c":
         return 1 / (1 + x * x)
     turned = _turned(xp, x)
     return (1 / (1 + turned)) * (1 / (1 - turned))
@@ -93,7 +93,7 @@ tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: 1 - y * y)
 
 def _asinh_slope(xp, x):
     """1 / √(1 + x²); for complex numbers the product of the inverse roots of 1 + ix and 1 - ix."""
-    if x.dtype.kind != "c":
+    if kind_of(x) != "c":
         return 1 / xp.hypot(x, 1)
     turned = _turned(xp, x)
     return (1 / xp.sqrt(1 + turned)) * (1 / xp.sqrt(1 - turned))
@@ -114,7 +114,7 @@ _ONE = np.array(1, np.float32)  # a typed scalar, which saves NumPy the dtype lo
 
 def in_single(kernel):
     """Wraps a unary kernel to compute float16 in float32: its intermediate results overflow and cancel in float16."""
-    return lambda xp, x: kernel(xp, x.astype(np.float32)).astype(x.dtype) if x.dtype.char == "e" else kernel(xp, x)
+    return lambda xp, x: astype(kernel(xp, astype(x, np.float32)), x.dtype) if is_half(x) else kernel(xp, x)
 
 
 def _sigmoid(xp, x):
@@ -123,9 +123,9 @@ def _sigmoid(xp, x):
         y = np.negative(x)
         if y.dtype is _ONE.dtype:
             return np.reciprocal(np.add(np.exp(y, y), _ONE, y), y)
-    if x.dtype.char == "e":
-        return _sigmoid(xp, x.astype(np.float32)).astype(x.dtype)
-    if x.dtype.kind == "c":  # 1 / inf is NaN here
+    if is_half(x):
+        return astype(_sigmoid(xp, astype(x, np.float32)), x.dtype)
+    if kind_of(x) == "c":  # 1 / inf is NaN here
         low = x.real < 0
         decay = xp.exp(xp.where(low, x, -x))
         return xp.where(low, decay, 1) / (1 + decay)

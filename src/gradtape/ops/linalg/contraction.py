@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import put
+from ...backends.arrays import astype, permuted, put
 from ...backends.numpy.blocks import product
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
@@ -26,7 +26,7 @@ from ...engine.run.namespace import raw
 def _product(xp, a, b):
     """`xp.matmul`, with half precision computed in float32, because NumPy has no fast half-precision product."""
     if xp is np and a.dtype.char == "e":
-        return _product(xp, a.astype("f"), b.astype("f")).astype("e")
+        return astype(_product(xp, astype(a, "f"), astype(b, "f")), "e")
     return product(a, b) if xp is np else xp.matmul(a, b)
 
 
@@ -158,7 +158,7 @@ def _plan(equation: str) -> tuple[Any, ...]:
 
 
 def _permuted(x, order):
-    return x if order is None else x.transpose(order)
+    return x if order is None else permuted(x, order)
 
 
 def _contract(xp, a, b, *, equation):
@@ -218,7 +218,7 @@ def _put_diagonal(xp, x, *, axes, shape):
     rest = tuple(k for k in range(len(shape)) if k not in axes)
     along = xp.arange(x.shape[-1])
     y = put(xp.zeros((*(shape[k] for k in rest), shape[i], shape[j]), x.dtype), (..., along, along), x)
-    return y.transpose(tuple(np.argsort((*rest, i, j)).tolist()))
+    return permuted(y, tuple(np.argsort((*rest, i, j)).tolist()))
 
 
 def _shift_diagonal(attrs: dict[str, Any], size: int) -> dict[str, Any]:

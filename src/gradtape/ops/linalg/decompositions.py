@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ...backends.arrays import astype
 from ...engine.registry.families import opaque
 from ...engine.registry.op import sample
 from .matrix_algebra import (
@@ -133,7 +134,7 @@ def _eig(xp, x):
     with _decomposed("Eigen"):
         e, v = xp.linalg.eig(x)
     dtype = xp.result_type(x.dtype, np.complex64)
-    return e.astype(dtype), v.astype(dtype)
+    return astype(e, dtype), astype(v, dtype)
 
 
 def _eig_back(m, g, ys, x_dtype):
@@ -155,7 +156,7 @@ eig = opaque(
 
 def _eigvals(xp, x):
     with _decomposed("Eigen"):
-        return xp.linalg.eigvals(x).astype(xp.result_type(x.dtype, np.complex64))
+        return astype(xp.linalg.eigvals(x), xp.result_type(x.dtype, np.complex64))
 
 
 def _eigvals_back(m, g, x, x_dtype):
@@ -300,7 +301,7 @@ def _lu(xp, x):
     order, low, high = factorize(x, p_indices=True, check_finite=False)
     if not (xp.diagonal(high, 0, -2, -1) != 0).all() or xp.isnan(x).any():
         raise np.linalg.LinAlgError("Input is not invertible.")
-    return high + xp.tril(low, -1), xp.argsort(order, axis=-1).astype(np.int32)
+    return high + xp.tril(low, -1), astype(xp.argsort(order, axis=-1), np.int32)
 
 
 def _lu_back(m, g, ys):

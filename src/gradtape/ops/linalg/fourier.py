@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import put
+from ...backends.arrays import astype, put, size_of
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import linear, shift_axes
 from ...engine.registry.op import sample
@@ -23,15 +23,15 @@ _NO_SIGNAL = np.zeros((2, 0), complex)
 
 
 def _same_dtype(y, dtype):
-    return y if y.dtype == dtype else y.astype(dtype)
+    return astype(y, dtype, copy=False)
 
 
 def _fft(xp, x, *, axis, norm):
-    return _same_dtype(xp.fft.fftn(x, axes=axis, norm=norm), x.dtype) if x.size else x
+    return _same_dtype(xp.fft.fftn(x, axes=axis, norm=norm), x.dtype) if size_of(x) else x
 
 
 def _ifft(xp, x, *, axis, norm):
-    return _same_dtype(xp.fft.ifftn(x, axes=axis, norm=norm), x.dtype) if x.size else x
+    return _same_dtype(xp.fft.ifftn(x, axes=axis, norm=norm), x.dtype) if size_of(x) else x
 
 
 def _shift(attrs: dict[str, Any], size: int) -> dict[str, Any]:
@@ -55,19 +55,19 @@ ifft = linear(
 
 
 def _rfft(xp, x, *, axis, norm):
-    dtype = np.dtype("complex64" if x.dtype == np.float32 else "complex128")
+    dtype = np.dtype("complex64" if numpy_dtype(x) == np.float32 else "complex128")
     shape = [n // 2 + 1 if n and i == axis[-1] else n for i, n in enumerate(x.shape)]
-    if not x.size:
+    if not size_of(x):
         return xp.zeros(shape, dtype)
     return _same_dtype(xp.fft.rfftn(x, axes=axis, norm=norm), dtype)
 
 
 def _irfft(xp, x, *, axis, length, norm):
-    dtype = np.dtype("float32" if x.dtype == np.complex64 else "float64")
-    if not x.size or not length:
+    dtype = np.dtype("float32" if numpy_dtype(x) == np.complex64 else "float64")
+    if not size_of(x) or not length:
         return xp.zeros([length if i == axis[-1] else n for i, n in enumerate(x.shape)], dtype)
     sizes = [*(x.shape[i] for i in axis[:-1]), length]
-    return _same_dtype(xp.fft.irfftn(x, sizes, axes=axis, norm=norm), dtype)
+    return _same_dtype(xp.fft.irfftn(x, s=sizes, axes=axis, norm=norm), dtype)
 
 
 def _twice_counted(m, like, length, axis, factor):
@@ -116,9 +116,9 @@ def _dct(xp, x, *, kind, norm):
     if xp is np:
         from scipy.fft import dct as transform
 
-        return _same_dtype(transform(x, type=kind, norm=norm), x.dtype) if x.size else x
+        return _same_dtype(transform(x, type=kind, norm=norm), x.dtype) if size_of(x) else x
     # Other backends multiply by the transform's matrix, whose rows are the transforms of the unit vectors.
-    return xp.matmul(x, xp.asarray(_dct(np, np.eye(x.shape[-1], dtype=x.dtype), kind=kind, norm=norm)))
+    return xp.matmul(x, xp.asarray(_dct(np, np.eye(x.shape[-1], dtype=numpy_dtype(x)), kind=kind, norm=norm)))
 
 
 def _dct_back(m, g, kind, norm):

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import arrays
+from ...backends.arrays import kind_of
 from ...core.dtypes import COMPLEX, FLOAT, DType
 from ...engine.registry.batching import align_ranks
 
@@ -16,7 +18,7 @@ FIELD = FLOAT | COMPLEX
 
 def is_complex(x: Any) -> bool:
     dtype = x.dtype
-    return dtype.is_complex if type(dtype) is DType else dtype.kind == "c"
+    return dtype.is_complex if type(dtype) is DType else kind_of(x) == "c"
 
 
 def conjugate(m: Any, x: Any) -> Any:
@@ -55,7 +57,7 @@ def row(m: Any, x: Any) -> Any:
 
 def numpy_dtype(x: Any) -> Any:
     """The NumPy dtype of an array or a tensor."""
-    return x.dtype.numpy if type(x.dtype) is DType else x.dtype
+    return x.dtype.numpy if type(x.dtype) is DType else arrays.numpy_dtype(x.dtype)
 
 
 def identity(m: Any, like: Any, size: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import host_only
 from ...core.dtypes import COMPLEX
 from ...engine.registry.families import opaque
 from ...engine.registry.op import Op, sample
@@ -50,6 +51,7 @@ def _analytic(name: str, kernel: Any, **options: Any) -> Op:
 
 
 def _expm(xp, x):
+    host_only(xp)
     from scipy.linalg import expm
 
     with np.errstate(all="ignore"):
@@ -62,6 +64,7 @@ expm = _analytic(
 
 
 def _sqrtm(xp, x):
+    host_only(xp)
     return each(_principal_root, x) if x.size else x
 
 
@@ -80,6 +83,7 @@ sqrtm = _analytic("sqrtm", _sqrtm, on=FIELD, samples=[sample(SYMMETRIC), sample(
 
 
 def _logm(xp, x):
+    host_only(xp)
     return each(_principal_logarithm, x) if x.size else x
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import stacked
+from ...backends.arrays import astype, stacked
 from ...backends.numpy.blas import one_thread_of_scipy
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import bilinear, opaque, unbroadcast
@@ -37,8 +37,8 @@ def _invertible(xp: Any, x: Any, message: str) -> Iterator[None]:
 def _inv(xp, x):
     narrow = x.dtype == np.float16
     with _invertible(xp, x, "Input is not invertible."):
-        y = xp.linalg.inv(x.astype(np.float32) if narrow else x)
-    return y.astype(x.dtype) if narrow else y
+        y = xp.linalg.inv(astype(x, np.float32) if narrow else x)
+    return astype(y, x.dtype) if narrow else y
 
 
 inv = opaque(
@@ -79,7 +79,7 @@ def _slogdet(xp, x):
     if xp is not np or hidden.any() or unknown.any():
         logarithm = xp.where(hidden, xp.asarray(np.nan, logarithm.dtype), logarithm)
         sign = xp.where(unknown, xp.asarray(np.nan, sign.dtype), sign)
-    return sign, logarithm.astype(x.dtype)
+    return sign, astype(logarithm, x.dtype)
 
 
 def _slogdet_back(m, g, x):

@@ -54,12 +54,14 @@ def _selected(
 
 def _suppressed(xp: Any, boxes: Any, scores: Any, *, most: int, limit: float, least: float, sigma: float) -> Any:
     """Rows of an index and a score."""
+    host_only(xp)
     kept = _selected(scores, lambda i, others: _overlap(boxes, i, others), most, limit, least, sigma)
     return np.array(kept, scores.dtype).reshape(-1, 2)
 
 
 def _suppressed_overlaps(xp: Any, overlaps: Any, scores: Any, *, most: int, limit: float, least: float) -> Any:
     """Rows of an index and a score, given a matrix of pairwise overlaps."""
+    host_only(xp)
     kept = _selected(scores, lambda i, others: overlaps[i, others], most, limit, least, 0.0)
     return np.array(kept, scores.dtype).reshape(-1, 2)
 
@@ -68,6 +70,7 @@ def _combined(
     xp: Any, boxes: Any, scores: Any, *, per_class: int, total: int, limit: float, least: float, clip: bool
 ) -> Any:
     """For each image of a batch, rows of a box, its score, its class, and 1; the remaining rows are zeros."""
+    host_only(xp)
     batch, _, classes = scores.shape
     found = np.zeros((batch, total, 7), scores.dtype)
     for b in range(batch):

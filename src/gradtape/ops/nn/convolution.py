@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_into, into, put
+from ...backends.arrays import add_into, into, permuted, put
 from ...backends.numpy.blocks import fill, share_out
 from ...backends.numpy.windows import window_positions
 from ...backends.tuning import PATCHES, PRODUCTS
@@ -100,7 +100,7 @@ def _by_group(xp, y, groups):
 
 def _work(y, w):
     """The work to compute, or to transpose, the values `y` of a convolution: see `share_out`."""
-    return y.size * math.prod(w.shape[:-1]) // PRODUCTS
+    return math.prod(y.shape) * math.prod(w.shape[:-1]) // PRODUCTS
 
 
 def _is_depthwise(channels, groups):
@@ -145,7 +145,7 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
             return y
 
         y = xp.empty((count, *sizes, outputs), x.dtype)
-        return fill(xp, shifted, y, x, size=y.size * len(keys))
+        return fill(xp, shifted, y, x, size=math.prod(y.shape) * len(keys))
     filters = _filter_matrices(xp, w, groups)
 
     def convolved(y, x):
@@ -186,9 +186,9 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=groups)
     if mirrored is not None and groups == 1 and w.shape[-1] <= w.shape[-2]:  # with more outputs it is slower
         space = tuple(range(w.ndim - 2))
-        turned = xp.flip(w, space).transpose((*space, w.ndim - 1, w.ndim - 2))
+        turned = permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
         return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
-    kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
+    kernel = permuted(w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
     keys = taps(w.shape[:-2], strides, dilations, sizes)
     depthwise = _is_depthwise(channels, groups)
 
@@ -243,7 +243,7 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
         return w
 
     if xp is np:
-        work = b.size * math.prod(size) * channels // (groups * PRODUCTS)
+        work = math.prod(b.shape) * math.prod(size) * channels // (groups * PRODUCTS)
         w = sum(share_out(correlated, x.shape[0], work, convolution=True))
     else:
         w = correlated(slice(None))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import add_at, host_only
+from ...backends.arrays import add_at, host_only, size_of
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
@@ -35,13 +35,13 @@ def _isotonic(xp, x):
 
 def _run_means(xp, x, segments):
     """Replaces each element by the mean of its run along the last axis."""
-    if not x.size:
+    size, width = size_of(x), x.shape[-1]
+    if not size:
         return x
-    width = x.shape[-1]
-    first = xp.arange(0, x.size, width).reshape((*x.shape[:-1], 1))
+    first = xp.arange(0, size, width).reshape((*x.shape[:-1], 1))
     places = (segments + first).reshape(-1)
-    totals = add_at(xp, xp.zeros(x.size, x.dtype), places, x.reshape(-1))
-    counts = add_at(xp, xp.zeros(x.size, x.dtype), places, xp.ones(x.size, x.dtype))
+    totals = add_at(xp, xp.zeros(size, x.dtype), places, x.reshape(-1))
+    counts = add_at(xp, xp.zeros(size, x.dtype), places, xp.ones(size, x.dtype))
     return (totals[places] / counts[places]).reshape(x.shape)
 
 

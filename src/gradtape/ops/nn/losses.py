@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...backends.arrays import astype, is_half, size_of
 from ...backends.tuning import SHORT_ROWS
 from ...core import errors
 from ...core.dtypes import FLOAT, NARROW
@@ -21,19 +22,19 @@ _SMOOTH = FLOAT | NARROW
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-def _less_largest(logits):
-    return logits - logits.max(axis=-1, keepdims=True) if logits.size else logits
+def _less_largest(xp, logits):
+    return logits - xp.max(logits, axis=-1, keepdims=True) if size_of(logits) else logits
 
 
 def _shifted(xp, logits):
     """The logits minus their maximum, and the logarithm of the sum of their exponentials."""
-    z = _less_largest(logits)
+    z = _less_largest(xp, logits)
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
 
 def _dense(xp, labels, logits):
-    if logits.dtype.char == "e":  # logits masked with float16's lowest number would become -inf less the maximum
-        return _dense(xp, labels.astype(np.float32), logits.astype(np.float32)).astype(logits.dtype)
+    if is_half(logits):  # logits masked with float16's lowest number would become -inf less the maximum
+        return astype(_dense(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
 
@@ -163,8 +164,8 @@ def _sparse_vjp(m, g, labels, logits):
 def _sparse_slope(xp, labels, logits):
     if xp is np and logits.size:
         return _with_slope(labels, logits)[1]
-    e = xp.exp(_less_largest(logits))
-    return e / e.sum(axis=-1, keepdims=True) - (labels[..., None] == xp.arange(logits.shape[-1]))
+    e = xp.exp(_less_largest(xp, logits))
+    return e / e.sum(axis=-1, keepdims=True) - astype(labels[..., None] == xp.arange(logits.shape[-1]), e.dtype)
 
 
 def _softmax_change(m, logits, t):

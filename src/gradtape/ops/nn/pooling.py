@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_into, into, masked, put
+from ...backends.arrays import add_into, astype, into, masked, numpy_dtype, put, size_of
 from ...backends.numpy.accelerated import with_accelerated
 from ...backends.numpy.blocks import fill
 from ...backends.numpy.windows import window_positions
@@ -33,6 +33,7 @@ def _keys(space, window, strides, paddings, dilations):
 
 
 def _lowest(dtype):
+    dtype = numpy_dtype(dtype)
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
@@ -52,7 +53,7 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
             y = into(xp.maximum, y, x[key])
         return y
 
-    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
+    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=size_of(x))
 
 
 def _max_pool_and_place(x, **attrs):
@@ -81,14 +82,14 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
         return place
 
     place = xp.zeros(top.shape, dtype)
-    return fill(xp, count_misses, place, x, top, size=x.size)
+    return fill(xp, count_misses, place, x, top, size=size_of(x))
 
 
 def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
     """The position of each maximum in its flattened image, or in the whole flattened batch."""
     count, rows, columns, channels = place.shape
     n, i, j, c = map(xp.asarray, np.ogrid[:count, :rows, :columns, :channels])
-    place = place.astype(np.int64)
+    place = astype(place, np.int64)
     row = i * strides[0] - paddings[0][0] + place // window[1] * dilations[0]
     column = j * strides[1] - paddings[1][0] + place % window[1] * dilations[1]
     image = n * size[0] if include_batch else 0

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import masked
+from ...backends.arrays import astype, masked
 
 _AT_ONCE = 1 << 30  # bytes of patches that a convolution lays out at once
 
@@ -222,7 +222,7 @@ def first_places(xp: Any, x: Any, top: Any, window: Any, strides: Any, dilations
     reached = windows(xp, x, sizes, window, strides, dilations) == _apart(top, window)
     reached = reached.reshape(top.shape[0], *sizes, math.prod(window), top.shape[-1])
     reached[..., -1, :] = True  # for windows without a match, as NaN equals nothing
-    return reached.argmax(axis=-2).astype(dtype)
+    return astype(reached.argmax(axis=-2), dtype)
 
 
 def send_to_places(

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ...backends.arrays import astype
 from ...backends.numpy.blocks import share_out
 
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -20,6 +21,9 @@ _CHUNK = 1 << 12  # blocks mixed at a time, so that they stay in the cache
 
 def words(xp, state, blocks):
     """The four words of each of the `blocks` (uint64 numbers) of a stream: uint32, of shape `(*blocks.shape, 4)`."""
+    mixed = getattr(xp, "philox", None)  # the library's own: some have no arithmetic of unsigned integers
+    if mixed is not None:
+        return mixed(state, blocks)
     flat = blocks.reshape(-1)
     if xp is np and flat.size <= _FEW:
         return np.array([_block(state.tolist(), n) for n in flat.tolist()], np.uint32).reshape((*blocks.shape, 4))
@@ -64,7 +68,7 @@ def _mixed(xp, state, blocks):
     u64 = xp.uint64
     mask, half = u64(_MASK), u64(32)
     low = state[0] + blocks
-    high = state[1] + (low < blocks).astype(u64)
+    high = state[1] + astype(low < blocks, u64)
     c0, c1, c2, c3 = low & mask, low >> half, high & mask, high >> half
     k0, k1 = state[2] & mask, state[2] >> half
     m0, m1 = map(u64, _MULTIPLIERS)
@@ -73,25 +77,25 @@ def _mixed(xp, state, blocks):
         p0, p1 = c0 * m0, c2 * m1
         c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ k0, p1 & mask, (p0 >> half) ^ c3 ^ k1, p0 & mask
         k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
-    words = [c.astype(xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA materializes what is stacked
+    words = [astype(c, xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA materializes what is stacked
     return xp.stack(words, axis=-1)
 
 
 def pairs(xp, word):
     """Combines pairs of words along the last axis into 64-bit integers, the first word low."""
-    low, high = word[..., 0::2].astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
-    return low | high << xp.uint64(32)
+    low, high = astype(word[..., 0::2], xp.uint64), astype(word[..., 1::2], xp.uint64)
+    return low | high << 32
 
 
 def unit_floats(xp, word, bits=23):
     """Converts words to float32 in [0, 1), from their lowest `bits`."""
-    return (word & xp.uint32((1 << bits) - 1)).astype(xp.float32) * xp.float32(2.0**-bits)
+    return astype(word & ((1 << bits) - 1), xp.float32) * 2.0**-bits
 
 
 def unit_doubles(xp, word):
     """Converts pairs of words along the last axis to float64 in [0, 1), the first word high."""
-    high, low = (word[..., 0::2] & xp.uint32(0xFFFFF)).astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
-    return (high << xp.uint64(32) | low).astype(xp.float64) * 2.0**-52
+    high, low = astype(word[..., 0::2] & 0xFFFFF, xp.uint64), astype(word[..., 1::2], xp.uint64)
+    return astype(high << 32 | low, xp.float64) * 2.0**-52
 
 
 def normal_floats(xp, word):
@@ -102,9 +106,9 @@ def normal_floats(xp, word):
     """
     f32, f64 = xp.float32, xp.float64
     u = unit_floats(xp, word)
-    radius = xp.sqrt(f32(-2) * xp.log(xp.maximum(u[..., 0::2], f32(1e-7)).astype(f64)).astype(f32))
-    angle = (2 * math.pi * u[..., 1::2].astype(f64)).astype(f32).astype(f64)
-    return _interleaved(xp, xp.sin(angle).astype(f32) * radius, xp.cos(angle).astype(f32) * radius)
+    radius = xp.sqrt(-2 * astype(xp.log(astype(xp.maximum(u[..., 0::2], 1e-7), f64)), f32))
+    angle = astype(astype(2 * math.pi * astype(u[..., 1::2], f64), f32), f64)
+    return _interleaved(xp, astype(xp.sin(angle), f32) * radius, astype(xp.cos(angle), f32) * radius)
 
 
 def normal_doubles(xp, word):
@@ -121,6 +125,6 @@ def _interleaved(xp, a, b):
 
 def scrambled(xp, seed):
     """Derives the state of a stateless draw from its seed, two integers."""
-    start = xp.concatenate([seed.astype(xp.uint64), xp.full(1, 0x02461E293EC8F720, xp.uint64)])
+    start = xp.concatenate([astype(seed, xp.uint64), xp.full(1, 0x02461E293EC8F720, xp.uint64)])
     both = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])  # the key, and the counter's upper half
-    return xp.concatenate([xp.zeros(1, xp.uint64), both[1:], both[:1]])
+    return astype(xp.concatenate([xp.zeros(1, xp.uint64), both[1:], both[:1]]), np.uint64, copy=False)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import search_rows, stable_argsort
+from ...backends.arrays import astype, host_only, search_rows, stable_argsort
 from ...core import dtypes
 from ...engine.registry.families import constant
 from ...engine.registry.op import sample
@@ -29,7 +29,7 @@ def _advance(xp, state, *, blocks):
     """The words of a generator's state, which is stored in signed integers, and the state advanced by `blocks`."""
     words = state.view(np.uint64)
     low = words[:1] + xp.uint64(blocks)
-    high = words[1:2] + (low < words[:1]).astype(np.uint64)
+    high = words[1:2] + astype(low < words[:1], np.uint64)
     return words, xp.concatenate([low, high, words[2:]]).view(np.int64)
 
 
@@ -44,13 +44,13 @@ def _uniform(xp, state, *, shape, dtype):
         return philox.filled(xp, state, count, 2, philox.unit_doubles).reshape(shape)
     bits = {"float32": 23, "float16": 10, "bfloat16": 7}[dtype.name]
     floats = philox.filled(xp, state, count, 4, lambda xp, word: philox.unit_floats(xp, word, bits))
-    return floats.astype(dtype.numpy, copy=False).reshape(shape)
+    return astype(floats, dtype.numpy, copy=False).reshape(shape)
 
 
 def _normal(xp, state, *, shape, dtype):
     each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
     drawn = philox.filled(xp, state, math.prod(shape), each, numbers)
-    return drawn.astype(dtype.numpy, copy=False).reshape(shape)
+    return astype(drawn, dtype.numpy, copy=False).reshape(shape)
 
 
 random_uniform = constant("random_uniform", _uniform, samples=_FLOATS)
@@ -67,16 +67,16 @@ def _truncated_normal(xp, state, *, shape, dtype):
     groups = -(-count // each)
     out = xp.empty((groups, each), xp.float64 if each == 2 else xp.float32)
     pending, tries = xp.arange(groups, dtype=xp.int64), 1
-    while pending.size:
-        first = pending.astype(xp.uint64) * xp.uint64(each * 64)
+    while len(pending):
+        first = astype(pending, xp.uint64) * (each * 64)
         blocks = first[:, None] + xp.arange(tries, dtype=xp.uint64)
-        candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(pending.size, -1)
+        candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(len(pending), -1)
         inside = xp.abs(candidates) < 2
         done = inside.sum(axis=1) >= each
         kept = stable_argsort(xp, ~inside[done], 1)[:, :each]
         out[pending[done]] = xp.take_along_axis(candidates[done], kept, axis=1)
         pending, tries = pending[~done], 2 * tries
-    return out.reshape(-1)[:count].astype(dtype.numpy, copy=False).reshape(shape)
+    return astype(out.reshape(-1)[:count], dtype.numpy, copy=False).reshape(shape)
 
 
 random_truncated_normal = constant("random_truncated_normal", _truncated_normal, samples=_FLOATS)
@@ -91,9 +91,11 @@ def _integers(xp, state, count, dtype):
 
 def _uniform_int(xp, state, low, high, *, shape, dtype):
     unsigned = xp.uint64 if dtype.size == 8 else xp.uint32
-    low, high = low.astype(unsigned).reshape(1), high.astype(unsigned).reshape(1)
+    low, high = astype(low, unsigned).reshape(1), astype(high, unsigned).reshape(1)
     drawn = _integers(xp, state, math.prod(shape), dtype)
-    return (low + drawn % (high - low)).astype(dtype.numpy).reshape(shape)
+    if hasattr(xp, "unsigned_remainder"):
+        return astype(low + xp.unsigned_remainder(drawn, high - low), dtype.numpy).reshape(shape)
+    return astype(low + drawn % (high - low), dtype.numpy).reshape(shape)
 
 
 random_uniform_int = constant(
@@ -106,7 +108,7 @@ random_uniform_int = constant(
 random_uniform_full_int = constant(
     "random_uniform_full_int",
     lambda xp, state, *, shape, dtype: (
-        _integers(xp, state, math.prod(shape), dtype).astype(dtype.numpy, copy=False).reshape(shape)
+        astype(_integers(xp, state, math.prod(shape), dtype), dtype.numpy, copy=False).reshape(shape)
     ),
     samples=[sample(STATE, shape=(2, 3), dtype=dtypes.int32), sample(STATE, shape=(0,), dtype=dtypes.uint64)],
 )  # fmt: skip
@@ -119,13 +121,13 @@ def _categorical(xp, state, logits, *, count, dtype):
     """Draws `count` classes for each row of `logits` by inverting the cumulative distribution."""
     rows, classes = logits.shape
     usable = xp.isfinite(logits)
-    logits = xp.where(usable, logits, -xp.inf).astype(xp.float64)
+    logits = astype(xp.where(usable, logits, -xp.inf), xp.float64)
     top = xp.max(logits, axis=1, keepdims=True) if classes else xp.zeros((rows, 1))
     weights = xp.where(usable, xp.exp(logits - xp.where(xp.isfinite(top), top, 0)), 0)
     cumulative = xp.cumsum(weights, axis=1)
     total = cumulative[:, -1] if classes else xp.zeros(rows)
     drawn = philox.filled(xp, state, rows * count, 2, philox.unit_doubles).reshape(rows, count) * total[:, None]
-    return search_rows(xp, cumulative, drawn, "right").astype(dtype.numpy)
+    return astype(search_rows(xp, cumulative, drawn, "right"), dtype.numpy)
 
 
 random_categorical = constant(
@@ -139,7 +141,7 @@ def _shuffle(xp, state, value):
     size = value.shape[0]
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
-    jumps = drawn % xp.arange(size, 1, -1).astype(xp.uint32)
+    jumps = drawn % astype(xp.arange(size, 1, -1), xp.uint32)
     for i, j in enumerate((xp.arange(jumps.size) + jumps).tolist()):
         order[i], order[j] = order[j], order[i]
     return value[xp.array(order, dtype=xp.int64)]
@@ -156,6 +158,7 @@ def _candidates(xp, state, *, count, classes, unique, logarithmic):
 
     Classes are drawn uniformly or, if `logarithmic`, class k in proportion to log((k + 2) / (k + 1)).
     """
+    host_only(xp)
     size = count
     while True:
         if logarithmic:
@@ -163,7 +166,7 @@ def _candidates(xp, state, *, count, classes, unique, logarithmic):
             drawn = np.exp(uniform * math.log1p(classes)).astype(np.int64) - 1
         else:
             drawn = philox.filled(np, state, size, 2, philox.pairs)
-        drawn = (drawn % classes).astype(np.int64)
+        drawn = astype(drawn % classes, np.int64)
         first = np.sort(np.unique(drawn, return_index=True)[1]) if unique else np.arange(size)
         if first.size >= count:
             break

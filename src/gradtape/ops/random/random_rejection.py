@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import special
+from ...backends.arrays import astype, size_of, special
 from ...core import dtypes
 from ...engine.registry.families import constant, elementwise, opaque, unbroadcast
 from ...engine.registry.op import sample
@@ -29,27 +29,27 @@ class _Buffered:
     def __call__(self, which):
         """The next number of each of the streams `which`."""
         empty = which[self.left[which] == 0]
-        if empty.size or self.buffer is None:
+        if len(empty) or self.buffer is None:
             fresh = self.numbers(self.xp, philox.words(self.xp, self.state, self.next_block[empty]))
             if self.buffer is None:
-                self.buffer = self.xp.empty((self.left.size, fresh.shape[-1]), fresh.dtype)
+                self.buffer = self.xp.empty((len(self.left), fresh.shape[-1]), fresh.dtype)
             self.buffer[empty] = fresh
             self.left[empty] = fresh.shape[-1]
-            self.next_block[empty] += self.xp.uint64(1)
+            self.next_block[empty] += 1
         self.left[which] -= 1
         return self.buffer[which, self.left[which]]
 
 
 def _blocks(xp, count, each=BLOCKS_PER_NUMBER):
     """The first block of each of `count` numbers."""
-    return xp.arange(count, dtype=xp.uint64) * xp.uint64(each)
+    return xp.arange(count, dtype=xp.uint64) * each
 
 
 def _accepted(xp, count, attempt):
     """Calls `attempt(waiting)`, which returns a mask of accepted numbers and their values, until none is pending."""
     out = xp.empty(count, xp.float64)
     waiting = xp.arange(count)
-    while waiting.size:
+    while len(waiting):
         ok, values = attempt(waiting)
         out[waiting[ok]] = values[ok]
         waiting = waiting[~ok]
@@ -60,7 +60,7 @@ def _laid_out(xp, parameter, shape):
     """The parameter of each number, in drawing order: all samples of the first parameter come first."""
     inner = parameter.shape
     each = int(np.prod(shape[: len(shape) - len(inner)], dtype=int))
-    return xp.repeat(parameter.reshape(-1).astype(xp.float64), each), each
+    return xp.repeat(astype(parameter.reshape(-1), xp.float64), each), each
 
 
 def _restored(xp, drawn, each, shape):
@@ -70,14 +70,14 @@ def _restored(xp, drawn, each, shape):
 
 def _gamma(xp, state, alpha, *, shape):
     a, each = _laid_out(xp, alpha, shape)
-    return _restored(xp, _gamma_draws(xp, state, a), each, shape).astype(alpha.dtype)
+    return astype(_restored(xp, _gamma_draws(xp, state, a), each, shape), alpha.dtype)
 
 
 def _gamma_draws(xp, state, a):
-    next_block = _blocks(xp, a.size)
+    next_block = _blocks(xp, len(a))
     uniform = _Buffered(xp, state, next_block, philox.unit_doubles)
     normal = _Buffered(xp, state, next_block, philox.normal_doubles)
-    out = xp.empty(a.size, xp.float64)
+    out = xp.empty(len(a), xp.float64)
     exponential = xp.flatnonzero(a == 1)
     out[exponential] = -xp.log1p(-uniform(exponential))
     others = xp.flatnonzero(a != 1)
@@ -90,8 +90,8 @@ def _gamma_draws(xp, state, a):
         x = normal(at)
         v = 1 + c[at] * x
         positive = ~(v <= 0)  # NaN, from an invalid shape parameter, is accepted: otherwise the loop would not end
-        ok = xp.zeros(at.size, bool)
-        values = xp.zeros(at.size)
+        ok = xp.zeros(len(at), bool)
+        values = xp.zeros(len(at))
         at, x, v = at[positive], x[positive], v[positive] ** 3
         u = uniform(at)
         squeezed = u < 1 - 0.0331 * (x * x) * (x * x)
@@ -102,7 +102,7 @@ def _gamma_draws(xp, state, a):
         ok[positive], values[positive] = accepted, result
         return ok, values
 
-    out[others] = _accepted(xp, others.size, attempt)
+    out[others] = _accepted(xp, len(others), attempt)
     return out
 
 
@@ -117,7 +117,7 @@ def _gamma_derivative(xp, alpha, x):
     a, x = xp.broadcast_arrays(xp.asarray(alpha, xp.float64), xp.asarray(x, xp.float64))
     shape = a.shape
     a, x = a.reshape(-1), x.reshape(-1)
-    out = xp.empty(a.size, xp.float64)
+    out = xp.empty(len(a), xp.float64)
     large = (a > 1e4) | ((a > 50) & (x > a + 7 * xp.sqrt(a)))
     out[large] = _large_gamma_derivative(xp, a[large], x[large])
     a, x = a[~large], x[~large]
@@ -125,7 +125,7 @@ def _gamma_derivative(xp, alpha, x):
     term, log_x, psi = x / a, xp.log(x), sp.digamma(a + 1)
     total = term * (log_x - psi)
     n = 0
-    while a.size:
+    while len(a):
         n += 1
         psi = psi + 1 / (a + n)
         term = term * (x / (a + n))
@@ -134,7 +134,7 @@ def _gamma_derivative(xp, alpha, x):
         if not (xp.abs(change) > 1e-17 * xp.abs(total)).any() and n > (x - a).max():
             break
     out[~large] = xp.where(x > 0, -total, 0.0)
-    return out.reshape(shape).astype(dtype)
+    return astype(out.reshape(shape), dtype)
 
 
 def _large_gamma_derivative(xp, a, x):
@@ -165,20 +165,20 @@ random_gamma = opaque(
 def _poisson(xp, state, rate, *, shape, dtype):
     rates, each = _laid_out(xp, rate, shape)
     highest = dtype.max if dtype.is_integer else np.inf
-    uniform = _Buffered(xp, state, _blocks(xp, rates.size), philox.unit_doubles)
-    out = xp.full(rates.size, xp.inf)
+    uniform = _Buffered(xp, state, _blocks(xp, len(rates)), philox.unit_doubles)
+    out = xp.full(len(rates), xp.inf)
     low, high = xp.flatnonzero(rates < 10), xp.flatnonzero((rates >= 10) & xp.isfinite(rates))
     out[xp.isnan(rates)] = xp.nan
-    product, steps = xp.ones(low.size), xp.zeros(low.size)
+    product, steps = xp.ones(len(low)), xp.zeros(len(low))
 
     def multiply(waiting):
         product[waiting] *= uniform(low[waiting])
         done = product[waiting] <= xp.exp(-rates[low[waiting]])
-        values = steps[waiting].copy()
+        values = steps[waiting]  # a copy
         steps[waiting] += 1
         return done, values
 
-    out[low] = _accepted(xp, low.size, multiply)
+    out[low] = _accepted(xp, len(low), multiply)
     lgamma = special(xp).gammaln
 
     def transformed(waiting):
@@ -196,8 +196,8 @@ def _poisson(xp, state, rate, *, shape, dtype):
         t = -lam + k * xp.log(lam) - lgamma(xp.maximum(k, 0) + 1)
         return (inside | (~outside & (s <= t))) & (k <= highest), k
 
-    out[high] = _accepted(xp, high.size, transformed)
-    return _restored(xp, out, each, shape).astype(dtype.numpy)
+    out[high] = _accepted(xp, len(high), transformed)
+    return astype(_restored(xp, out, each, shape), dtype.numpy)
 
 
 random_poisson = constant(
@@ -220,32 +220,32 @@ def _stirling_tail(xp, k):
     """log k! minus Stirling's approximation of it."""
     square = (k + 1) ** 2
     series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
-    return xp.where(k <= 9, xp.asarray(_STIRLING_TAIL)[xp.clip(k, 0, 9).astype(int)], series)
+    return xp.where(k <= 9, xp.asarray(_STIRLING_TAIL)[astype(xp.clip(k, 0, 9), int)], series)
 
 
 def _binomial(xp, state, counts, probs, *, shape, dtype):
     counts, probs = xp.broadcast_arrays(counts, probs)
     count, each = _laid_out(xp, counts, shape)
     prob, _ = _laid_out(xp, probs, shape)
-    uniform = _Buffered(xp, state, _blocks(xp, count.size), philox.unit_doubles)
-    rarely = _Buffered(xp, state, _blocks(xp, count.size, _BLOCKS_PER_FEW), philox.unit_doubles)
+    uniform = _Buffered(xp, state, _blocks(xp, len(count)), philox.unit_doubles)
+    rarely = _Buffered(xp, state, _blocks(xp, len(count), _BLOCKS_PER_FEW), philox.unit_doubles)
     swapped = prob > 0.5
     p = xp.where(swapped, 1 - prob, prob)
     out = xp.where((xp.isnan(prob) & (count != 0)) | xp.isnan(count), xp.nan, 0.0)
     out[xp.isinf(count)] = xp.inf
     usable = (count > 0) & (p > 0) & xp.isfinite(count)
     few, many = xp.flatnonzero(usable & (count * p < 10)), xp.flatnonzero(usable & (count * p >= 10))
-    reached, successes = xp.zeros(few.size), xp.zeros(few.size)
+    reached, successes = xp.zeros(len(few)), xp.zeros(len(few))
 
     def geometric(waiting):
         at = few[waiting]
         reached[waiting] += xp.ceil(xp.log(rarely(at)) / xp.log1p(-p[at]))
         done = reached[waiting] > count[at]
-        values = successes[waiting].copy()
+        values = successes[waiting]  # a copy
         successes[waiting] += 1
         return done, values
 
-    out[few] = _accepted(xp, few.size, geometric)
+    out[few] = _accepted(xp, len(few), geometric)
 
     def transformed(waiting):
         at = many[waiting]
@@ -271,9 +271,9 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
         height = xp.log(v * (2.83 + 5.1 / b) * deviation / (a / (us * us) + b))
         return ((us >= 0.07) & (v <= 0.92 - 4.2 / b)) | (possible & (height <= bound)), k
 
-    out[many] = _accepted(xp, many.size, transformed)
+    out[many] = _accepted(xp, len(many), transformed)
     out = xp.where(swapped & (count > 0), count - out, out)
-    return _restored(xp, out, each, shape).astype(dtype.numpy)
+    return astype(_restored(xp, out, each, shape), dtype.numpy)
 
 
 random_binomial = constant(
@@ -294,7 +294,7 @@ def _bounded_normal(xp, state, mean, deviation, low, high, *, shape):
     dtype = mean.dtype
     mean, deviation, low, high = xp.broadcast_arrays(mean, deviation, low, high)
     each = int(np.prod(shape[: len(shape) - mean.ndim], dtype=int))
-    out = xp.empty((mean.size, each), dtype)
+    out = xp.empty((size_of(mean), each), dtype)
     block = 0
     for i, (mu, sigma, a, b) in enumerate(zip(*(p.reshape(-1) for p in (mean, deviation, low, high)), strict=True)):
         if not (sigma > 0 and a < b and (xp.isfinite(a) or xp.isfinite(b))):
@@ -345,7 +345,7 @@ def _between(xp, state, block, low, high, count, dtype):
         z, ok = candidates(philox.words(xp, state, blocks))
         where = xp.flatnonzero(ok)[:count]
         found.append(z.reshape(-1)[where])
-        count -= where.size
+        count -= len(where)
         block += stride * (_TRIED_AT_ONCE if count else int(where[-1]) // z.shape[-1] + 1)
     return (xp.concatenate(found) if found else xp.zeros(0, dtype)), block
 

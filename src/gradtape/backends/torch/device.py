@@ -1,0 +1,166 @@
+"""Devices of PyTorch: tensors and kernels on CUDA, ROCm and Apple GPUs. Imported when a device is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import torch  # type: ignore[import-not-found,unused-ignore]
+
+from ..arrays import ArrayModule
+from .device_kernels import DEVICE_KERNELS
+from .elementwise import fused_kernels, fused_vjps
+from .fusion import fuse, run_steps
+from .kernels import KERNELS, VJPS
+from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, to_host
+
+
+def gpus() -> list[dict[str, Any]]:
+    """Returns the attributes of each GPU of this machine."""
+    if torch.cuda.is_available():
+        found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+        return [{"device_name": gpu.name, "compute_capability": (gpu.major, gpu.minor)} for gpu in found]
+    return [{"device_name": "Apple GPU"}] if torch.backends.mps.is_available() else []
+
+
+def memory_info(number: int) -> dict[str, int]:
+    """Returns the bytes that tensors use now, and used at most since the last reset."""
+    return {"current": torch.cuda.memory_allocated(number), "peak": torch.cuda.max_memory_allocated(number)}
+
+
+def reset_memory_stats(number: int) -> None:
+    """Makes the peak the current use."""
+    torch.cuda.reset_peak_memory_stats(number)
+
+
+@cache
+def module_of(name: str) -> TorchModule:
+    """Returns the array library for the GPU of that name."""
+    # By default XLA preallocates three quarters of the GPU's memory, which would leave PyTorch too little.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    kind = "cuda" if torch.cuda.is_available() else "mps"
+    return array_module(name, torch.device(kind, int(name.rpartition(":")[2])))
+
+
+def array_module(name: str, device: Any) -> TorchModule:
+    """Returns the array library of a device of PyTorch; `name` is TensorFlow's name of the device."""
+    return TorchModule(name, device)
+
+
+_NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
+
+
+class TorchModule(ArrayModule):
+    """PyTorch on one device. Tensors never require gradients: PyTorch records nothing."""
+
+    name = "PyTorch"
+    array_type = torch.Tensor
+    memory_errors = (MemoryError, torch.OutOfMemoryError)
+    refusals = (*ArrayModule.refusals, RuntimeError, IndexError)
+
+    def __init__(self, device: str, there: Any) -> None:
+        super().__init__(TorchNamespace(there), device)
+        self.there = there
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        return to_host(array)
+
+    def from_host(self, array: np.ndarray[Any, Any]) -> Any:
+        return from_host(array, self.there)
+
+    def numpy_dtype(self, array: Any) -> np.dtype[Any]:
+        return NUMPY_DTYPES[array.dtype]
+
+    def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
+        return array.to(dtype_of(dtype))
+
+    def scalar(self, value: Any) -> Any:
+        return torch.as_tensor(value) if value.dtype in _NUMBERS else value
+
+    def copy(self, array: Any) -> Any:
+        return array.clone()
+
+    def to_xla(self, array: Any, own: bool = False) -> Any:
+        import jax
+
+        if (array.dtype is torch.bfloat16 and array.device.type == "cpu") or jax.default_backend() != "gpu":
+            return to_host(array)
+        with jax.enable_x64(True):
+            there = jax.dlpack.from_dlpack(array.resolve_conj().contiguous())
+            return jax.numpy.array(there, copy=True) if own else there
+
+    def from_xla(self, array: Any) -> Any:
+        if array.devices() and next(iter(array.devices())).platform != "gpu":
+            return self.from_host(np.asarray(array))
+        return torch.from_dlpack(array)
+
+    def has_own_memory(self, array: Any) -> bool:
+        # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
+        return array._base is None and array.untyped_storage().resizable()
+
+    def fuse(self, formula: Any) -> Callable[..., Any] | None:
+        return fuse(formula) if self.there.type == "cuda" else run_steps(self.xp, formula)
+
+    def kernel(self, name: str) -> Callable[..., Any] | None:
+        return _own_kernel(name)
+
+    def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
+        if name == "relu" and residuals == ("y",):
+            return lambda g, y: torch.ops.aten.threshold_backward(g, y, 0)
+        names, function = fused_vjps().get(name, ((), None))
+        return function if names == residuals else None
+
+    def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
+        return _own_vjp(name)
+
+    def synchronize(self) -> None:
+        if self.there.type != "cpu":
+            getattr(torch, self.there.type).synchronize()
+
+    def memory(self) -> str:
+        if self.there.type != "cuda":
+            return "PyTorch tells no more about this device"
+        free, total = torch.cuda.mem_get_info(self.there)
+        held, reserved = torch.cuda.memory_allocated(self.there), torch.cuda.memory_reserved(self.there)
+        return (
+            f"of {total >> 20} MiB, {free >> 20} are free, tensors hold {held >> 20}, and {reserved - held >> 20} wait "
+            "in PyTorch's pool"
+        )
+
+
+def use_tensor_float_32(enabled: bool) -> None:
+    """Sets whether products of float32 matrices use TensorFloat-32 (10-bit mantissas), which is eight times as fast."""
+    torch.backends.cuda.matmul.allow_tf32 = enabled
+    torch.backends.cudnn.allow_tf32 = enabled
+
+
+@cache
+def _own_kernel(name: str) -> Callable[..., Any] | None:
+    """Returns PyTorch's own kernel of an op."""
+    if name in DEVICE_KERNELS:
+        return DEVICE_KERNELS[name]
+    function = fused_kernels().get(name)
+    if function is None:
+        return None if name not in KERNELS else _of_floats(partial(KERNELS[name].function, torch))
+    return _of_floats(function)
+
+
+@cache
+def _own_vjp(name: str) -> Callable[..., Any] | None:
+    """Returns PyTorch's own derivative of an op."""
+    return None if name not in VJPS else _of_floats(partial(VJPS[name].function, torch))
+
+
+def _of_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Restricts a kernel to floating-point tensors; it returns None for others."""
+
+    def kernel(*tensors: Any, **attrs: Any) -> Any:
+        first = tensors[0]
+        if type(first) is torch.Tensor and not first.is_floating_point():
+            return None
+        return function(*tensors, **attrs)
+
+    return kernel

@@ -1,0 +1,112 @@
+"""PyTorch's kernels of ops on a device, for tensors of any dtype, by op name.
+
+They take a step or two, where the kernel for any array library takes more. A kernel returns None for cases that it does
+not cover; the kernel for any array library runs then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch  # type: ignore[import-not-found,unused-ignore]
+
+from .namespace import dtype_of
+
+DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
+Axes = tuple[int, ...]
+
+
+def _kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        DEVICE_KERNELS[name] = function
+        return function
+
+    return register
+
+
+@_kernel("matmul")
+def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    if a.ndim < 2 or b.ndim < 2:
+        return None  # an error
+    a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
+    return torch.matmul(a, b) if a.shape[-1] == b.shape[-2] else None
+
+
+@_kernel("transpose")
+def _transpose(x: Any, *, perm: Axes) -> Any:
+    return x.permute(perm)
+
+
+@_kernel("reshape")
+def _reshape(x: Any, *, shape: Axes) -> Any:
+    return x.reshape(shape)
+
+
+@_kernel("broadcast_to")
+def _broadcast_to(x: Any, *, shape: Axes) -> Any:
+    return x.expand(shape)
+
+
+@_kernel("cast")
+def _cast(x: Any, *, dtype: Any) -> Any:
+    target = dtype_of(getattr(dtype, "numpy", dtype))
+    if target.is_floating_point and not x.is_complex():
+        return x.to(target)
+    return None  # integers saturate, and complex numbers lose their imaginary part
+
+
+@_kernel("sum")
+def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
+    return torch.sum(x, axis, keepdims, dtype=x.dtype) if axis else None  # PyTorch reduces all axes if given none
+
+
+@_kernel("concat")
+def _concat(*xs: Any, axis: int) -> Any:
+    return torch.cat(xs, axis)
+
+
+@_kernel("zeros_like")
+def _zeros_like(x: Any) -> Any:
+    return torch.zeros_like(x)
+
+
+@_kernel("slice")
+def _slice(x: Any, *, key: tuple[Any, ...]) -> Any:
+    """Indexes with slices of negative steps, too, which PyTorch does not support: flips the axes before."""
+    found, flipped = _forward_key(tuple(x.shape), key)
+    return (x.flip(flipped) if flipped else x)[found]
+
+
+@_kernel("place")
+def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    found, flipped = _forward_key(shape, key)
+    y = torch.zeros(shape, dtype=x.dtype, device=x.device)
+    y[found] = x
+    return y.flip(flipped) if flipped else y
+
+
+def _forward_key(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
+    """Returns a key without negative steps, and the axes of an array of this shape to flip before it is applied."""
+    if not any(isinstance(k, slice) and k.step is not None and k.step < 0 for k in key):
+        return key, []
+    found: list[Any] = []
+    flipped: list[int] = []
+    axis, used = 0, sum(k is not None and k is not Ellipsis for k in key)
+    for k in key:
+        if isinstance(k, slice) and k.step is not None and k.step < 0:
+            start, stop, step = k.indices(shape[axis])
+            flipped.append(axis)
+            k = slice(shape[axis] - 1 - start, shape[axis] - 1 - stop, -step) if stop < start else slice(0, 0)
+        found.append(k)
+        axis += 0 if k is None else len(shape) - used if k is Ellipsis else 1
+    return tuple(found), flipped
+
+
+@_kernel("advance")
+def _advance(state: Any, *, blocks: int) -> Any:
+    """The words of a random generator's state, and the state advanced: see `ops/random/random.py`."""
+    words = state.view(torch.int64)
+    low = words[:1] + (blocks if blocks < 1 << 63 else blocks - (1 << 64))
+    high = words[1:2] + ((low ^ -(1 << 63)) < (words[:1] ^ -(1 << 63))).to(torch.int64)
+    return words.view(torch.uint64), torch.cat([low, high, words[2:]])

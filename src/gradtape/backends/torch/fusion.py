@@ -1,0 +1,147 @@
+"""Compiles an elementwise formula to one CUDA kernel: each step is a line of C++, found by its NumPy name.
+
+PyTorch's jiterator compiles the kernel, for tensors of all shapes and strides and of one floating-point dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import torch  # type: ignore[import-not-found,unused-ignore]
+from torch.cuda import jiterator  # type: ignore[import-not-found,unused-ignore]
+
+_COMPUTED_IN = {"float32": "float", "float64": "double", "float16": "float", "bfloat16": "float"}
+_MOST_INPUTS = 8  # of a kernel of the jiterator
+
+# Functions of floats with the same name in C++.
+_SAME = set(
+    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh floor ceil trunc rint erf erfc erfinv "
+    "hypot isnan isinf isfinite fabs copysign".split()
+)
+_RENAMED = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "gammaln": "lgamma",
+}  # fmt: skip
+_TEXTS = {
+    "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-{0}",
+    "positive": "{0}", "square": "{0} * {0}", "conjugate": "{0}", "reciprocal": "1 / {0}", "absolute": "fabs({0})",
+    "equal": "{0} == {1}", "not_equal": "{0} != {1}", "less": "{0} < {1}", "less_equal": "{0} <= {1}",
+    "greater": "{0} > {1}", "greater_equal": "{0} >= {1}",
+    "logical_and": "{0} && {1}", "logical_or": "{0} || {1}", "logical_not": "!{0}", "logical_xor": "!{0} != !{1}",
+    "maximum": "({0} >= {1} || {0} != {0}) ? {0} : {1}", "minimum": "({0} <= {1} || {0} != {0}) ? {0} : {1}",
+    "where": "{0} ? {1} : {2}", "astype": "{0}", "sign": "{0} != {0} ? {0} : ({0} > 0) - ({0} < 0)",
+    "expit": "1 / (1 + exp(-{0}))",
+}  # fmt: skip
+
+
+class _Unwritable(Exception):
+    """A step without a known C++ equivalent."""
+
+
+def fuse(formula: Any) -> Callable[..., Any] | None:
+    """Compiles a kernel for tensors of the formula's input dtype, or scalars; None if it cannot be written in C++."""
+    results = (formula.result, *formula.others)
+    dtypes = {x.dtype.name for x in (*formula.inputs, *results)}
+    name = dtypes.pop()
+    if dtypes or name not in _COMPUTED_IN or len(formula.inputs) > _MOST_INPUTS:
+        return None
+    number = _COMPUTED_IN[name]
+    try:
+        names = {symbol: f"i{n}" for n, symbol in enumerate(formula.inputs)}
+        lines = [f"const {number} i{n} = x{n};" for n in range(len(formula.inputs))]
+        for n, step in enumerate(formula.steps):
+            names[step.output] = f"t{n}"
+            lines.append(_line(step, names, number, name))
+    except _Unwritable:
+        return None
+    body = " ".join(lines)
+    count = len(formula.inputs)
+    if formula.others:
+        given = "".join(f"T x{n}, " for n in range(count)) + ", ".join(f"T& y{n}" for n in range(len(results)))
+        ends = "".join(f" y{n} = {names[x]};" for n, x in enumerate(results))
+        text = f"template <typename T> void formula({given}) {{ {body}{ends} }}"
+        return _filled(jiterator._create_multi_output_jit_fn(text, num_outputs=len(results)))
+
+    @cache
+    def kernel(numbers: tuple[int, ...]) -> Callable[..., Any]:
+        """The kernel for inputs of which these are numbers, which follow the tensors."""
+        order = [n for n in range(count) if n not in numbers] + list(numbers)
+        given = ", ".join(f"T x{n}" for n in order)
+        text = f"template <typename T> T formula({given}) {{ {body} return {names[formula.result]}; }}"
+        return jiterator._create_jit_fn(text, **{f"x{n}": 0.0 for n in numbers})
+
+    of_tensors = kernel(())
+
+    def run(*arrays: Any, out: Any = None) -> Any:
+        for x in arrays:
+            if type(x) is not torch.Tensor:
+                numbers = tuple([n for n, x in enumerate(arrays) if type(x) is not torch.Tensor])
+                values = {f"x{n}": float(arrays[n]) for n in numbers}
+                y = kernel(numbers)(*[x for x in arrays if type(x) is torch.Tensor], **values)
+                break
+        else:
+            y = of_tensors(*arrays)
+        return y if out is None else out.copy_(y)
+
+    return run
+
+
+def run_steps(xp: Any, formula: Any) -> Callable[..., Any] | None:
+    """Returns a function that runs the steps one after the other, for devices without a compiler of kernels."""
+    steps = []
+    for step in formula.steps:
+        function = getattr(xp, step.function.__name__, None)
+        if function is None:
+            return None
+        numbers = [x.item() if isinstance(x, np.generic) else None for x in step.inputs]
+        steps.append((partial(function, **step.attrs), list(zip(step.inputs, numbers, strict=True)), step.output))
+    results = (formula.result, *formula.others)
+
+    def run(*arrays: Any, out: Any = None) -> Any:
+        known = dict(zip(formula.inputs, arrays, strict=True))
+        for function, inputs, output in steps:
+            known[output] = function(*[known[x] if number is None else number for x, number in inputs])
+        if formula.others:
+            return tuple([known[x] for x in results])
+        return known[formula.result] if out is None else out.copy_(known[formula.result])
+
+    return run
+
+
+def _filled(launch: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a kernel of several results, whose inputs must be tensors, so that it takes numbers among them."""
+
+    def run(*arrays: Any) -> Any:
+        like = next(x for x in arrays if type(x) is torch.Tensor)
+        return launch(*[x if type(x) is torch.Tensor else like.new_full((), float(x)) for x in arrays])
+
+    return run
+
+
+def _line(step: Any, names: dict[Any, str], number: str, dtype: str) -> str:
+    """Returns a step of a formula as a line of C++."""
+    kind = {dtype: number, "bool": "bool"}.get(step.output.dtype.name)
+    if kind is None:
+        raise _Unwritable(step.output.dtype.name)
+    given = [_literal(x, number, dtype) if isinstance(x, np.generic) else names[x] for x in step.inputs]
+    return f"const {kind} {names[step.output]} = {_text(step.function.__name__, given)};"
+
+
+def _literal(x: Any, number: str, dtype: str) -> str:
+    if x.dtype.kind == "b":
+        return "true" if x else "false"
+    if x.dtype.name != dtype or not np.isfinite(x):
+        raise _Unwritable(repr(x))
+    return f"(({number}){float(x).hex()})"
+
+
+def _text(name: str, given: list[str]) -> str:
+    if name in _SAME or name in _RENAMED:
+        return f"{_RENAMED.get(name, name)}({', '.join(given)})"
+    text = _TEXTS.get(name)
+    if text is None:
+        raise _Unwritable(name)
+    return text.format(*given)

@@ -1,0 +1,383 @@
+"""PyTorch's functions in the spelling of the Python array API standard, for tensors on one device.
+
+`array-api-compat` provides the standard. Added here are the functions beyond it that kernels use, creation on the
+device, and NumPy's dtypes as arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import array_api_compat.torch as standard  # type: ignore[import-not-found,unused-ignore]
+import ml_dtypes
+import numpy as np
+import torch  # type: ignore[import-not-found,unused-ignore]
+
+from .library import torch as import_torch
+from .random import philox_words
+
+import_torch()  # with its settings for forks and read-only arrays
+
+_NAMES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
+)  # fmt: skip
+_FROM_NUMPY: dict[Any, Any] = {np.dtype(name): getattr(torch, name) for name in _NAMES}
+_FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
+NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in _FROM_NUMPY.items()}
+
+
+def dtype_of(dtype: Any) -> Any:
+    """Returns PyTorch's dtype for one of NumPy's; PyTorch's own, and None, as they are."""
+    if dtype is None or isinstance(dtype, torch.dtype):
+        return dtype
+    found = _FROM_NUMPY.get(np.dtype(dtype))
+    if found is None:
+        raise TypeError(f"PyTorch has no dtype {np.dtype(dtype)}")
+    return found
+
+
+class TorchNamespace:
+    """The array functions for tensors on `device`."""
+
+    __name__ = "torch"
+    inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
+    ndarray = torch.Tensor
+    # PyTorch stores unsigned integers of 32 and 64 bits, but has no arithmetic of them: int64 has the same bits.
+    uint32 = uint64 = torch.int64
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.special = SpecialFunctions()
+        self.linalg = LinearAlgebra()
+        self.fft = FourierTransforms()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(standard, name, None)
+        if found is None:
+            found = getattr(torch, _RENAMED.get(name, name))
+        setattr(self, name, found)
+        return found
+
+    # Creation, on the device.
+
+    def asarray(self, x: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+        if isinstance(x, torch.Tensor):
+            dtype = dtype_of(dtype) or x.dtype
+            return x.to(dtype, copy=bool(copy)) if copy or x.dtype != dtype else x
+        if isinstance(x, list | tuple) and any(isinstance(y, torch.Tensor) for y in x):
+            return torch.stack([self.asarray(y, dtype) for y in x])
+        if not isinstance(x, np.ndarray | np.generic):
+            x = np.asarray(x)
+        return from_host(np.asarray(x, None if dtype is None else numpy_dtype(dtype)), self.device)
+
+    def array(self, x: Any, dtype: Any = None) -> Any:
+        return self.asarray(x, dtype, copy=True)
+
+    def zeros(self, shape: Any, dtype: Any = None) -> Any:
+        return torch.zeros(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+
+    def ones(self, shape: Any, dtype: Any = None) -> Any:
+        return torch.ones(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+
+    def empty(self, shape: Any, dtype: Any = None) -> Any:
+        return torch.empty(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+
+    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        if isinstance(value, torch.Tensor):
+            return value.to(dtype_of(dtype) or value.dtype).expand(shape).clone()
+        if isinstance(value, np.generic):
+            dtype, value = value.dtype if dtype is None else dtype, value.item()
+        dtype = dtype_of(dtype) or (torch.float64 if isinstance(value, float) else None)
+        return torch.full(shape, value, dtype=dtype, device=self.device)
+
+    def eye(self, n: int, m: int | None = None, dtype: Any = None) -> Any:
+        return torch.eye(n, n if m is None else m, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+
+    def arange(self, *bounds: Any, dtype: Any = None) -> Any:
+        return torch.arange(*bounds, dtype=dtype_of(dtype), device=self.device)
+
+    def zeros_like(self, x: Any, dtype: Any = None) -> Any:
+        return torch.zeros_like(x, dtype=dtype_of(dtype))
+
+    def ones_like(self, x: Any, dtype: Any = None) -> Any:
+        return torch.ones_like(x, dtype=dtype_of(dtype))
+
+    def empty_like(self, x: Any, dtype: Any = None) -> Any:
+        return torch.empty_like(x, dtype=dtype_of(dtype))
+
+    def full_like(self, x: Any, value: Any, dtype: Any = None) -> Any:
+        return torch.full_like(x, value, dtype=dtype_of(dtype))
+
+    # Functions beyond the standard, or with arguments beyond it.
+
+    def astype(self, x: Any, dtype: Any, copy: bool = True) -> Any:
+        return x.to(dtype_of(dtype))
+
+    def where(self, condition: Any, *choices: Any) -> Any:
+        if not choices:
+            return torch.nonzero(condition, as_tuple=True)
+        if not isinstance(condition, torch.Tensor):
+            condition = torch.as_tensor(condition, device=self.device)
+        return torch.where(condition, *_operands(condition, choices))
+
+    def concatenate(self, arrays: Sequence[Any], axis: int = 0) -> Any:
+        return torch.cat(tuple(arrays), axis)
+
+    concat = concatenate
+
+    def stack(self, arrays: Sequence[Any], axis: int = 0) -> Any:
+        return torch.stack(tuple(arrays), axis)
+
+    def transpose(self, x: Any, axes: Sequence[int] | None = None) -> Any:
+        return x.permute(tuple(reversed(range(x.ndim))) if axes is None else tuple(axes))
+
+    def flatnonzero(self, x: Any) -> Any:
+        return torch.nonzero(x.reshape(-1), as_tuple=True)[0]
+
+    def nonzero(self, x: Any) -> Any:
+        return torch.nonzero(x, as_tuple=True)
+
+    def argsort(self, x: Any, axis: int = -1) -> Any:
+        return torch.argsort(x, dim=axis, stable=True)
+
+    def sort(self, x: Any, axis: int = -1) -> Any:
+        return torch.sort(x, dim=axis, stable=True).values
+
+    def ascontiguousarray(self, x: Any) -> Any:
+        return x.contiguous()
+
+    def pad(self, x: Any, widths: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
+        if mode != "constant":
+            raise NotImplementedError(f"PyTorch pads with a constant, not in mode {mode!r}")
+        flat = [int(n) for pair in reversed(list(widths)) for n in pair]
+        return torch.nn.functional.pad(x, flat, value=constant_values)
+
+    def clip(self, x: Any, low: Any = None, high: Any = None) -> Any:
+        if isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
+            x = x if low is None else standard.maximum(x, low)
+            return x if high is None else standard.minimum(x, high)
+        return torch.clamp(x, _number(low), _number(high))
+
+    def maximum(self, a: Any, b: Any, out: Any = None) -> Any:
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            return torch.maximum(a, b, out=out)
+        return torch.clamp_min(a, _number(b)) if isinstance(a, torch.Tensor) else torch.clamp_min(b, _number(a))
+
+    def minimum(self, a: Any, b: Any, out: Any = None) -> Any:
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            return torch.minimum(a, b, out=out)
+        return torch.clamp_max(a, _number(b)) if isinstance(a, torch.Tensor) else torch.clamp_max(b, _number(a))
+
+    def flip(self, x: Any, axis: Any = None) -> Any:
+        return torch.flip(x, tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis)
+
+    def tile(self, x: Any, counts: Sequence[int]) -> Any:
+        return torch.tile(x, tuple(counts))
+
+    def take(self, x: Any, indices: Any, axis: int) -> Any:
+        at = (slice(None),) * (axis % x.ndim)
+        return x[(*at, indices)]
+
+    def take_along_axis(self, x: Any, indices: Any, axis: int) -> Any:
+        return torch.take_along_dim(x, indices.to(torch.int64), axis)
+
+    def roll(self, x: Any, shift: Any, axis: Any = None) -> Any:
+        return torch.roll(x, shift, axis)
+
+    def real(self, x: Any) -> Any:
+        return x.real
+
+    def imag(self, x: Any) -> Any:
+        return x.imag if x.is_complex() else torch.zeros_like(x)
+
+    def cumsum(self, x: Any, axis: int, dtype: Any = None) -> Any:
+        return torch.cumsum(x, axis, dtype=dtype_of(dtype) or x.dtype)
+
+    def cumprod(self, x: Any, axis: int, dtype: Any = None) -> Any:
+        return torch.cumprod(x, axis, dtype=dtype_of(dtype) or x.dtype)
+
+    def argmax(self, x: Any, axis: int | None = None) -> Any:
+        return torch.argmax(x, axis)
+
+    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return x if axis == () else torch.amax(x, () if axis is None else axis, keepdims)
+
+    def min(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return x if axis == () else torch.amin(x, () if axis is None else axis, keepdims)
+
+    def sum(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        dtype = dtype_of(dtype) or x.dtype
+        return x.to(dtype) if axis == () else torch.sum(x, axis, keepdims, dtype=dtype)
+
+    def prod(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
+        for i in sorted([i % x.ndim for i in axes], reverse=True):
+            x = torch.prod(x, i, keepdims, dtype=dtype_of(dtype) or x.dtype)
+        return x
+
+    def cross(self, a: Any, b: Any) -> Any:
+        return torch.linalg.cross(*torch.broadcast_tensors(a, b))
+
+    def unique(
+        self, x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+        axis: int | None = None, equal_nan: bool = True,
+    ) -> Any:  # fmt: skip
+        if not (return_index and return_inverse and return_counts):
+            raise NotImplementedError("distinct values come with their indices, positions and counts")
+        values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True, dim=axis)
+        order = torch.argsort(inverse.reshape(-1), stable=True)
+        first = order[torch.cumsum(counts, 0) - counts]
+        return values, first, inverse, counts
+
+    def scatter(self, ufunc: str, array: Any, key: Any, values: Any) -> Any:
+        """Combines `array[key]` with `values`, in place; duplicates accumulate, in the same order in every run."""
+        if ufunc == "add":
+            keys = key if isinstance(key, tuple) else (key,)
+            if not all(isinstance(k, torch.Tensor) for k in keys):
+                raise NotImplementedError("PyTorch accumulates at tensors of indices only")
+            at = tuple([k if k.dtype == torch.bool else k.to(torch.int64) for k in keys])
+            return array.index_put_(at, torch.as_tensor(values, dtype=array.dtype, device=array.device), True)
+        if array.is_complex() and array.is_cuda:  # PyTorch multiplies them on the host only
+            return self.scatter(ufunc, array.cpu(), key.cpu(), values.cpu()).to(array.device)
+        names = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
+        rows, whole = key.reshape(-1).to(torch.int64), values.reshape(-1, *array.shape[1:])
+        places = rows.reshape(-1, *(1,) * (array.ndim - 1)).expand(whole.shape)
+        return array.scatter_reduce_(0, places, whole.to(array.dtype), names[ufunc])
+
+    def complex(self, real: Any, imag: Any) -> Any:
+        return torch.complex(real, imag)
+
+    def unsigned_remainder(self, x: Any, n: Any) -> Any:
+        """The remainder of 64 bits read as an unsigned number; `n` is below 2**62."""
+        half = torch.remainder((x >> 1) & 0x7FFFFFFFFFFFFFFF, n)
+        return torch.remainder(2 * half + (x & 1), n)
+
+    def philox(self, state: Any, blocks: Any) -> Any:
+        return philox_words(state.view(torch.int64), blocks)
+
+    def logaddexp(self, a: Any, b: Any) -> Any:
+        return torch.logaddexp(a, b)
+
+    def einsum(self, equation: str, *arrays: Any, **options: Any) -> Any:
+        return torch.einsum(equation, *arrays)
+
+    def cbrt(self, x: Any) -> Any:
+        return torch.copysign(torch.abs(x) ** (1 / 3), x)
+
+    def result_type(self, *arrays: Any) -> Any:
+        return standard.result_type(*[x if isinstance(x, torch.Tensor) else dtype_of(x) for x in arrays])
+
+    def as_strided(self, x: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
+        """A view with strides in elements."""
+        return x.as_strided(tuple(shape), tuple(strides))
+
+
+_RENAMED = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "absolute": "abs", "conjugate": "conj", "invert": "bitwise_not", "rint": "round",
+    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift", "power": "pow", "mod": "remainder",
+    "negative": "neg",
+}  # fmt: skip
+
+
+class FourierTransforms:
+    """The functions of `numpy.fft` with the arguments that kernels use."""
+
+    def fftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
+        return torch.fft.fftn(x, dim=axes, norm=norm)
+
+    def ifftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
+        return torch.fft.ifftn(x, dim=axes, norm=norm)
+
+    def rfftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
+        return torch.fft.rfftn(x, dim=axes, norm=norm)
+
+    def irfftn(self, x: Any, s: Sequence[int], axes: Sequence[int], norm: str) -> Any:
+        # CUDA's transform of several axes at once expects a spectrum of real numbers; NumPy's takes any.
+        if len(axes) > 1:
+            x = torch.fft.ifftn(x, s=s[:-1], dim=axes[:-1], norm=norm)
+        return torch.fft.irfft(x, n=s[-1], dim=axes[-1], norm=norm)
+
+
+class LinearAlgebra:
+    """The functions of `numpy.linalg` with the arguments that kernels use."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return getattr(torch.linalg, name)
+
+    def svd(self, x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+        return torch.linalg.svd(x, full_matrices=full_matrices) if compute_uv else torch.linalg.svdvals(x)
+
+    def pinv(self, x: Any, rcond: Any = None) -> Any:
+        return torch.linalg.pinv(x, rtol=rcond)
+
+    def cholesky(self, x: Any) -> Any:
+        return torch.linalg.cholesky(x)
+
+
+class SpecialFunctions:
+    """SciPy's special functions that PyTorch has, by SciPy's names."""
+
+    def gamma(self, x: Any) -> Any:
+        sign = torch.where((x < 0) & (torch.floor(x) % 2 != 0), -1.0, 1.0)
+        return sign * torch.exp(torch.lgamma(x))
+
+    def betaln(self, a: Any, b: Any) -> Any:
+        return torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b)
+
+    def erfcinv(self, x: Any) -> Any:
+        return torch.special.ndtri(x / 2) * -math.sqrt(0.5)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        found = getattr(torch.special, _SPECIAL.get(name, name), None)
+        if found is None:
+            raise AttributeError(f"PyTorch has no special function {name!r}")
+        return found
+
+
+_SPECIAL = {
+    "psi": "digamma", "i0e": "i0e", "i1e": "i1e", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
+    "y1": "bessel_y1", "k0": "modified_bessel_k0", "k1": "modified_bessel_k1", "k0e": "scaled_modified_bessel_k0",
+    "k1e": "scaled_modified_bessel_k1",
+}  # fmt: skip
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def _operands(condition: Any, choices: Sequence[Any]) -> list[Any]:
+    """The choices as numbers or tensors of one dtype: NumPy's scalars keep their dtype unless there is a tensor."""
+    tensor = next((x for x in choices if isinstance(x, torch.Tensor)), None)
+    if tensor is None:
+        return [torch.as_tensor(np.asarray(x), device=condition.device) for x in choices]
+    return [x if isinstance(x, torch.Tensor) else x.item() if isinstance(x, np.generic) else x for x in choices]
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """Returns NumPy's dtype for one of PyTorch's; NumPy's own as it is."""
+    return NUMPY_DTYPES[dtype] if isinstance(dtype, torch.dtype) else np.dtype(dtype)
+
+
+def to_host(x: Any) -> np.ndarray[Any, Any]:
+    """Copies a tensor to host memory."""
+    x = x.detach().resolve_conj().resolve_neg()
+    if x.dtype is torch.bfloat16:
+        return np.array(x.view(torch.int16).cpu().numpy()).view(ml_dtypes.bfloat16)
+    return np.array(x.cpu().numpy()) if x.device.type == "cpu" else x.cpu().numpy()
+
+
+def from_host(array: np.ndarray[Any, Any], device: Any) -> Any:
+    """Copies a NumPy array to the device."""
+    dtype = dtype_of(array.dtype)
+    if dtype is torch.bfloat16:
+        return torch.tensor(np.ascontiguousarray(array).view(np.int16), device=device).view(dtype).reshape(array.shape)
+    if not array.shape:
+        return torch.full((), array.item(), dtype=dtype, device=device)  # without waiting for the device
+    if array.dtype.byteorder not in "=|<" or any(n < 0 for n in array.strides):
+        array = np.array(array, array.dtype.newbyteorder("="), order="C")
+    return torch.from_numpy(array).to(device, copy=True)
