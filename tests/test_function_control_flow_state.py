@@ -40,15 +40,16 @@ def test_random_draws_of_a_loop_are_those_of_its_gradient():
     assert len(seen) == 4
 
 
-def test_random_draws_are_the_same_whether_or_not_a_loop_is_one_node():
-    @tf.function
+@pytest.mark.parametrize("jit", [False, True])
+def test_random_draws_are_the_same_whether_or_not_a_loop_is_one_node(jit):
+    @tf.function(jit_compile=jit)
     def one_node(n):
         numbers = tf.TensorArray(tf.float32, size=n)
         for i in tf.range(n):
             numbers = numbers.write(i, tf.random.uniform([]))
         return numbers.stack(), tf.random.uniform([])
 
-    @tf.function
+    @tf.function(jit_compile=jit)
     def round_by_round(n):
         numbers = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
         for i in tf.range(n):

@@ -20,6 +20,7 @@ class ArrayModule:
 
     name: str
     array_type: type
+    xla_platform = "gpu"  # the backend of JAX that shares the device's memory
     memory_errors: tuple[type[Exception], ...] = (MemoryError,)
     # Raised by a kernel that needs a function or dtype that the library lacks, or the values themselves.
     refusals: tuple[type[Exception], ...] = (AttributeError, NotImplementedError, TypeError)

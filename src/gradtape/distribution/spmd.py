@@ -27,6 +27,7 @@ from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import drawing_for_each
 from ..engine.tape.collector import recording_starts, recording_stops
+from ..graph.function.jit_policy import JitPolicy
 from ..graph.function.observers import unwatched
 from ..graph.function.specialization import Specialization
 from ..graph.function.trace_cache import TraceCache
@@ -175,7 +176,7 @@ class _Runner:
         self._strategy = strategy
         self._together: _Together | None = None
         self._in_step = TraceCache(
-            concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
+            concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete.jit
         )
         self._why: dict[Any, str] = {}  # reasons for the fallback, by input shapes
         self._equal: set[Any] = set()  # input shapes on which all processes agree
@@ -240,7 +241,8 @@ class _Together(TraceCache):
 
     def __init__(self, concrete: TraceCache, strategy: Any) -> None:
         super().__init__(
-            concrete.name, concrete._names, concrete._around, concrete._call, self._refuse, jit_compile=True
+            concrete.name, concrete._names, concrete._around, concrete._call, self._refuse,
+            JitPolicy(concrete.name, True),
         )
         self.arguments = concrete.arguments
         self._replicas = Replicas(strategy)

@@ -88,7 +88,8 @@ class DeviceStorage(Storage):
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
         """Return the value as an array of XLA, which may be donated."""
         if self.buffer is None or (self.last is not None and self.buffer.is_deleted()):  # by a failed run
-            self.buffer = self.module.to_xla(self.snapshot().buffer, True)
+            array = self.module.to_xla(self.snapshot().buffer, True)
+            self.buffer = put(array) if isinstance(array, np.ndarray) else array  # XLA runs on the host
         return self.buffer
 
     def received(self, new: Tensor) -> Tensor:

@@ -115,7 +115,8 @@ def function(
     Args:
       input_signature: `TensorSpec`s of the arguments; calls that do not match raise an error.
       autograph: whether Python's `if`, `while` and `for` over tensors become part of the graph.
-      jit_compile: whether XLA compiles the graph, which requires JAX.
+      jit_compile: whether XLA compiles the graph, which requires JAX. None, the default: if the tensors are on a GPU,
+        or if `tf.config.optimizer.set_jit` says so, and if XLA can run the graph without calling Python.
       reduce_retracing: whether a second shape of an argument generalizes the function to all sizes.
       experimental_attributes: as in TensorFlow. Of functions with the same `api_implements`, a graph runs the one whose
         `api_preferred_device` is in use; other attributes have no effect.

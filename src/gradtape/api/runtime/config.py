@@ -303,12 +303,22 @@ def get_inter_op_parallelism_threads() -> int:
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Sets whether functions are compiled. Stored only.
+    """Sets whether XLA compiles every `tf.function` without `jit_compile`, where it can; False: none of them.
+
+    Functions traced before keep their executor. "" restores the default: functions are compiled if their tensors are on
+    a GPU, and on the CPU if `TF_XLA_FLAGS=--tf_xla_auto_jit=2` is set in the environment.
 
     >>> import gradtape as tf
-    >>> tf.config.optimizer.set_jit(False)
+    >>> tf.config.optimizer.set_jit("autoclustering")
+    >>> tf.config.optimizer.get_jit()
+    'autoclustering'
+    >>> tf.config.optimizer.set_jit("")
     """
-    _settings["jit"] = "autoclustering" if enabled else ""
+    from ...graph.function.jit_policy import from_environment, settings
+
+    on = enabled in (True, "autoclustering")
+    settings.autoclustering = from_environment() if enabled == "" else on
+    _settings["jit"] = "autoclustering" if on else ""
 
 
 def get_jit() -> str:

@@ -64,6 +64,7 @@ class TorchModule(ArrayModule):
     def __init__(self, device: str, there: Any) -> None:
         super().__init__(TorchNamespace(there), device)
         self.there = there
+        self.xla_platform = {"cuda": "gpu", "mps": "METAL"}.get(there.type, there.type)
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
         return to_host(array)

@@ -258,12 +258,8 @@ def rounded(module: ArrayModule, array: Any, dtype: DType) -> Any:
 
 def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
     """Returns and caches an op's kernel for device arrays; formulas of several steps are fused into one launch."""
-    if isinstance(op, Unregistered):
-        own_kernel = op.device_kernel(module)
-        if own_kernel is None:  # user code
-            return _on_host(module, op)
-        module.kernels[op] = own_kernel
-        return own_kernel
+    if isinstance(op, Unregistered):  # user code
+        return _on_host(module, op)
     try:
         device_kernel = bind(op.kernel, module.xp)
     except AttributeError as error:

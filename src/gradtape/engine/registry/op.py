@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.arrays import ArrayModule
 from ...backends.numpy.accelerated import with_accelerated
 from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
 from ...backends.torch.library import IS_ENABLED
@@ -197,10 +196,6 @@ class Unregistered:
     def attributes(self) -> dict[str, bool]:
         """Maps the attribute names to whether each is required."""
         return named_parameters(self.numpy)
-
-    def device_kernel(self, module: ArrayModule) -> Callable[..., Any] | None:
-        """Returns the kernel for device arrays; None if the op runs on the host."""
-        return None
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
         """Returns the shapes and dtypes of its outputs and whether they are a tuple; None if they depend on values."""

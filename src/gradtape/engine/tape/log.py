@@ -233,6 +233,11 @@ class Log(Recorder):
                 self.constants.append(position)
                 y.tracer = (self.key, position, y.tracers)
 
+    @property
+    def needs_ops(self) -> bool:
+        """Whether a function's call on a device must be recorded op by op."""
+        return self.tracks or self.traces or self.repeats_calls
+
     def escaped(self, x: Tensor, how: str | OpLike | VariableLike) -> None:
         """Records that the value of `x` goes to a consumer that is not recorded."""
         at = entry(x.tracers, self.key)

@@ -22,6 +22,7 @@ from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction, GraphView
+from .jit_policy import JitPolicy
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
 from .specialization import Specialization
@@ -41,6 +42,7 @@ class _Calls:
         self.count = 0
         self.traces: list[int] = []  # call numbers of the recent calls that were traced
         self.warnings = 0
+        self.not_compiled: set[str] = set()  # the reasons, one of which is logged
 
 
 _calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code object
@@ -76,6 +78,7 @@ class Function:
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
+        self._jit = JitPolicy(self.name, jit_compile, self._calls.not_compiled)
         if instance is not None:
             self.__signature__ = self._parameters.signature  # without `self`
         if input_signature is not None and instance is None and _takes_self(python_function, tuple(input_signature)):
@@ -210,7 +213,7 @@ class Function:
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
-        return TraceCache(self.name, names, around, call, eager, bool(self._options[1]), self._options[4])
+        return TraceCache(self.name, names, around, call, eager, self._jit, self._options[4])
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """Return a callable that packs tensors and variables back into the structure of the arguments and calls."""

@@ -11,8 +11,9 @@ from numpy import ndarray
 
 from ...backends.arrays import ArrayModule
 from ...core import modes, nest
+from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.devices import DeviceTensor, on_device, send_to_device
+from ...engine.registry.devices import REAL, DeviceTensor, on_device, send_to_device
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.protocols import OpNamespace
@@ -21,7 +22,6 @@ from ...engine.tape.log import Log
 from ...state.specs import TypeSpec
 from ...state.storage import take, take_all, updating
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
-from ..executors.devices import for_devices
 from ..executors.numpy import executor
 from ..executors.numpy.footprint import size
 from ..executors.numpy.memory_planning import plan_memory
@@ -31,14 +31,17 @@ from ..passes.optimize import dead_code, optimize
 from ..trace.assigned import assigned
 from ..trace.closures import is_external, opened
 from ..trace.derivative import Derivative
+from ..trace.lazy_tensors import lazy_copy
 from ..trace.results import ONE_TENSOR
 from .budgeted_derivative import BudgetedDerivative
+from .jit_policy import JitPolicy
 from .observers import Watched, is_watched, unwatched
 
 Budget = int | float | None  # bytes, or a fraction of the unplanned peak
 
 Program = Callable[[Sequence[Any]], Sequence[Any]]  # from the arrays of inputs to those of outputs
 _OPEN = nullcontext()
+_UNDECIDED = object()  # in place of a program that may be compiled later
 
 
 class NumpyProgram:
@@ -130,7 +133,7 @@ class Specialization:
     """One traced graph of a function and the structure of its return value."""
 
     def __init__(
-        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, externals: dict[Value, Tensor],
+        self, graph: Graph, structure: Any, forms: list[Any], jit: JitPolicy, externals: dict[Value, Tensor],
         recorded_streams: dict[int, Stream], budget: Budget = None, asks_a_tape: bool = False,
     ) -> None:  # fmt: skip
         self.graph = graph
@@ -139,11 +142,14 @@ class Specialization:
         self.externals = externals  # constants of the graph that a tape may watch
         self.structure, self.forms = structure, forms
         self.dtypes = [value.dtype for value in graph.outputs]
-        self.jit_compile, self._recorded_streams = jit_compile, recorded_streams
+        self.jit, self._recorded_streams = jit, recorded_streams
         # The device of the first variable that is on one; None if all are on the host.
         self.home = next((m for v, _ in graph.variables if (m := v._storage.module) is not None), None)
         self.runs_as_traced = False  # whether the next run must reproduce the op-by-op numbers of an eager trace
-        self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by (wanted, budget)
+        self._device_program: Any = _UNDECIDED
+        self._is_deferred = False  # whether a run on a device has left the compilation to the next one
+        # By (wanted, budget, device): the derivative with its programs; None if XLA cannot run it on the device.
+        self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any] | None] = {}
         self._opened: dict[tuple[Value, ...], Specialization] = {}
 
     @property
@@ -166,7 +172,7 @@ class Specialization:
         if found is None:
             graph = opened(self.graph, constants)
             found = self._opened[constants] = Specialization(
-                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
+                graph, self.structure, self.forms, self.jit, {}, self._recorded_streams, self.budget
             )
         return found, [self.externals[place] for place in constants]
 
@@ -184,21 +190,78 @@ class Specialization:
 
     def run_on_device(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Run on device (or host) tensors with no recorder active: compiled by XLA, or op by op."""
-        if not self.jit_compile:
-            return self._replayed(self._for_devices, [send_to_device(module, x) if x.dims else x for x in tensors])
-        results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
-        return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
+        program = self._device_program
+        if program is _UNDECIDED:
+            program = self._decided(module)
+        if program is None:
+            return self._replayed(self._optimized, [send_to_device(module, x) if x.dims else x for x in tensors])
+        return _from_xla(module, program.run(_to_xla(module, tensors)), self.dtypes)
 
-    def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
-        """Run on host tensors under one tape, which records the call as a single op."""
+    def _decided(self, module: ArrayModule) -> Any:
+        """Return the program that XLA runs on the device, compiled now or in the next run, or None."""
+        if self._waits():
+            return None
+        self._device_program = self._compiled(self.graph) if self.compiles(module) else None
+        return self._device_program
+
+    def _waits(self) -> bool:
+        """Whether this run on a device should not compile the graph yet."""
+        waits = not self._is_deferred and self.jit.defers()
+        self._is_deferred = self._is_deferred or waits
+        return waits
+
+    def compiles(self, module: ArrayModule | None) -> bool:
+        """Whether XLA runs the graph on the device of `module`, None for the host; a plan keeps it off unless asked."""
+        return self.jit.requested or (self.budget is None and self.jit.applies(module))
+
+    def _compiled(self, graph: Graph) -> Any:
+        """Compile a graph with XLA; return None if that is the default and XLA cannot run it alone."""
+        if self.jit.requested:
+            return program_of(graph, True, self.budget)
+        found = self.jit.compile_graph(unwatched(graph))
+        return Watched(found, graph) if found is not None and is_watched(graph) else found
+
+    def run_recorded_on_device(
+        self, module: ArrayModule, tensors: Sequence[Tensor], log: Log
+    ) -> list[Tensor] | None:
+        """Run as `run_recorded` does, compiled by XLA on a device; return None if XLA does not run the derivative."""
+        if not self.compiles(module):
+            return None
+        inputs, wanted = self._seen_by(log, tensors)
+        if not any(wanted) or not self.dtypes:
+            with dispatch.recorded_by(()):
+                return self.run_on_device(module, tensors)
+        with dispatch.recorded_by(()):
+            found = None if self._waits() else self._derivative(inputs, wanted, self.budget, module)
+            if found is None:
+                return None
+            derivative, forward, backward = found
+            results = forward.run(_to_xla(module, tensors))
+        count = len(self.dtypes)
+        outputs = _from_xla(module, results[:count], self.dtypes)
+        log.record(
+            DeviceCallOp(module, self.graph.name, derivative, backward, inputs, results[count:]), inputs,
+            tuple(outputs), {},
+        )  # fmt: skip
+        return outputs
+
+    def _seen_by(self, log: Log, tensors: Sequence[Tensor]) -> tuple[list[Tensor], tuple[bool, ...]]:
+        """Return all inputs, with the tape's tracers, and which of them the tape tracks."""
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
         wanted = tuple([x.tracer is not None and dispatch.entry(x.tracers, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
             log.tracer_of(variable, None)
+        return inputs, wanted
+
+    def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
+        """Run on host tensors under one tape, which records the call as a single op."""
+        inputs, wanted = self._seen_by(log, tensors)
         if not any(wanted) or not self.dtypes:
             return self._run_unrecorded(tensors, inputs, log)
         with dispatch.recorded_by(()):
-            derivative, forward, backward = self._derivative(inputs, wanted, self.budget or log.call_budget)
+            found = self._derivative(inputs, wanted, self.budget or log.call_budget)
+            assert found is not None
+            derivative, forward, backward = found
             with recording() if log.traces or log.repeats_calls else _OPEN as performed:
                 results = forward([x.array for x in tensors])
         count = len(self.dtypes)
@@ -222,31 +285,38 @@ class Specialization:
         return outputs
 
     def _derivative(
-        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget
-    ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget, module: ArrayModule | None = None
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
         """Return the derivative with respect to the `wanted` inputs, and its forward and backward programs.
 
-        It is planned to the function's own budget, or to the tape's if it would keep more residuals than that.
+        It is planned to the function's own budget, or to the tape's if it would keep more residuals than that. It is
+        None if the inputs are on a device for which XLA cannot compile the programs.
         """
-        found = self._derivatives.get((wanted, budget))
-        if found is None:
-            plain = [wrap(x.array, x.dtype) for x in inputs]
-            derivative = Derivative(
-                self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
-                lazy=self.budget is not None,
-            )  # fmt: skip
-            if budget is not None and (self.budget is not None or sum(map(size, derivative.kept)) > budget):
-                found = self._budgeted(derivative, budget)
-            else:
-                forward = program_of(derivative.forward, self.jit_compile)
-                found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
-                self._derivatives[wanted, self.budget] = found
-            self._derivatives[wanted, budget] = found
-        return found
+        found = self._derivatives.get((wanted, budget, module), _UNDECIDED)
+        if found is not _UNDECIDED:
+            return found  # type: ignore[return-value]
+        by_xla = self.compiles(module)
+        plain = [lazy_copy(x) if type(x) is DeviceTensor else wrap(x.array, x.dtype) for x in inputs]
+        derivative = Derivative(
+            self.graph, plain, wanted, streams=self._recorded_streams, for_xla=by_xla, lazy=self.budget is not None
+        )
+        made: tuple[Derivative | BudgetedDerivative, Any, Any] | None
+        if budget is not None and (self.budget is not None or sum(map(size, derivative.kept)) > budget):
+            made = self._budgeted(derivative, budget)
+        else:
+            made = None
+            if by_xla and (forward := self._compiled(derivative.forward)) is not None:
+                backward = self._compiled(derivative.backward)
+                made = None if backward is None else (derivative, forward, backward)
+            if made is None and module is None:
+                made = (derivative, program_of(derivative.forward, False), program_of(derivative.backward, False))
+            self._derivatives[wanted, self.budget, module] = made
+        self._derivatives[wanted, budget, module] = made
+        return made
 
     def _budgeted(self, derivative: Derivative, budget: int | float) -> tuple[BudgetedDerivative, Any, Any]:
         """Plan a derivative to a memory budget and compile its programs."""
-        if self.jit_compile:
+        if self.jit.requested:
             from ..executors.xla.memory_planning import planned as planned_for_xla
             from ..executors.xla.stage_partitioning import in_stages
 
@@ -261,7 +331,8 @@ class Specialization:
 
     @cached_property
     def _program(self) -> Any:
-        return program_of(self.graph, self.jit_compile, self.budget)
+        compiled = self._compiled(self.graph) if self.compiles(None) else None
+        return program_of(self.graph, False, self.budget) if compiled is None else compiled
 
     @cached_property
     def _used(self) -> Graph:
@@ -269,8 +340,9 @@ class Specialization:
         return dead_code(self.graph)
 
     @cached_property
-    def _for_devices(self) -> Graph:
-        graph = for_devices(self.graph)
+    def _optimized(self) -> Graph:
+        """The graph as it runs op by op on a device."""
+        graph = optimize(self.graph)
         return graph if self.budget is None else plan_memory(graph, self.budget)
 
     @cached_property
@@ -334,6 +406,14 @@ def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
     return graph.substituted([node.on(known) for node in graph.nodes if node.op is not draw], known)
 
 
+def _to_xla(module: ArrayModule, tensors: Sequence[Tensor]) -> list[Any]:
+    return [module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors]
+
+
+def _from_xla(module: ArrayModule, arrays: Iterable[Any], dtypes: Iterable[DType]) -> list[Tensor]:
+    return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(arrays, dtypes, strict=True)]
+
+
 class UnrecordedCall:
     """A call that a tracing tape has logged, but not recorded as one op."""
 
@@ -386,9 +466,32 @@ class FunctionCallOp(Unregistered):
         if not dispatch.unrecorded():
             results = replay(self._derivative.joint, [*self._inputs, *gs])
         else:
-            kept = [
-                wrap(array, value.dtype)
-                for array, value in zip(self._kept, self._derivative.backward.inputs, strict=False)
-            ]
-            results = replay(self._derivative.backward, [*kept, *gs])
+            results = replay(self._derivative.backward, [*self._residuals(), *gs])
         return self._derivative.cotangents.of(results)
+
+    def _residuals(self) -> list[Tensor]:
+        return [wrap(x, v.dtype) for x, v in zip(self._kept, self._derivative.backward.inputs, strict=False)]
+
+
+class DeviceCallOp(FunctionCallOp):
+    """The op of a call that XLA has run on a device; the residuals stay in XLA's arrays."""
+
+    _backward: Any
+
+    def __init__(
+        self, module: ArrayModule, name: str, derivative: Derivative | BudgetedDerivative, backward: Program,
+        inputs: Sequence[Tensor], kept: Iterable[Any],
+    ) -> None:  # fmt: skip
+        super().__init__(name, derivative, backward, inputs, kept)
+        self._module = module
+
+    def vjp(self, m: OpNamespace, gs: Sequence[Any], saved: object, parents: Sequence[int]) -> list[Any]:
+        """Run the compiled backward graph on plain cotangents; replay it for others, or if it is recorded."""
+        if not dispatch.unrecorded() or not all([type(g) in REAL for g in gs]):
+            return super().vjp(m, gs, saved, parents)
+        results = self._backward.run([*self._kept, *_to_xla(self._module, gs)])
+        dtypes = [value.dtype for value in self._derivative.backward.outputs]
+        return self._derivative.cotangents.of(_from_xla(self._module, results, dtypes))
+
+    def _residuals(self) -> list[Tensor]:
+        return _from_xla(self._module, self._kept, [value.dtype for value in self._derivative.kept])

@@ -28,6 +28,7 @@ from ..trace.closures import tracking
 from ..trace.conversion_status import ConversionNeeded
 from ..trace.results import taken_apart
 from ..trace.trace import Trace
+from .jit_policy import JitPolicy
 from .signature import IdentityKey
 from .specialization import Budget, Specialization
 
@@ -42,7 +43,7 @@ class TraceCache:
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Tensors], call: Callable[..., Any],
-        eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
+        eager: Callable[..., Any], jit: JitPolicy, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
         # Returns example arguments, positional and keyword, with specs for tensors.
@@ -52,7 +53,8 @@ class TraceCache:
         self.public: Any = None  # the `ConcreteFunction` that `get_concrete_function` has returned
         self._call = call  # runs the Python function on arguments packed from tensors and variables
         self._eager = self.eager = eager  # the fallback where no graph is possible; `eager` stays the original
-        self._jit_compile, self._budget = jit_compile, budget
+        self.jit, self._budget = jit, budget
+        self._traces_for_xla = bool(jit.requested)
         self._variants: dict[Any, list[Specialization]] = {}
         self._runs_eagerly = self._tracks_all_external = False
         self._streams: dict[Any, Stream] = {}  # random streams, shared by all specializations
@@ -150,8 +152,13 @@ class TraceCache:
     def _run_elsewhere(self, variant: Specialization, tensors: Tensors, recorder: Any) -> list[Tensor]:
         """Run a specialization for which some tensors, or its variables, are on a device or are not plain tensors."""
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
-        if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
-            return variant.run_on_device(module, tensors)
+        if module is not None and all([type(x) in REAL for x in tensors]):
+            if recorder is None:
+                return variant.run_on_device(module, tensors)
+            if dispatch.thread.trace is None and isinstance(recorder, Log) and not recorder.needs_ops:
+                outputs = variant.run_recorded_on_device(module, tensors, recorder)
+                if outputs is not None:
+                    return outputs
         traced.check_scope(tensors)
         return variant.replayed(tensors)
 
@@ -186,7 +193,7 @@ class TraceCache:
             with replaying(done):
                 return self._eager(tensors, variables)
         variants.insert(0, variant)
-        variant.runs_as_traced = results is None and not variant.jit_compile
+        variant.runs_as_traced = results is None and variant.budget is not None and not variant.jit.requested
         here = variant.home is None and all(type(x) is Tensor for x in tensors)
         if results is not None and here and dispatch.unrecorded() and not has_run:
             found = results()
@@ -253,7 +260,9 @@ class TraceCache:
             elif isinstance(reason, traced.NeedsXLA):
                 if dispatch.thread.trace is not None:  # an enclosing function: that one must be compiled
                     raise
-                self._jit_compile = True
+                self._traces_for_xla = True
+                if reason.required:
+                    self.jit = JitPolicy(self.name, True)
             with replaying(done):
                 return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:
@@ -267,13 +276,21 @@ class TraceCache:
         """Initialize a new trace with the state of this cache."""
         trace.variables.may_create = may_make_variables
         trace.random.streams = self._streams
+        if self._budget is None:
+            trace.variables.compiled_on = self.jit.applies
         if self._tracks_all_external:
             trace.tracks_external = trace.tracks_all_external = True
+
+    def _is_for_xla(self, tensors: Tensors) -> bool:
+        """Whether XLA will run the graph traced for these tensors, as far as is known before the trace."""
+        if self._traces_for_xla or self._budget is not None or dispatch.thread.trace is not None:
+            return self._traces_for_xla
+        return self.jit.applies(next((x.module for x in tensors if type(x) is DeviceTensor), None))
 
     def _traced(
         self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Specialization, Any, list[Any]]:
-        trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
+        trace = Trace(self.name, nested, self._is_for_xla(tensors), self._budget is not None)
         self._prepare(trace, may_make_variables)
         # Like a tape, a trace allocates many small objects and no garbage: pause the collector.
         recording_starts(trace.key, at_once=True)
@@ -303,7 +320,7 @@ class TraceCache:
             return variant.packed(returned)
 
         variant = Specialization(
-            graph, structure, forms, self._jit_compile, trace.externals, self._recorded_streams,
+            graph, structure, forms, self.jit, trace.externals, self._recorded_streams,
             self._budget or trace.budget, trace.asks_a_tape,
         )  # fmt: skip
         return variant, None if trace.evaluator.is_lazy else results, trace.variables.created

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,25 @@ def performance() -> dict[str, Any]:
 def performed_as(those: dict[str, Any]) -> Any:
     """Return a context manager that applies an effect handling mode returned by `performance`."""
     return holding(_performance, **those)
+
+
+@contextmanager
+def undoing_draws(takes: Sequence[Callable[[], Any]]) -> Iterator[None]:
+    """Undo the draws of a block that ends with `Changed`.
+
+    An XLA program gets all draws of a run before its guards are checked. The graph that runs instead may draw less.
+    """
+    positions = [(take.stream, take.stream.position) for take in takes if isinstance(take, Draw)]
+    recordings = [(frame, len(frame)) for frame in _performance.frames if type(frame) is list]
+    try:
+        yield
+    except Changed:
+        if takes and len(positions) == len(takes):  # otherwise effects are performed, and recorded, in program order
+            for stream, position in positions:
+                stream.position = position
+            for done, count in recordings:
+                del done[count:]
+        raise
 
 
 def given(result: object) -> Any:

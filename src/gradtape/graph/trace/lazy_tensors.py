@@ -178,6 +178,11 @@ def of_variable(variable: Variable) -> LazyTensor:
     return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._storage.host(), variable.dtype),)))
 
 
+def lazy_copy(x: Tensor) -> LazyTensor:
+    """Return the value of a tensor on a device as a lazy tensor on the host."""
+    return LazyTensor(x.dims, x.dtype, Thunk(lambda: (wrap(x.array, x.dtype),)))
+
+
 def ones_like(x: Tensor, lazy: bool) -> Tensor:
     """Return ones as an example cotangent of `x` for a trace, lazy if `lazy`."""
     dims, dtype = x.dims, x.dtype

@@ -17,7 +17,7 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
 from ..ir.graph import Attrs, GraphOp, Value, maker
 from .conversion_status import missed, request_conversion
-from .lazy_tensors import LazyTensor, Thunk
+from .lazy_tensors import LazyTensor, lazy_copy
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -46,7 +46,14 @@ class DelegatedToRunner(BaseException):
 
 
 class NeedsXLA(BaseException):
-    """The function uses a sharded variable, which only XLA supports, and must be traced again for XLA."""
+    """The function must be traced again for XLA, because it uses a variable that is sharded or on a device.
+
+    `required` says whether only XLA can run it, as for sharded variables.
+    """
+
+    def __init__(self, required: bool) -> None:
+        super().__init__()
+        self.required = required
 
 
 class TracedTensor(Tensor):
@@ -196,7 +203,7 @@ def value_of(x: Tensor) -> Tensor:
         return x
     trace = dispatch.thread.trace
     if type(x) is DeviceTensor and trace is not None and trace.for_xla:
-        return LazyTensor(x.dims, x.dtype, Thunk(lambda: (wrap(x.array, x.dtype),)))
+        return lazy_copy(x)
     if type(x) not in REAL:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

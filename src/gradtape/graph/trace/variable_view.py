@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...backends.arrays import ArrayModule
 from ...core import modes
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
@@ -40,6 +41,8 @@ class VariableView:
         self._local: dict[int, Variable] = {}  # variables that exist only during a run
         self.created: list[Variable] = [] if outer is None else outer.created
         self.may_create: bool = True if outer is None else outer.may_create
+        # Whether XLA will run the graph if a variable is on the device of this array library.
+        self.compiled_on: Callable[[ArrayModule], bool] = lambda module: False
 
     def read(self, variable: Variable, trace: Trace) -> Tensor:
         """Return the current value, with tracers for the active recorders."""
@@ -64,8 +67,8 @@ class VariableView:
             return trace.capture(outer, variable)
         if trace.enclosing is not None:
             value = value_of(trace.enclosing.read_quietly(variable))
-        elif variable._storage.layout is not None and not trace.for_xla:
-            raise NeedsXLA
+        elif not trace.for_xla and (required := self._xla_need(variable)) is not None:
+            raise NeedsXLA(required)
         elif trace.evaluator.is_lazy:
             value = of_variable(variable)
         else:
@@ -73,6 +76,13 @@ class VariableView:
         place = Value(value.dims, value.dtype)
         self.reads[id(variable)] = (variable, place)
         return trace.give(value, place)
+
+    def _xla_need(self, variable: Variable) -> bool | None:
+        """Whether only XLA can use the variable; None if the trace may be for NumPy."""
+        storage = variable._storage
+        if storage.layout is not None:
+            return True
+        return False if storage.module is not None and self.compiled_on(storage.module) else None
 
     def _later_read(self, variable: Variable, held: Tensor, trace: Trace) -> Tensor:
         """Wrap an assigned value as a read of the variable, to which its cotangent goes."""

@@ -70,7 +70,9 @@ def _gelu_slope(xp, x):
 
 
 gelu_slope = elementwise("gelu_slope", _gelu_slope, on=_SMOOTH, dx=_gelu_bend)
-gelu = elementwise("gelu", lambda xp, x: into(xp.multiply, ndtr_of(xp, x), x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
+gelu = elementwise(
+    "gelu", lambda xp, x: into(xp.multiply, ndtr_of(xp, x), x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x)
+)
 
 
 # The square of x from which on tanh is ±1 in float64 too: clamping keeps the cubes below finite, so 0 times them is 0.

@@ -21,7 +21,7 @@ from numpy import asarray
 
 from ....core.errors import ResourceExhaustedError
 from ....state.storage import take_all, take_xla, updating
-from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying
+from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
 from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
 from .constants import large_constants
@@ -35,13 +35,14 @@ _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
 _FEW = 500  # nodes below which the overhead of a call may matter
 
 
-def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[[Sequence[Any]], list[Any]]:
+def compile_graph(graph: Graph, budget: int | float | None = None, standalone: bool = False) -> XlaProgram:
     """Return a function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates variables.
 
-    With a budget, the peak memory of a run is limited: see `plan_memory`.
+    With a budget, the peak memory of a run is limited: see `plan_memory`. The compilation of a `standalone` program
+    raises `NotCompilable` where it would call Python, or fix a shape that depends on values.
     """
     check_jax()
-    return XlaProgram(optimize(graph, for_xla=True), budget=budget)
+    return XlaProgram(optimize(graph, for_xla=True), budget=budget, standalone=standalone)
 
 
 def check_jax() -> None:
@@ -79,8 +80,11 @@ class XlaProgram:
     single device.
     """
 
-    def __init__(self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None) -> None:
-        self.graph, self._budget = graph, budget
+    def __init__(
+        self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None,
+        standalone: bool = False,
+    ) -> None:  # fmt: skip
+        self.graph, self._budget, self._standalone = graph, budget, standalone
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         updated = set(map(id, self._updated))
@@ -97,6 +101,11 @@ class XlaProgram:
     @property
     def peak(self) -> int | None:
         return None if self._compiled is None else self._compiled.peak
+
+    def prepare(self) -> None:
+        """Compile the program now, instead of in its first run."""
+        check_process()
+        self._compile(self._placement)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Run the graph and commit its updates."""
@@ -136,9 +145,10 @@ class XlaProgram:
                 raise Changed
         if compiled.placement is not None:
             given = compiled.placement.spread_inputs(given)
-        arguments = [*given, *(node.op.numpy(**node.attrs) for node in compiled.draws), *compiled.constants]
         if compiled.may_fail:
-            return self._checked_run(compiled, arguments)
+            with undoing_draws([node.attrs["take"] for node in compiled.draws]):
+                return self._checked_run(compiled, _arguments(compiled, given))
+        arguments = _arguments(compiled, given)
         with updating, Uninterrupted() if compiled.takes_memory else nullcontext():
             flat = compiled.call(*self._spread(compiled, self._held()), *arguments)
             self._commit(compiled, flat[self._outputs :])
@@ -262,7 +272,7 @@ class XlaProgram:
         donated = [i for i, _ in self._replaced] if worth_it else []
         with jax.enable_x64(True):
             while True:
-                lowering = Lowering(graph)
+                lowering = Lowering(graph, self._standalone)
                 draws = [] if lowering.ordered else [node for node in graph.nodes if node.op is draw]
                 passed = [*(node.outputs[0] for node in draws), *large]
                 values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
@@ -305,6 +315,11 @@ class _Compiled(NamedTuple):
     may_fail: bool
     wide: bool  # whether the call needs JAX's 64-bit mode
     alone: bool  # whether `call` takes the inputs and nothing else
+
+
+def _arguments(compiled: _Compiled, given: Sequence[Any]) -> list[Any]:
+    """Draw the random states of a run and return all arguments that follow the variables."""
+    return [*given, *(node.op.numpy(**node.attrs) for node in compiled.draws), *compiled.constants]
 
 
 def _peak(compiled: Any) -> int | None:

@@ -25,6 +25,7 @@ from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
 from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes, subgraphs
 from . import algebra, attention, images, random, structure  # noqa: F401
+from .standalone import NotCompilable, check_standalone
 from .table import HALF, LOWERINGS, TAKING_HALF, in_single
 
 # What a NumPy kernel raises on abstract values or immutable arrays.
@@ -34,7 +35,10 @@ _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, At
 class Lowering:
     """The replay of a graph and its subgraphs, and what it found on the way."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, standalone: bool = False) -> None:
+        self.standalone = standalone  # whether `NotCompilable` is raised for calls of Python and value-dependent shapes
+        if standalone:
+            check_standalone(graph)
         inner = [node for top in graph.nodes for part in subgraphs(top) for node in all_nodes(part)]
         effects = [*(node for node in graph.nodes if node.op is not draw), *inner]
         self.ordered = any(isinstance(node.op, Effect) for node in effects)
@@ -93,6 +97,8 @@ class Lowering:
         A mismatched shape aborts the run. The boolean makes XLA keep the call: it eliminates a callback whose results
         are empty or unused, although the program may be specialized for that shape.
         """
+        if self.standalone:
+            raise NotCompilable(f"{node.op.title} is not available in XLA for its arguments")
         self.on_host.append(node.op.name)
         expected = [_packed_form(v) for v in node.outputs]
         open_ = [i for i, v in enumerate(node.inputs) if v.constant is None]
@@ -218,6 +224,8 @@ def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
             outputs, holds = lowering.checked(graph, arrays)
             fits = [y.shape == value.shape for y, value in zip(outputs, node.outputs, strict=True)]
             zeros = [jnp.zeros(value.shape, value.dtype.numpy) for value in node.outputs]
+            if lowering.standalone and not all(fits):
+                raise NotCompilable("the branches of a conditional return different shapes")
             return [y if fit else zero for y, fit, zero in zip(outputs, fits, zeros, strict=True)], holds & all(fits)
 
         return run
@@ -253,6 +261,8 @@ def _repeated(lowering: Lowering, node: Node, start: list[Any], fixed: Sequence[
     """
     body, test, carried = node.attrs["body"], node.attrs["test"], node.attrs["rounds"].carried
     kept = node.outputs[carried:]
+    if lowering.standalone and kept:
+        raise NotCompilable("a loop collects a value in each iteration, and their number depends on values")
 
     def asked(state: Sequence[Any], holds: Any) -> tuple[Any, Any]:
         (answer,), now = lowering.checked(test, [*state, *fixed])

@@ -1,0 +1,101 @@
+"""Which executor runs a function's graphs: XLA where `jit_compile` says so and, without it, by default on a device.
+
+By default, XLA gets only what it can run alone: a graph that would call Python, or whose shapes depend on values, is
+left to the other executors, and one log line per function says why.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+from ...backends.arrays import ArrayModule
+from ..executors.xla.executor import check_jax, compile_graph
+from ..executors.xla.mesh import prepare
+from ..executors.xla.standalone import NotCompilable
+from ..ir.graph import Graph
+
+logger = logging.getLogger("gradtape")
+
+_COMPILED_AT_ONCE = 4  # graphs of one function that are compiled in their first run, as a compilation takes seconds
+
+
+def from_environment() -> bool | None:
+    """Read `--tf_xla_auto_jit` from `TF_XLA_FLAGS`: 1 and 2 compile everywhere, 0 nowhere."""
+    level = None
+    for flag in os.environ.get("TF_XLA_FLAGS", "").replace(",", " ").split():
+        name, _, value = flag.partition("=")
+        if name.lstrip("-") == "tf_xla_auto_jit" and value in ("0", "1", "2"):
+            level = value != "0"
+    return level
+
+
+# What becomes of functions without `jit_compile`: compiled everywhere, nowhere, or (None) on devices.
+settings = SimpleNamespace(autoclustering=from_environment())
+
+
+class JitPolicy:
+    """The decisions about one function; all of its graphs share it."""
+
+    def __init__(self, name: str, requested: bool | None, reported: set[str] | None = None) -> None:
+        self.requested = requested
+        self._name = name
+        self._reported = set() if reported is None else reported  # why XLA does not run it; shared by its copies
+        self._compiled = 0
+
+    def applies(self, module: ArrayModule | None) -> bool:
+        """Whether XLA compiles graphs for tensors on the device of `module`; None is the host."""
+        if self.requested is not None:
+            return self.requested
+        if settings.autoclustering is False or (module is None and settings.autoclustering is None):
+            return False
+        return is_available(module)
+
+    def defers(self) -> bool:
+        """Whether a graph is compiled in its second run only: a function of many shapes may not run for one again."""
+        return self.requested is None and self._compiled >= _COMPILED_AT_ONCE
+
+    def compile_graph(self, graph: Graph) -> Any:
+        """Return the compiled graph, or None if it is left to the other executors."""
+        program = compile_graph(graph, standalone=True)
+        try:
+            program.prepare()
+        except Exception as error:  # whatever JAX or XLA raises: the other executors report errors of the user
+            known = isinstance(error, NotCompilable)
+            self.refuse(str(error) if known else f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
+            return None
+        self._compiled += 1
+        return program
+
+    def refuse(self, reason: str) -> None:
+        """Log why XLA does not run a graph of this function, once."""
+        level = logging.DEBUG if self._reported else logging.WARNING
+        self._reported.add(reason)
+        logger.log(level, "function %s is not compiled by XLA: %s", self._name, reason)
+
+
+@cache
+def is_available(module: ArrayModule | None) -> bool:
+    """Whether XLA runs programs where the tensors of `module` are; None is the host. Otherwise one log line says why.
+
+    XLA on the host would have to copy all tensors of a device, and its programs run on the first device of a kind.
+    """
+    try:
+        check_jax()
+        prepare()
+        import jax
+
+        platform = jax.default_backend()
+    except (ImportError, RuntimeError) as error:
+        reason = str(error) if isinstance(error, RuntimeError) else "JAX is not installed: pip install 'gradtape[xla]'"
+    else:
+        if module is None or (platform == module.xla_platform and module.device.endswith(":0")):
+            return True
+        reason = f"the installed JAX runs programs on the {platform.upper()}"
+        reason += "" if platform == module.xla_platform else ", not there: pip install 'jax[cuda12]'"
+    where = "the host" if module is None else module.device
+    logger.warning("functions with tensors on %s are not compiled by XLA: %s", where, reason)
+    return False
