@@ -335,7 +335,7 @@ class _Program(Specialization):
         self, concrete: _Together, graph: Any, structure: Any, forms: Any, places: Sequence[Any], each: set[Any],
         agreement: Agreement,
     ) -> None:  # fmt: skip
-        super().__init__(graph, structure, forms, True, {}, {})
+        super().__init__(graph, structure, forms, concrete.jit, {}, {})
         self._groups = concrete._groups
         self._local = concrete._replicas.local
         self._strategy, self._name = concrete._strategy, concrete.name
