@@ -120,6 +120,8 @@ def works(keras, tiny):
         **{f"cnn {p}": (cnn, p, True) for p in ("float32", "mixed_bfloat16")},
         "attention": (layers_alone, "mixed_bfloat16", True),
         "causal attention": (causal, "mixed_bfloat16", True),
+        "attention float32": (layers_alone, "float32", True),
+        "causal attention float32": (causal, "float32", True),
         "fit float labels": (floats, "float32", True),
         "fit token labels": (tokens, "float32", True),
         "fit float labels in order": (floats, "float32", False),
