@@ -110,3 +110,32 @@ def _advance(state: Any, *, blocks: int) -> Any:
     low = words[:1] + (blocks if blocks < 1 << 63 else blocks - (1 << 64))
     high = words[1:2] + ((low ^ -(1 << 63)) < (words[:1] ^ -(1 << 63))).to(torch.int64)
     return words.view(torch.uint64), torch.cat([low, high, words[2:]])
+
+
+@_kernel("scaled_dot_product_attention")
+def _attention(query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool) -> Any:
+    if extras:
+        return None  # a query whose keys are all masked is NaN in PyTorch
+    return _attend(query, key, value, scale, causal)
+
+
+@_kernel("scaled_dot_product_attention_back")
+def _attention_back(
+    cotangent: Any, query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool,
+    of_bias: bool,
+) -> Any:  # fmt: skip
+    """Recomputes the forward pass under PyTorch's own tape, whose fused derivative needs more than the output."""
+    if extras:
+        return None
+    sources = [x.detach().requires_grad_() for x in (query, key, value)]
+    with torch.enable_grad():
+        y = _attend(*sources, scale, causal)
+    return torch.autograd.grad(y, sources, cotangent)
+
+
+def _attend(query: Any, key: Any, value: Any, scale: float, causal: bool) -> Any:
+    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+    y = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1]
+    )
+    return y.transpose(1, 2)

@@ -43,8 +43,7 @@ class _Unwritable(Exception):
 
 def fuse(formula: Any) -> Callable[..., Any] | None:
     """Compiles a kernel for tensors of the formula's input dtype, or scalars; None if it cannot be written in C++."""
-    results = (formula.result, *formula.others)
-    dtypes = {x.dtype.name for x in (*formula.inputs, *results)}
+    dtypes = {x.dtype.name for x in (*formula.inputs, formula.result)}
     name = dtypes.pop()
     if dtypes or name not in _COMPUTED_IN or len(formula.inputs) > _MOST_INPUTS:
         return None
@@ -59,11 +58,6 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
         return None
     body = " ".join(lines)
     count = len(formula.inputs)
-    if formula.others:
-        given = "".join(f"T x{n}, " for n in range(count)) + ", ".join(f"T& y{n}" for n in range(len(results)))
-        ends = "".join(f" y{n} = {names[x]};" for n, x in enumerate(results))
-        text = f"template <typename T> void formula({given}) {{ {body}{ends} }}"
-        return _filled(jiterator._create_multi_output_jit_fn(text, num_outputs=len(results)))
 
     @cache
     def kernel(numbers: tuple[int, ...]) -> Callable[..., Any]:
@@ -98,25 +92,12 @@ def run_steps(xp: Any, formula: Any) -> Callable[..., Any] | None:
             return None
         numbers = [x.item() if isinstance(x, np.generic) else None for x in step.inputs]
         steps.append((partial(function, **step.attrs), list(zip(step.inputs, numbers, strict=True)), step.output))
-    results = (formula.result, *formula.others)
 
     def run(*arrays: Any, out: Any = None) -> Any:
         known = dict(zip(formula.inputs, arrays, strict=True))
         for function, inputs, output in steps:
             known[output] = function(*[known[x] if number is None else number for x, number in inputs])
-        if formula.others:
-            return tuple([known[x] for x in results])
         return known[formula.result] if out is None else out.copy_(known[formula.result])
-
-    return run
-
-
-def _filled(launch: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps a kernel of several results, whose inputs must be tensors, so that it takes numbers among them."""
-
-    def run(*arrays: Any) -> Any:
-        like = next(x for x in arrays if type(x) is torch.Tensor)
-        return launch(*[x if type(x) is torch.Tensor else like.new_full((), float(x)) for x in arrays])
 
     return run
 

@@ -32,12 +32,11 @@ class FormulaStep(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The steps from the inputs to the result, and to `others` if there are several results."""
+    """The steps from the inputs to the result."""
 
     inputs: tuple[FormulaSymbol, ...]
     steps: list[FormulaStep]
     result: FormulaSymbol
-    others: tuple[FormulaSymbol, ...] = ()
 
 
 class Neutral:
