@@ -70,14 +70,13 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
     of_tensors = kernel(())
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        for x in arrays:
-            if type(x) is not torch.Tensor:
-                numbers = tuple([n for n, x in enumerate(arrays) if type(x) is not torch.Tensor])
-                values = {f"x{n}": float(arrays[n]) for n in numbers}
-                y = kernel(numbers)(*[x for x in arrays if type(x) is torch.Tensor], **values)
-                break
-        else:
+        there = [type(x) is torch.Tensor and x.is_cuda for x in arrays]
+        if all(there):
             y = of_tensors(*arrays)
+        else:
+            numbers = tuple([n for n, is_there in enumerate(there) if not is_there])
+            values = {f"x{n}": float(arrays[n]) for n in numbers}
+            y = kernel(numbers)(*[x for x, is_there in zip(arrays, there, strict=True) if is_there], **values)
         return y if out is None else out.copy_(y)
 
     return run
