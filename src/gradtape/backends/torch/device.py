@@ -50,6 +50,7 @@ def array_module(name: str, device: Any) -> TorchModule:
     return TorchModule(name, device)
 
 
+_FUSED_BETTER = ("sqrt", "rsqrt")  # whose products on the host are of several steps
 _NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
 
 
@@ -112,7 +113,7 @@ class TorchModule(ArrayModule):
         if name == "relu" and residuals == ("y",):
             return lambda g, y: torch.ops.aten.threshold_backward(g, y, 0)
         names, function = fused_vjps().get(name, ((), None))
-        return function if names == residuals else None
+        return function if names == residuals and name not in _FUSED_BETTER else None
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         return _own_vjp(name)
@@ -144,23 +145,25 @@ def _own_kernel(name: str) -> Callable[..., Any] | None:
     if name in DEVICE_KERNELS:
         return DEVICE_KERNELS[name]
     function = fused_kernels().get(name)
-    if function is None:
-        return None if name not in KERNELS else _of_floats(partial(KERNELS[name].function, torch))
-    return _of_floats(function)
+    if function is not None:
+        return _of_floats(function)
+    own = KERNELS.get(name)
+    return None if own is None else _of_floats(partial(own.function, torch), own.operand)
 
 
 @cache
 def _own_vjp(name: str) -> Callable[..., Any] | None:
     """Returns PyTorch's own derivative of an op."""
-    return None if name not in VJPS else _of_floats(partial(VJPS[name].function, torch))
+    own = VJPS.get(name)
+    return None if own is None else _of_floats(partial(own.function, torch), own.operand)
 
 
-def _of_floats(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Restricts a kernel to floating-point tensors; it returns None for others."""
+def _of_floats(function: Callable[..., Any], operand: int = 0) -> Callable[..., Any]:
+    """Restricts a kernel to a floating-point tensor as its main operand; it returns None for others."""
 
     def kernel(*tensors: Any, **attrs: Any) -> Any:
-        first = tensors[0]
-        if type(first) is torch.Tensor and not first.is_floating_point():
+        main = tensors[operand]
+        if type(main) is torch.Tensor and not main.is_floating_point():
             return None
         return function(*tensors, **attrs)
 

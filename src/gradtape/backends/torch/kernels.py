@@ -225,8 +225,9 @@ def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: An
         return None
     g, rows = (a.contiguous().reshape(-1, a.shape[-1]) for a in (cotangent, x))
     centre, factor = centre.contiguous(), factor.contiguous()  # the kernel ignores strides
+    ones = t.ones_like(centre)
     of_x, of_factor, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        g, rows, factor, centre, t.ones_like(centre), None, None, False, 0.0, [True, True, True]
+        g, rows, factor, centre, ones, centre, ones, False, 0.0, [True, True, True]
     )
     return of_x.reshape(x.shape), of_factor, of_shift
 

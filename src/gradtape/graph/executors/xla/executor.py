@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from numpy import asarray
 
+from ....core import devices
 from ....core.errors import ResourceExhaustedError
 from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
@@ -270,7 +271,8 @@ class XlaProgram:
         # 12 microseconds: short programs with small variables allocate new buffers instead.
         worth_it = len(graph.nodes) >= _FEW or held >= _MUCH
         donated = [i for i, _ in self._replaced] if worth_it else []
-        with jax.enable_x64(True):
+        precision = None if devices.tensor_float_32() else "highest"  # of products of float32 on a GPU
+        with jax.enable_x64(True), jax.default_matmul_precision(precision) if precision else nullcontext():
             while True:
                 lowering = Lowering(graph, self._standalone)
                 draws = [] if lowering.ordered else [node for node in graph.nodes if node.op is draw]
