@@ -128,9 +128,9 @@ def _attention_back(
     if extras:
         return None
     sources = [x.detach().requires_grad_() for x in (query, key, value)]
-    with torch.enable_grad():
+    with torch.enable_grad(), torch.autograd.set_multithreading_enabled(False):
         y = _attend(*sources, scale, causal)
-    return torch.autograd.grad(y, sources, cotangent)
+        return torch.autograd.grad(y, sources, cotangent)
 
 
 def _attend(query: Any, key: Any, value: Any, scale: float, causal: bool) -> Any:
