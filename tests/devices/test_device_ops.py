@@ -227,3 +227,15 @@ def test_large_draws_are_made_there(gpu):
     with tf.device("/CPU:0"):
         tf.random.set_seed(1)
         np.testing.assert_allclose(there.numpy(), tf.random.normal([300, 300]).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_label_out_of_range_is_not_a_number_on_a_device(gpu):
+    """As on TensorFlow's GPUs: raising would wait for the device."""
+    logits = tf.constant(np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(3, 4))
+    labels = tf.constant([1, 7, 3], tf.int64)
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+    gradient = tape.gradient(loss, logits)
+    assert np.isnan(loss.numpy()).tolist() == [False, True, False]
+    assert np.isnan(gradient.numpy()).all(axis=1).tolist() == [False, True, False]

@@ -44,6 +44,10 @@ class ArrayModule:
         """Copies an array on the device, in row-major order."""
         return array.copy()
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """Returns the library's own function of this name, which takes arrays only, and `out`."""
+        return getattr(self.xp, name)
+
     def scalar(self, value: Any) -> Any:
         """Returns a string, or a NumPy scalar that an elementwise kernel takes beside arrays, in the library's form."""
         return value

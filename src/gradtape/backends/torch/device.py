@@ -79,6 +79,9 @@ class TorchModule(ArrayModule):
     def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
         return array.to(dtype_of(dtype))
 
+    def function(self, name: str) -> Callable[..., Any]:
+        return getattr(torch, name)
+
     def scalar(self, value: Any) -> Any:
         return torch.as_tensor(value) if value.dtype in _NUMBERS else value
 

@@ -61,6 +61,14 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     return torch.sum(x, axis, keepdims, dtype=x.dtype) if axis else None  # PyTorch reduces all axes if given none
 
 
+@_kernel("moments")
+def _moments(x: Any, *, axis: Axes) -> Any:
+    if not axis or not x.is_floating_point() or not x.numel():
+        return None
+    variance, mean = torch.var_mean(x, axis, correction=0, keepdim=True)
+    return mean, variance
+
+
 @_kernel("concat")
 def _concat(*xs: Any, axis: int) -> Any:
     return torch.cat(xs, axis)

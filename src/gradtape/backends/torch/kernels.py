@@ -183,26 +183,38 @@ def _softmax_cross_entropy_vjp(t: Any, g: Any, need: list[bool], labels: Any, lo
     return of_labels, t.softmax(logits, -1).mul_(labels.sum(-1, True)).sub_(labels).mul_(column)
 
 
-def _positions(t: Any, labels: Any, logits: Any) -> Any:
-    """Returns class labels as positions along the last axis of the logits; None if one is out of range."""
-    labels = labels.to(t.int64)
-    is_valid = labels.numel() and 0 <= int(labels.min()) and int(labels.max()) < logits.shape[-1]
-    return labels.unsqueeze(-1) if is_valid else None
+def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any] | None:
+    """Returns class labels as positions along the last axis of the logits, and a mask of those out of range, or None.
+
+    On the host it returns None instead if a label is out of range. On a device that check would wait for the labels.
+    """
+    labels, size = labels.to(t.int64), logits.shape[-1]
+    if labels.device.type == "cpu":
+        is_valid = labels.numel() and 0 <= int(labels.min()) and int(labels.max()) < size
+        return (labels.unsqueeze(-1), None) if is_valid else None
+    inside = labels.clamp(0, size - 1)
+    return inside.unsqueeze(-1), labels != inside
 
 
 @_kernel("sparse_softmax_cross_entropy", TORCH_ROWS, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
-    positions = _positions(t, labels, logits)
-    return None if positions is None else t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
+    found = _positions(t, labels, logits)
+    if found is None:
+        return None
+    positions, invalid = found
+    y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
+    return y if invalid is None else y.masked_fill_(invalid, math.nan)
 
 
 @_kernel("sparse_softmax_slope", TORCH_ROWS, 1)
 def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
-    positions = _positions(t, labels, logits)
-    if positions is None:
+    found = _positions(t, labels, logits)
+    if found is None:
         return None
+    positions, invalid = found
     y = t.softmax(logits, -1)
-    return y.scatter_(-1, positions, y.gather(-1, positions).sub_(1))
+    y.scatter_(-1, positions, y.gather(-1, positions).sub_(1))
+    return y if invalid is None else y.masked_fill_(invalid.unsqueeze(-1), math.nan)
 
 
 @_vjp("sparse_softmax_cross_entropy", TORCH_ROWS, 2)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -264,7 +265,7 @@ def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
         device_kernel = bind(op.kernel, module.xp)
     except AttributeError as error:
         device_kernel = _by_way_of_host(module, op, error)
-    if op.family == "elementwise":
+    if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
         device_kernel = _in_one_launch(module, op, device_kernel)
     own = module.kernel(op.name)
     module.kernels[op] = device_kernel if own is None else _first_of(own, device_kernel)
@@ -314,9 +315,7 @@ def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operan
     key = (ufunc, module.numpy_dtype(array))
     run = module.kernels.get(key)
     if run is None:
-        formula = trace_formula(ufunc, (module.numpy_dtype(array),) * 2)
-        run = (module.fuse(formula) if formula else None) or getattr(module.xp, ufunc.__name__)
-        module.kernels[key] = run
+        run = module.kernels[key] = module.function(ufunc.__name__)
     return run(array, other, out=out)
 
 

@@ -457,6 +457,8 @@ def _not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None
             same_device = type(a) is type(b) and a.module is b.module
             if same_device or (type(b) is Tensor and not b.array.shape):
                 return a.elementwise(op, (a, b), to or a.dtype)
+        elif type(a) is Tensor and b.level < 0 and not a.array.shape:
+            return b.elementwise(op, (a, b), to or a.dtype)
         return run(op, (a, b), {})
 
     return unary if len(op.args) == 1 else binary
