@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
+.PHONY: help demo example test test-several test-gpu test-plain test-torch fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,18 @@ test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and Cu
 test-plain: $(VENV)/.test  ## Runs the tests of convolutions and pooling without oneDNN
 	GRADTAPE_ONEDNN=0 $(RUN) -m pytest -n $(JOBS) -q tests/test_nn.py tests/test_onednn.py tests/test_ops.py tests/test_image.py \
 		tests/test_recorded.py tests/test_programs.py tests/test_graph_blocks.py tests/keras
+
+# PyTorch's threads spin while they wait, which would take the cores from the other worker.
+test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch installed, in a separate virtual environment
+	OMP_WAIT_POLICY=passive .torch/bin/python -m pytest -n $(JOBS) -q tests/test_torch_kernels.py tests/test_size_tiers.py \
+		tests/test_nn.py tests/test_reductions.py tests/test_sorting.py tests/devices
+
+.torch/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
+	@echo "installing gradtape and PyTorch into .torch"
+	$(PYTHON) -m venv .torch
+	.torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test-torch]'
+	@touch $@
 
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)
@@ -76,7 +88,7 @@ bench-peers:  ## Installs the peers (several GB) for `make bench`, each in a sep
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .torch site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(RUN):
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }

@@ -26,6 +26,7 @@ PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
+    ("torch", "torch", "kernels for large arrays", "gradtape[torch]"),
     ("cupy", cupy_distribution(), "GPUs", "gradtape[cuda]"),
     ("PIL", "pillow", "image files", "gradtape[jpeg]"),
     ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
@@ -75,6 +76,7 @@ def machine() -> dict[str, str]:
         "BLAS": _blas(),
         "threads": _thread_settings() or "one per core (no *_NUM_THREADS is set)",
         "oneDNN": _onednn(),
+        "large arrays": _kernels(),
         "executable": sys.executable,
     }
 
@@ -130,6 +132,15 @@ def _onednn() -> str:
         return "not used"
     found = onednn.version()
     return str(found) if found else "not found"
+
+
+def _kernels() -> str:
+    """Says which library computes large arrays in host memory, and how to change that."""
+    library = importlib.import_module("gradtape.backends.torch.library")
+    if library.IS_ENABLED:
+        return "PyTorch's kernels (GRADTAPE_KERNELS=numpy turns them off)"
+    reason = "PyTorch is not installed" if importlib.util.find_spec("torch") is None else "GRADTAPE_KERNELS=numpy"
+    return f"NumPy's kernels ({reason})"
 
 
 def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]]) -> None:
