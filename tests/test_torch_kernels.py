@@ -268,3 +268,11 @@ def test_the_environment_turns_it_off(choice):
     environment = {**os.environ, "GRADTAPE_KERNELS": choice}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(choice != "numpy")] * 2
+
+
+@pytest.mark.parametrize("label", [-1, 8, -100])
+def test_labels_out_of_range_are_reported(label):
+    labels, logits = np.zeros(1024, np.int32), np.zeros((1024, 8), np.float32)
+    labels[5] = label
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"Received a label value of {label} which is outside"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)

@@ -85,4 +85,5 @@ TORCH_ARITHMETIC = 1 << 16  # one arithmetic operation per element
 TORCH_FUNCTIONS = 1 << 13  # other elementwise functions
 TORCH_REDUCTIONS = 1 << 16
 TORCH_ROWS = 1 << 12  # softmax and other work along rows
+TORCH_SCATTERS = 1 << 9  # added along an axis
 TORCH_PRODUCTS = 1 << 14  # batches of matrix products

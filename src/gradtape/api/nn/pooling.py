@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -72,8 +73,11 @@ def _windowed(x: Tensor, window: Any, strides: Any, paddings: Any, dilations: An
             f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed values: half, bfloat16, float, "
             "double. Use tf.cast(x, tf.float32) first"
         )
+    total = ops.window_sum(x, **attrs)
+    if not any(map(any, paddings)):
+        return total / math.prod(window)
     counts = window_counts(x.dims[1:-1], window, strides, paddings, dilations)
-    return ops.window_sum(x, **attrs) / ops.constant(counts.astype(x.dtype.numpy))
+    return total / ops.constant(counts.astype(x.dtype.numpy))
 
 
 def _only_named(padding: Any) -> None:

@@ -57,9 +57,9 @@ _FUNCTIONS = {
 # Ops that are arithmetic, with arithmetic derivatives, and further ops with arithmetic derivatives.
 _ARITHMETIC = frozenset(
     "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 power_3 "
-    "relu square sub where_positive".split()
+    "square sub where_positive".split()
 )
-_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 sqrt tan".split())
+_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu sqrt tan".split())
 
 
 @cache

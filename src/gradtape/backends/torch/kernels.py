@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..tuning import TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS
+from ..tuning import TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS, TORCH_SCATTERS
 from .library import on_arrays, torch
 
 Axes = tuple[int, ...]
@@ -79,8 +79,12 @@ def _logsumexp(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
 
 @_kernel("moments", TORCH_REDUCTIONS)
 def _moments(t: Any, x: Any, *, axis: Axes) -> Any:
-    if not axis:
+    if not axis or not x.numel():
         return None
+    if axis == tuple(range(x.ndim - 1)):
+        kept = (*(1,) * (x.ndim - 1), -1)
+        mean, variance = t.batch_norm_update_stats(x.reshape(-1, x.shape[-1]), None, None, 0.0)
+        return mean.reshape(kept), variance.reshape(kept)
     mean = t.mean(x, axis, True)  # `var_mean` is NaN for a mean that is infinite
     return mean, t.mean((x - mean).square_(), axis, True)
 
@@ -183,35 +187,29 @@ def _softmax_cross_entropy_vjp(t: Any, g: Any, need: list[bool], labels: Any, lo
     return of_labels, t.softmax(logits, -1).mul_(labels.sum(-1, True)).sub_(labels).mul_(column)
 
 
-def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any] | None:
-    """Returns class labels as positions along the last axis of the logits, and a mask of those out of range, or None.
+def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
+    """Returns class labels as positions along the last axis of the logits, and on a device a mask of invalid ones.
 
-    On the host it returns None instead if a label is out of range. On a device that check would wait for the labels.
+    On the host, a label that is out of range makes `gather` raise, so that NumPy's kernel reports it. On a GPU, it
+    would end the use of the device.
     """
-    labels, size = labels.to(t.int64), logits.shape[-1]
+    labels = labels.to(t.int64)
     if labels.device.type == "cpu":
-        is_valid = labels.numel() and 0 <= int(labels.min()) and int(labels.max()) < size
-        return (labels.unsqueeze(-1), None) if is_valid else None
-    inside = labels.clamp(0, size - 1)
+        return labels.unsqueeze(-1), None
+    inside = labels.clamp(0, logits.shape[-1] - 1)
     return inside.unsqueeze(-1), labels != inside
 
 
 @_kernel("sparse_softmax_cross_entropy", TORCH_ROWS, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
-    found = _positions(t, labels, logits)
-    if found is None:
-        return None
-    positions, invalid = found
+    positions, invalid = _positions(t, labels, logits)
     y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
     return y if invalid is None else y.masked_fill_(invalid, math.nan)
 
 
 @_kernel("sparse_softmax_slope", TORCH_ROWS, 1)
 def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
-    found = _positions(t, labels, logits)
-    if found is None:
-        return None
-    positions, invalid = found
+    positions, invalid = _positions(t, labels, logits)
     y = t.softmax(logits, -1)
     y.scatter_(-1, positions, y.gather(-1, positions).sub_(1))
     return y if invalid is None else y.masked_fill_(invalid.unsqueeze(-1), math.nan)
@@ -219,29 +217,74 @@ def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
 
 @_vjp("sparse_softmax_cross_entropy", TORCH_ROWS, 2)
 def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any) -> Any:
-    slope = _sparse_softmax_slope(t, labels, logits)
-    return None if slope is None else (None, slope.mul_(g.unsqueeze(-1)))
+    return None, _sparse_softmax_slope(t, labels, logits).mul_(g.unsqueeze(-1))
+
+
+def _by_channel(x: Any, *terms: Any) -> list[Any]:
+    """Reshapes arrays and the terms of an affine map to the operands of a batch norm of inference.
+
+    The terms are a number for each channel, the last axis, or, as a column, for each row: rows are channels then. The
+    kernels ignore the terms' strides.
+    """
+    shape = (1, -1, x.shape[-1]) if terms[0].ndim > 1 else (-1, x.shape[-1])
+    return [x.reshape(shape), *[a.contiguous().reshape(-1) for a in terms]]
 
 
 @_kernel("channel_affine", TORCH_ROWS)
 def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any:
     """A batch norm of inference with a variance of 1."""
-    rows = x.reshape(-1, x.shape[-1])
-    centre, factor, shift = (a.contiguous() for a in (centre, factor, shift))
-    return t.batch_norm(rows, factor, shift, centre, t.ones_like(centre), False, 0.0, 0.0, False).reshape(x.shape)
+    if not x.numel():
+        return None
+    rows, mean, weight, bias = _by_channel(x.contiguous(), centre, factor, shift)
+    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).reshape(x.shape)
 
 
 @_kernel("channel_affine_back", TORCH_ROWS)
 def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: Any) -> Any:
     if not x.numel():
         return None
-    g, rows = (a.contiguous().reshape(-1, a.shape[-1]) for a in (cotangent, x))
-    centre, factor = centre.contiguous(), factor.contiguous()  # the kernel ignores strides
-    ones = t.ones_like(centre)
+    rows, mean, weight = _by_channel(x.contiguous(), centre, factor)
     of_x, of_factor, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        g, rows, factor, centre, ones, centre, ones, False, 0.0, [True, True, True]
-    )
-    return of_x.reshape(x.shape), of_factor, of_shift
+        cotangent.contiguous().reshape(rows.shape), rows, weight, mean, t.ones_like(mean), None, None, False, 0.0,
+        [True, True, True],
+    )  # fmt: skip
+    return of_x.reshape(x.shape), of_factor.reshape(centre.shape), of_shift.reshape(centre.shape)
+
+
+@_kernel("top_k", TORCH_ROWS)
+def _top_k(t: Any, x: Any, *, k: int) -> Any:
+    """Of equal values, the first come first: rows in which `topk` had to choose among equal ones are sorted."""
+    count = x.shape[-1]
+    if not 0 < k < count or not x.numel():
+        return None
+    values, places = t.topk(x, k + 1)
+    earlier = values[..., :-1]
+    is_tied = ((earlier == values[..., 1:]) | earlier.isnan()).any(-1)
+    values, places = earlier.contiguous(), places[..., :-1].contiguous()
+    if is_tied.any():
+        ordered = t.sort(x[is_tied], dim=-1, descending=True, stable=True)
+        values[is_tied], places[is_tied] = ordered.values[..., :k], ordered.indices[..., :k]
+    return values, places.to(t.int32)
+
+
+@_kernel("add_along", TORCH_SCATTERS)
+def _add_along(t: Any, x: Any, indices: Any, *, axis: int, size: int) -> Any:
+    """`scatter_add_` adds along an axis in order, so that the sums are the same in every run."""
+    if indices.shape != x.shape:
+        return None
+    shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
+    return x.new_zeros(shape).scatter_add_(axis, indices.to(t.int64), x)
+
+
+@_vjp("cholesky", TORCH_ROWS)
+def _cholesky_vjp(t: Any, g: Any, y: Any) -> Any:
+    inner = (y.mT @ g).tril_()
+    inner.diagonal(0, -2, -1).mul_(0.5)
+    half = t.linalg.solve_triangular(y.mT, inner, upper=True)
+    s = t.linalg.solve_triangular(y, half, upper=False, left=False)
+    s = s.add(s.mT).tril_()
+    s.diagonal(0, -2, -1).mul_(0.5)
+    return s
 
 
 class _Windows(NamedTuple):
