@@ -45,14 +45,14 @@ def _first_of(faster: Callable[..., Any], kernel: Callable[..., Any]) -> Callabl
 
 
 def _for_large_arrays(by_torch: HostKernel, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a kernel that lets PyTorch compute large arrays of float32 or float64."""
-    _, min_elements, operand = by_torch
+    """Returns a kernel that lets PyTorch compute large arrays."""
+    _, min_elements, operand, dtypes = by_torch
     large: Callable[..., Any] | None = None
 
     def run(*arrays: Any, **attrs: Any) -> Any:
         nonlocal large
         x = arrays[operand]
-        if x.size < min_elements or type(x) is not np.ndarray or x.dtype.char not in "fd":
+        if x.size < min_elements or type(x) is not np.ndarray or x.dtype.char not in dtypes:
             return kernel(*arrays, **attrs)
         if large is None:
             large = bind_kernel(by_torch)

@@ -38,6 +38,8 @@ class FormulaLike(Protocol):
     def result(self) -> object: ...
 
 
+# float16, float32, float64: NumPy's loops over float16 take several times as long as PyTorch's.
+DTYPES = "efd"
 # Python's operators accept a number as either operand. `sign` is missing, because PyTorch's is 0 for NaN, and `where`,
 # because PyTorch's takes eight times as long as NumPy's multiplication by the mask's bits.
 _OPERATORS: dict[Any, Callable[..., Any]] = {
@@ -119,7 +121,7 @@ def vjp_min_elements(name: str) -> int:
 
 
 def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:
-    """Returns an op's kernel on NumPy arrays of float32 or float64; None if PyTorch has none.
+    """Returns an op's kernel on NumPy arrays of the dtypes `DTYPES`; None if PyTorch has none.
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
@@ -172,7 +174,8 @@ def _compile(formula: FormulaLike | None) -> Callable[..., Any] | None:
 def _function(step: StepLike) -> Callable[..., Any] | None:
     """Returns PyTorch's counterpart of a step's function."""
     if step.function is np.ndarray.astype:
-        dtype = {"f": torch().float32, "d": torch().float64, "?": torch().bool}.get(step.attrs["dtype"].char)
+        t = torch()
+        dtype = {"e": t.float16, "f": t.float32, "d": t.float64, "?": t.bool}.get(step.attrs["dtype"].char)
         return None if dtype is None else lambda x: x.to(dtype)
     if step.attrs:
         return None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..tuning import TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS, TORCH_SCATTERS
+from ..tuning import TORCH_FUNCTIONS, TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS, TORCH_SCATTERS
 from .library import on_arrays, torch
 
 Axes = tuple[int, ...]
@@ -24,6 +24,7 @@ class HostKernel(NamedTuple):
     function: Callable[..., Any]
     min_elements: int
     operand: int
+    dtypes: str = "fd"  # of that operand, as NumPy's characters
 
 
 KERNELS: dict[str, HostKernel] = {}
@@ -50,6 +51,15 @@ def _vjp(name: str, min_elements: int, operand: int = 0) -> Any:
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
     return on_arrays(partial(kernel.function, torch()))
+
+
+def _cast(t: Any, x: Any, *, dtype: Any) -> Any:
+    """From float16, and from float32 to float16: PyTorch uses the processor's conversions, and rounds float64 twice."""
+    wanted = {"e": t.float16, "f": t.float32, "d": t.float64}.get(getattr(dtype, "numpy", dtype).char)
+    return x.to(wanted) if t.float16 in (wanted, x.dtype) and wanted not in (None, x.dtype) else None
+
+
+KERNELS["cast"] = HostKernel(_cast, TORCH_FUNCTIONS, 0, "ef")
 
 
 @_kernel("sum", TORCH_REDUCTIONS)
@@ -120,7 +130,9 @@ def _matmul(t: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: b
 
 def _kept(x: Any, y: Any, axis: Axes) -> Any:
     """Reshapes a reduced value to broadcast against `x`."""
-    return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)])
+    if y.ndim == x.ndim:
+        return y
+    return y.unsqueeze(axis[0]) if len(axis) == 1 else y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)])
 
 
 def _extreme_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
@@ -226,8 +238,10 @@ def _by_channel(x: Any, *terms: Any) -> list[Any]:
     The terms are a number for each channel, the last axis, or, as a column, for each row: rows are channels then. The
     kernels ignore the terms' strides.
     """
-    shape = (1, -1, x.shape[-1]) if terms[0].ndim > 1 else (-1, x.shape[-1])
-    return [x.reshape(shape), *[a.contiguous().reshape(-1) for a in terms]]
+    x = x.contiguous()
+    if terms[0].ndim > 1:
+        return [x.view(1, -1, x.shape[-1]), *[a.reshape(-1) for a in terms]]
+    return [x if x.ndim == 2 else x.view(-1, x.shape[-1]), *[a.contiguous() for a in terms]]
 
 
 @_kernel("channel_affine", TORCH_ROWS)
@@ -235,20 +249,20 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
     """A batch norm of inference with a variance of 1."""
     if not x.numel():
         return None
-    rows, mean, weight, bias = _by_channel(x.contiguous(), centre, factor, shift)
-    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).reshape(x.shape)
+    rows, mean, weight, bias = _by_channel(x, centre, factor, shift)
+    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view(x.shape)
 
 
 @_kernel("channel_affine_back", TORCH_ROWS)
 def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: Any) -> Any:
     if not x.numel():
         return None
-    rows, mean, weight = _by_channel(x.contiguous(), centre, factor)
+    rows, mean, weight = _by_channel(x, centre, factor)
     of_x, of_factor, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        cotangent.contiguous().reshape(rows.shape), rows, weight, mean, t.ones_like(mean), None, None, False, 0.0,
+        cotangent.contiguous().view(rows.shape), rows, weight, mean, t.ones_like(mean), None, None, False, 0.0,
         [True, True, True],
     )  # fmt: skip
-    return of_x.reshape(x.shape), of_factor.reshape(centre.shape), of_shift.reshape(centre.shape)
+    return of_x.view(x.shape), of_factor.view(centre.shape), of_shift.view(centre.shape)
 
 
 @_kernel("top_k", TORCH_ROWS)

@@ -284,7 +284,7 @@ class _LargeVjp:
         return self._in_place[i, dtype]
 
     def _torch_kernel(self, i: int, dtype: np.dtype[Any]) -> Any:
-        if not IS_ENABLED or dtype.char not in "fd":
+        if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
             return None
         return by_torch.vjp_kernel(self._name, self._residuals, self._formula(i, dtype, symbolic))
 
@@ -423,7 +423,7 @@ def _large(op: Op) -> Callable[..., Any]:
     kernels: dict[str, Any] = {}  # PyTorch's, or None, by the character of a dtype
 
     def torch_kernel(dtype: np.dtype[Any]) -> Any:
-        if not IS_ENABLED or dtype.char not in "fd":
+        if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
             return None
         formula = trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args))
         return by_torch.forward_kernel(op.name, formula, len(op.args))

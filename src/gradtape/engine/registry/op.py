@@ -312,9 +312,9 @@ def _by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, severa
 
 
 def _for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
-    """Source of a vjp on arrays: PyTorch's for large arrays of float32 or float64, else `body`."""
+    """Source of a vjp on arrays: PyTorch's for large arrays, else `body`."""
     given = [residuals.lookup(name, "array") for name in parameters(by_torch.function)[1:]]
-    sized = given[by_torch.operand]
-    is_large = f"(x := {sized}).size >= {by_torch.min_elements} and type(x) is ndarray and x.dtype.char in 'fd'"
+    _, min_elements, operand, dtypes = by_torch
+    is_large = f"(x := {given[operand]}).size >= {min_elements} and type(x) is ndarray and x.dtype.char in {dtypes!r}"
     found = f"(found := large()({', '.join(given)})) is not None"
     return f"{'found' if several else '(found,)'} if {is_large} and {found} else {body}"
