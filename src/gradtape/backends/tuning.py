@@ -80,10 +80,29 @@ ONEDNN_MEMBER = 1 << 20
 # Elements: NumPy against oneDNN, for 2**15 to 2**20: a maximum 1.0 to 1.25, with its index 2.2 to 2.5.
 ONEDNN_POOLING = 1 << 15
 
-# PyTorch's kernels, if it is installed, against NumPy's on the same arrays, two cores. All count elements.
-TORCH_ARITHMETIC = 1 << 16  # one arithmetic operation per element
-TORCH_FUNCTIONS = 1 << 13  # other elementwise functions
-TORCH_REDUCTIONS = 1 << 16
-TORCH_ROWS = 1 << 12  # softmax and other work along rows
-TORCH_SCATTERS = 1 << 9  # added along an axis
-TORCH_PRODUCTS = 1 << 14  # batches of matrix products
+# PyTorch's kernels, if it is installed. Elements, and NumPy's time over PyTorch's with conversions on one core; from
+# 2**15 elements on, PyTorch uses several.
+# Arithmetic (add, mul, div, square): 0.3 to 0.4 for 2**14, 0.6 to 0.9 for 2**15, 0.9 to 1.0 for 2**16, 1.0 for 2**19.
+TORCH_ARITHMETIC = 1 << 16
+# Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and
+# 1.0 to 1.5 for 2**19.
+TORCH_FUNCTIONS = 1 << 15
+# Functions of several steps: sigmoid 0.8 for 2**12, 1.1 for 2**13, 2.1 for 2**19; silu 0.9, 1.2, 2.6; relu 0.6, 1.0,
+# 2.1; erf 2.4, 2.6, 4.3; gelu 1.8, 1.8, 3.5.
+TORCH_FORMULAS = 1 << 13
+# Sums of rows: 0.6 for 2**16, 0.8 for 2**17 and 2**19; of columns 1.0.
+TORCH_SUMS = 1 << 17
+# Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; moments of channels 1.0, 1.4,
+# 2.4; a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
+TORCH_REDUCTIONS = 1 << 15
+# Work of several passes along rows: a logsumexp 0.9 for 2**12, 1.0 for 2**13, 1.4 for 2**14; a cross entropy 0.6, 0.9,
+# 1.1; a cumulative sum 1.1, 1.4, 1.7.
+TORCH_PASSES = 1 << 13
+# Fused work along rows: a softmax 1.6 for 2**10, 2.7 for 2**11, 2.5 for 2**19; a layer norm 1.6, 2.2, 3.7; top-k 0.8,
+# 1.3, 3.5.
+TORCH_ROWS = 1 << 11
+# Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19; sums of windows 1.0 to 1.1.
+TORCH_WINDOWS = 1 << 12
+TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 for 2**17
+# Batches of matrix products, of 32 x 32: 0.5 for 2**14, 0.8 for 2**17, 1.1 for 2**19; of 8 x 8: 0.5, 0.6, 0.7.
+TORCH_PRODUCTS = 1 << 17

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..tuning import LARGE, TORCH_ARITHMETIC, TORCH_FUNCTIONS
+from ..tuning import LARGE, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
 from .library import IS_ENABLED, on_arrays, torch
 
 
@@ -56,12 +56,17 @@ _FUNCTIONS = {
     np.maximum: "maximum", np.minimum: "minimum", np.isnan: "isnan", np.isfinite: "isfinite", np.isinf: "isinf",
     np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_not: "logical_not",
 }  # fmt: skip
-# Ops that are arithmetic, with arithmetic derivatives, and further ops with arithmetic derivatives.
+# Ops of which NumPy computes value and derivative by arithmetic, or the value by one other loop.
 _ARITHMETIC = frozenset(
     "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 power_3 "
     "square sub where_positive".split()
 )
+_SINGLE_LOOPS = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 floor hypot log log10 log1p log2 rint rsqrt sin "
+    "sinh sqrt tan tanh".split()
+)
 _ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu sqrt tan".split())
+_SLOWER_ON_HOST = frozenset(["pow"])  # NumPy's time over PyTorch's is 0.3 for all sizes, on one core
 
 
 @cache
@@ -92,17 +97,16 @@ def _zero_where(g: Any, product: Any) -> Any:
 def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
     t = torch()
-    aten, zero = t.ops.aten, t.zeros(())
-    softplus, gelu = aten.softplus_backward.default, aten.gelu_backward.default
+    aten = t.ops.aten
+    softplus = aten.softplus_backward.default
     return {
-        "gelu": (("x",), gelu),
-        "gelu_tanh": (("x",), lambda g, x: gelu(g, x, approximate="tanh")),
+        "gelu": (("x",), aten.gelu_backward.default),
         "sigmoid": (("y",), aten.sigmoid_backward.default),
         "silu": (("x",), aten.silu_backward.default),
         "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
         "tanh": (("y",), aten.tanh_backward.default),
-        "rsqrt": (("y",), lambda g, y: _zero_where(g, t.addcmul(zero, y.pow(3), g, value=-0.5))),
-        "sqrt": (("y",), lambda g, y: _zero_where(g, t.addcdiv(zero, g, y, value=0.5))),
+        "rsqrt": (("y",), lambda g, y: _zero_where(g, t.addcmul(g.new_zeros(()), y.pow(3), g, value=-0.5))),
+        "sqrt": (("y",), lambda g, y: _zero_where(g, t.addcdiv(g.new_zeros(()), g, y, value=0.5))),
     }
 
 
@@ -110,14 +114,16 @@ def min_elements(name: str) -> int:
     """Returns the array size from which an op has a parallel kernel: PyTorch's, or NumPy's on several threads."""
     if not IS_ENABLED:
         return LARGE
-    return TORCH_ARITHMETIC if name in _ARITHMETIC else TORCH_FUNCTIONS
+    if name in _ARITHMETIC:
+        return TORCH_ARITHMETIC
+    return TORCH_FUNCTIONS if name in _SINGLE_LOOPS else TORCH_FORMULAS
 
 
 def vjp_min_elements(name: str) -> int:
-    """Returns the same for the op's vjp, and the size of the cotangent."""
+    """Returns the same for the op's vjp and the size of the cotangent."""
     if not IS_ENABLED:
         return LARGE
-    return TORCH_ARITHMETIC if name in _ARITHMETIC_VJPS else TORCH_FUNCTIONS
+    return TORCH_ARITHMETIC if name in _ARITHMETIC_VJPS else TORCH_FORMULAS
 
 
 def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:
@@ -125,6 +131,8 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
+    if name in _SLOWER_ON_HOST:
+        return None
     function = fused_kernels().get(name) or _compile(formula)
     return None if function is None else on_arrays(function, arity)
 

@@ -12,7 +12,16 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..tuning import TORCH_FUNCTIONS, TORCH_PRODUCTS, TORCH_REDUCTIONS, TORCH_ROWS, TORCH_SCATTERS
+from ..tuning import (
+    TORCH_FORMULAS,
+    TORCH_PASSES,
+    TORCH_PRODUCTS,
+    TORCH_REDUCTIONS,
+    TORCH_ROWS,
+    TORCH_SCATTERS,
+    TORCH_SUMS,
+    TORCH_WINDOWS,
+)  # fmt: skip
 from .library import on_arrays, torch
 
 Axes = tuple[int, ...]
@@ -59,15 +68,15 @@ def _cast(t: Any, x: Any, *, dtype: Any) -> Any:
     return x.to(wanted) if t.float16 in (wanted, x.dtype) and wanted not in (None, x.dtype) else None
 
 
-KERNELS["cast"] = HostKernel(_cast, TORCH_FUNCTIONS, 0, "ef")
+KERNELS["cast"] = HostKernel(_cast, TORCH_FORMULAS, 0, "ef")
 
 
-@_kernel("sum", TORCH_REDUCTIONS)
+@_kernel("sum", TORCH_SUMS)
 def _sum(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     return t.sum(x, axis, keepdims) if axis else None  # PyTorch reduces all axes if given none
 
 
-@_kernel("mean", TORCH_REDUCTIONS)
+@_kernel("mean", TORCH_SUMS)
 def _mean(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     return t.mean(x, axis, keepdims) if axis else None
 
@@ -82,7 +91,7 @@ def _min(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     return t.amin(x, axis, keepdims) if axis else None
 
 
-@_kernel("logsumexp", TORCH_ROWS)
+@_kernel("logsumexp", TORCH_PASSES)
 def _logsumexp(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     return t.logsumexp(x, axis, keepdims) if axis else None
 
@@ -141,11 +150,11 @@ def _extreme_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
     return reached.mul_(_kept(x, g, axis) / reached.sum(axis, True)) if axis else None
 
 
-_vjp("max", TORCH_ROWS, 1)(_extreme_vjp)
-_vjp("min", TORCH_ROWS, 1)(_extreme_vjp)
+_vjp("max", TORCH_PASSES, 1)(_extreme_vjp)
+_vjp("min", TORCH_PASSES, 1)(_extreme_vjp)
 
 
-@_vjp("logsumexp", TORCH_ROWS, 1)
+@_vjp("logsumexp", TORCH_PASSES, 1)
 def _logsumexp_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
     if not axis:
         return None
@@ -163,7 +172,7 @@ def _log_softmax_vjp(t: Any, g: Any, y: Any, axis: int) -> Any:
     return t._log_softmax_backward_data(g, y, axis, y.dtype)
 
 
-@_kernel("cumsum", TORCH_ROWS)
+@_kernel("cumsum", TORCH_PASSES)
 def _cumsum(t: Any, x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
     x = x.flip(axis) if reverse else x
     if exclusive:
@@ -174,23 +183,23 @@ def _cumsum(t: Any, x: Any, *, axis: int, exclusive: bool = False, reverse: bool
     return y.flip(axis) if reverse else y
 
 
-@_kernel("argsort", TORCH_ROWS)
+@_kernel("argsort", TORCH_REDUCTIONS)
 def _argsort(t: Any, x: Any, *, axis: int, descending: bool = False) -> Any:
     return t.sort(x, dim=axis, descending=descending, stable=True).indices.to(t.int32)
 
 
-@_vjp("sort", TORCH_ROWS, 1)
+@_vjp("sort", TORCH_PASSES, 1)
 def _sort_vjp(t: Any, g: Any, x: Any, axis: int, descending: bool | None) -> Any:
     positions = t.sort(x, dim=axis, descending=bool(descending), stable=True).indices
     return t.empty_like(x).scatter_(axis, positions, g)
 
 
-@_kernel("softmax_cross_entropy", TORCH_ROWS, 1)
+@_kernel("softmax_cross_entropy", TORCH_PASSES, 1)
 def _softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
     return t.log_softmax(logits, -1).mul_(labels).sum(-1).neg_()
 
 
-@_vjp("softmax_cross_entropy", TORCH_ROWS, 3)
+@_vjp("softmax_cross_entropy", TORCH_PASSES, 3)
 def _softmax_cross_entropy_vjp(t: Any, g: Any, need: list[bool], labels: Any, logits: Any) -> Any:
     column = g.unsqueeze(-1)
     of_labels = t.log_softmax(logits, -1).mul_(-column) if need[0] else None
@@ -212,14 +221,14 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
     return inside.unsqueeze(-1), labels != inside
 
 
-@_kernel("sparse_softmax_cross_entropy", TORCH_ROWS, 1)
+@_kernel("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
     positions, invalid = _positions(t, labels, logits)
     y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
     return y if invalid is None else y.masked_fill_(invalid, math.nan)
 
 
-@_kernel("sparse_softmax_slope", TORCH_ROWS, 1)
+@_kernel("sparse_softmax_slope", TORCH_PASSES, 1)
 def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
     positions, invalid = _positions(t, labels, logits)
     y = t.softmax(logits, -1)
@@ -227,7 +236,7 @@ def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
     return y if invalid is None else y.masked_fill_(invalid.unsqueeze(-1), math.nan)
 
 
-@_vjp("sparse_softmax_cross_entropy", TORCH_ROWS, 2)
+@_vjp("sparse_softmax_cross_entropy", TORCH_PASSES, 2)
 def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any) -> Any:
     return None, _sparse_softmax_slope(t, labels, logits).mul_(g.unsqueeze(-1))
 
@@ -244,7 +253,7 @@ def _by_channel(x: Any, *terms: Any) -> list[Any]:
     return [x if x.ndim == 2 else x.view(-1, x.shape[-1]), *[a.contiguous() for a in terms]]
 
 
-@_kernel("channel_affine", TORCH_ROWS)
+@_kernel("channel_affine", TORCH_REDUCTIONS)
 def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any:
     """A batch norm of inference with a variance of 1."""
     if not x.numel():
@@ -253,15 +262,15 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
     return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view(x.shape)
 
 
-@_kernel("channel_affine_back", TORCH_ROWS)
+@_kernel("channel_affine_back", TORCH_REDUCTIONS)
 def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: Any) -> Any:
     if not x.numel():
         return None
     rows, mean, weight = _by_channel(x, centre, factor)
+    g, ones = cotangent.contiguous().view(rows.shape), t.ones_like(mean)
     of_x, of_factor, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        cotangent.contiguous().view(rows.shape), rows, weight, mean, t.ones_like(mean), None, None, False, 0.0,
-        [True, True, True],
-    )  # fmt: skip
+        g, rows, weight, mean, ones, mean, ones, False, 0.0, [True, True, True]
+    )
     return of_x.view(x.shape), of_factor.view(centre.shape), of_shift.view(centre.shape)
 
 
@@ -269,7 +278,7 @@ def _channel_affine_back(t: Any, cotangent: Any, x: Any, centre: Any, factor: An
 def _top_k(t: Any, x: Any, *, k: int) -> Any:
     """Of equal values, the first come first: rows in which `topk` had to choose among equal ones are sorted."""
     count = x.shape[-1]
-    if not 0 < k < count or not x.numel():
+    if not 0 < k < count or not x.numel() or not x.is_cpu:  # a GPU would wait for the answer
         return None
     values, places = t.topk(x, k + 1)
     earlier = values[..., :-1]
@@ -283,14 +292,14 @@ def _top_k(t: Any, x: Any, *, k: int) -> Any:
 
 @_kernel("add_along", TORCH_SCATTERS)
 def _add_along(t: Any, x: Any, indices: Any, *, axis: int, size: int) -> Any:
-    """`scatter_add_` adds along an axis in order, so that the sums are the same in every run."""
-    if indices.shape != x.shape:
+    """`scatter_add_` adds along an axis in order on the host, so that the sums are the same in every run."""
+    if indices.shape != x.shape or not x.is_cpu:
         return None
     shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
     return x.new_zeros(shape).scatter_add_(axis, indices.to(t.int64), x)
 
 
-@_vjp("cholesky", TORCH_ROWS)
+@_vjp("cholesky", TORCH_PASSES)
 def _cholesky_vjp(t: Any, g: Any, y: Any) -> Any:
     inner = (y.mT @ g).tril_()
     inner.diagonal(0, -2, -1).mul_(0.5)
@@ -360,7 +369,7 @@ def _filter(w: Any, windows: _Windows) -> Any:
     return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
 
 
-@_kernel("conv", TORCH_ROWS)
+@_kernel("conv", TORCH_WINDOWS)
 def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not x.numel() or not w.numel():
@@ -378,7 +387,7 @@ def _convolution_backward(t: Any, windows: _Windows, g: Any, x: Any, w: Any, gro
     )
 
 
-@_kernel("conv_input", TORCH_ROWS)
+@_kernel("conv_input", TORCH_WINDOWS)
 def _conv_input(
     t: Any, a: Any, w: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
 ) -> Any:
@@ -391,7 +400,7 @@ def _conv_input(
     return windows.cotangent(found[0])
 
 
-@_kernel("conv_filter", TORCH_ROWS)
+@_kernel("conv_filter", TORCH_WINDOWS)
 def _conv_filter(
     t: Any, x: Any, b: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
 ) -> Any:
@@ -411,7 +420,7 @@ def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tup
     return windows, (1, *window) if windows is not None and windows.lacks_axis else window
 
 
-@_kernel("max_pool", TORCH_ROWS)
+@_kernel("max_pool", TORCH_WINDOWS)
 def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel():
@@ -420,7 +429,7 @@ def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dil
     return windows.result(t.max_pool2d(image, window, windows.strides, windows.paddings, windows.dilations))
 
 
-@_vjp("max_pool", TORCH_ROWS, 1)
+@_vjp("max_pool", TORCH_WINDOWS, 1)
 def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel():
@@ -432,7 +441,7 @@ def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings:
     return windows.cotangent(t.ops.aten.max_pool2d_with_indices_backward.default(g, image, *given, positions))
 
 
-@_kernel("window_sum", TORCH_ROWS)
+@_kernel("window_sum", TORCH_WINDOWS)
 def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel() or max(dilations) > 1:
@@ -443,7 +452,7 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
     )
 
 
-@_kernel("window_spread", TORCH_ROWS)
+@_kernel("window_spread", TORCH_WINDOWS)
 def _window_spread(
     t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes
 ) -> Any:
