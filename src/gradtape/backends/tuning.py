@@ -21,6 +21,9 @@ FUSED_BLOCK = 1 << 17
 # Elements per block for steps along channels, few of which share a block: 2**18 at once against blocks: 0.9 for 2**13
 # to 2**15, 1.0 for 2**17; larger blocks switch threads less often.
 CHANNEL_BLOCK = 1 << 17
+# Elements per block of rows, on which softmax and norms take five to ten steps: larger blocks switch threads less
+# often, and two arrays of this size fit the cache of a core.
+ROW_BLOCK = 1 << 16
 # Elements to which a broadcast row is tiled. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Elements: a broadcast view of one number against a filled array: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.tuning import BLOCK
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
@@ -150,9 +151,13 @@ def batch_normalization(
         return to_tensor(value, dtype=None if hasattr(value, "dtype") else x.dtype)
 
     factor = ops.rsqrt(like_x(variance) + variance_epsilon)
-    if scale is not None:
-        factor = factor * like_x(scale)
     mean, offset = like_x(mean), None if offset is None else like_x(offset)
+    scale = None if scale is None else like_x(scale)
+    if scale is not None and math.prod(x.dims) > BLOCK and _in_columns(x, mean, factor, scale):
+        # The factor of each element would be as large as `x`, and so would the shift.
+        x, mean, factor = ops.channel_affine(x, mean, factor, ops.zeros_like(mean)), ops.zeros_like(scale), scale
+    elif scale is not None:
+        factor = factor * scale
     rows = (mean, factor) if offset is None else (mean, factor, offset)
     if x.dims and x.dtype.is_floating and all(row.dims == x.dims[-1:] and row.dtype is x.dtype for row in rows):
         return ops.channel_affine(x, mean, factor, ops.zeros_like(mean) if offset is None else offset)
@@ -162,6 +167,12 @@ def batch_normalization(
     if shift.dtype is not x.dtype:
         shift = ops.cast(shift, dtype=x.dtype)
     return x * factor + shift
+
+
+def _in_columns(x: Tensor, mean: Tensor, factor: Tensor, scale: Tensor) -> bool:
+    """Whether the mean and the factor have a number for each row of `x`, and the scale one for each channel."""
+    same = mean.dtype is factor.dtype is scale.dtype is x.dtype and x.dtype.is_floating
+    return same and len(x.dims) > 1 and mean.dims == factor.dims == (*x.dims[:-1], 1) and scale.dims == x.dims[-1:]
 
 
 def local_response_normalization(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import BLOCK, LARGE, REPEATED_ROW
+from ..tuning import BLOCK, LARGE, REPEATED_ROW, ROW_BLOCK
 from . import blas
 from .threads import CORES, together
 
@@ -156,6 +156,19 @@ def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
     """Calls `work` on that many contiguous slices of `range(count)`, each on its own core; returns the results."""
     share = -(-count // parts)
     return together([partial(work, slice(i, min(i + share, count))) for i in range(0, count, share)])
+
+
+def by_rows(work: Callable[[slice], Any], count: int, width: int, size: int = ROW_BLOCK) -> list[Any]:
+    """Calls `work` on slices of `count` rows of `width` elements, on all cores, and returns the results in order.
+
+    A slice has about `size` elements, so that the intermediate results of several steps stay in the cache.
+    """
+    step = max(1, size // max(width, 1))
+
+    def part(rows: slice) -> list[Any]:
+        return [work(slice(i, min(i + step, rows.stop))) for i in range(rows.start, rows.stop, step)]
+
+    return [y for ys in share_out(part, count, 2 * count * width) for y in ys]
 
 
 def product(a: Any, b: Any) -> Any:

@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from ...backends.arrays import astype, is_half, size_of
-from ...backends.tuning import SHORT_ROWS
+from ...backends.numpy.blocks import by_rows
+from ...backends.tuning import BLOCK, SHORT_ROWS
 from ...core import errors
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
@@ -33,8 +34,16 @@ def _shifted(xp, logits):
 
 
 def _dense(xp, labels, logits):
+    if xp is np and logits.size > BLOCK and labels.shape == logits.shape and logits.ndim > 1:
+        given = [x.reshape(-1, logits.shape[-1]) for x in (labels, logits)]
+        losses = by_rows(lambda part: _dense_of(np, *[x[part] for x in given]), *given[0].shape)
+        return np.concatenate(losses).reshape(logits.shape[:-1])
+    return _dense_of(xp, labels, logits)
+
+
+def _dense_of(xp, labels, logits):
     if is_half(logits):  # logits masked with float16's lowest number would become -inf less the maximum
-        return astype(_dense(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
+        return astype(_dense_of(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
 
@@ -85,12 +94,33 @@ softmax_cross_entropy = opaque(
 
 def _sparse(xp, labels, logits):
     if xp is np and logits.size:
-        z, axis, chosen = _centred(labels, logits)
-        return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+        return _in_blocks(lambda *rows: (_losses(*rows),), labels, logits)[0]
     if xp is np:
         _check(labels, logits.shape[-1])
     z, total = _shifted(xp, logits)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _losses(labels, logits):
+    z, axis, chosen = _centred(labels, logits)
+    return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+
+
+def _in_blocks(f, labels, logits):
+    """`f(labels, logits)`, the losses and perhaps an array like the logits; large arrays in blocks of rows."""
+    if logits.size <= BLOCK:
+        return f(labels, logits)
+    _check(labels, logits.shape[-1])
+    flat, rows = labels.reshape(-1), logits.reshape(-1, logits.shape[-1])
+    results = np.empty(labels.shape, logits.dtype), np.empty(logits.shape, logits.dtype)
+    filled = results[0].reshape(-1), results[1].reshape(rows.shape)
+
+    def work(part):
+        for whole, y in zip(filled, f(flat[part], rows[part]), strict=False):
+            whole[part] = y
+
+    by_rows(work, *rows.shape)
+    return results
 
 
 def _centred(labels, logits):
@@ -118,13 +148,17 @@ def _numbers(count):
 
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of non-empty arrays, which share most of the work."""
-    losses, softmax, axis, _ = _with_softmax(labels, logits)
-    return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
+
+    def both(labels, logits):
+        losses, softmax, axis, _ = _with_softmax(labels, logits)
+        return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
+
+    return _in_blocks(both, labels, logits)
 
 
 def sparse_with_slope(labels, logits):
     """The sparse cross entropies and their derivatives, for non-empty arrays."""
-    losses, slope = _with_slope(labels, logits)
+    losses, slope = _in_blocks(_with_slope, labels, logits)
     return losses, np.ascontiguousarray(slope)
 
 
@@ -163,7 +197,7 @@ def _sparse_vjp(m, g, labels, logits):
 
 def _sparse_slope(xp, labels, logits):
     if xp is np and logits.size:
-        return _with_slope(labels, logits)[1]
+        return _in_blocks(_with_slope, labels, logits)[1]
     e = xp.exp(_less_largest(xp, logits))
     return e / e.sum(axis=-1, keepdims=True) - astype(labels[..., None] == xp.arange(logits.shape[-1]), e.dtype)
 

@@ -1,7 +1,7 @@
 """Means and variances in one pass, and normalization with them, by channel and by row.
 
 `channel_affine(x, centre, factor, shift)` is `(x - centre) * factor + shift` with one of each for each index along the
-last axis: a batch norm, given the moments, and the derivative of moments.
+last axis, or, as columns, for each row: a batch or layer norm, given the moments, and the derivative of moments.
 
 `layer_norm(x, scale, shift)` is `(x - mean) / sqrt(variance + epsilon) * scale + shift` along the last axis. With z for
 the normalized values and r for `1 / sqrt(variance + epsilon)`, the derivative of z with respect to x is the symmetric
@@ -15,53 +15,47 @@ import math
 import numpy as np
 
 from ...backends.arrays import into
-from ...backends.numpy.blocks import share_out
-from ...backends.tuning import CHANNEL_BLOCK, REPEATED_ROW
+from ...backends.numpy.blocks import by_rows
+from ...backends.numpy.sums import row_summer
+from ...backends.tuning import BLOCK, CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
-from ...engine.registry.examples import SummedRows
+from ...engine.registry.examples import SummedRows, all_rows
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import sample
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
-_BLOCK = 1 << 15  # elements processed at a time, so that intermediate results stay in the cache
-
-
-def _in_blocks(work, rows, size=_BLOCK):
-    """The results of `work(slice)` for blocks of the rows of a large matrix, of about `size` elements, on all cores."""
-    count = len(rows)
-    step = max(1, size // rows.shape[1])
-
-    def part(here):
-        return [work(slice(i, min(i + step, here.stop))) for i in range(here.start, here.stop, step)]
-
-    return [y for ys in share_out(part, count, 2 * rows.size) for y in ys]
-
-
 def _dots(xp, a, b):
     """The inner product of each row of `a` with that of `b`, as a column."""
-    return np.einsum("ij,ij->i", a, b)[:, None] if xp is np else (a * b).sum(axis=-1, keepdims=True)
+    return np.vecdot(a, b)[:, None] if xp is np else (a * b).sum(axis=-1, keepdims=True)
 
 
-def _normalised(xp, x, epsilon):
-    """The normalized rows of a matrix, newly allocated, and the column r."""
-    z = x - sum_of(xp, x, axis=(1,), keepdims=True) / x.shape[1]
+def _normalised(xp, x, sums, epsilon):
+    """The normalized rows of a matrix, newly allocated, and the column r; `sums` sums rows."""
+    z = x - sums(x) / x.shape[1]
     r = 1 / xp.sqrt(_dots(xp, z, z) / x.shape[1] + epsilon)
     return into(xp.multiply, z, r), r
 
 
+def _summer(xp, x):
+    """The function that sums the rows of a matrix with as many channels as `x` to a column."""
+    if xp is np and x.dtype.char in "fd":
+        return row_summer(x.shape[-1], x.dtype)
+    return lambda rows: sum_of(xp, rows, axis=(1,), keepdims=True)
+
+
 def _layer_norm(xp, x, scale, shift, *, epsilon):
-    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    rows, sums = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), _summer(xp, x)
 
     def work(part):
-        z, _ = _normalised(xp, rows[part], epsilon)
+        z, _ = _normalised(xp, rows[part], sums, epsilon)
         return into(xp.add, into(xp.multiply, z, scale), shift)
 
-    if xp is not np or rows.size <= _BLOCK:
+    if xp is not np or rows.size <= BLOCK:
         return work(slice(None)).reshape(x.shape)
     y = np.empty(rows.shape, x.dtype)
-    _in_blocks(lambda part: np.copyto(y[part], work(part)), rows)
+    by_rows(lambda part: np.copyto(y[part], work(part)), *rows.shape)
     return y.reshape(x.shape)
 
 
@@ -69,18 +63,19 @@ def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
     """The cotangents of the three arguments of `layer_norm`."""
     n = x.shape[-1]
     rows, gs = (a.reshape(math.prod(x.shape[:-1]), n) for a in (x, cotangent))
+    sums = _summer(xp, x)
 
     def work(part):
         g = gs[part]
-        z, r = _normalised(xp, rows[part], epsilon)
+        z, r = _normalised(xp, rows[part], sums, epsilon)
+        weighed = sum_of(xp, g * z, axis=(0,))
         u = g * scale
-        weighed = xp.einsum("ij,ij->j", g, z)
-        means = sum_of(xp, u, axis=(1,), keepdims=True) / n
+        means = sums(u) / n
         z = into(xp.multiply, z, _dots(xp, u, z) / n)
         u = into(xp.subtract, into(xp.subtract, u, means), z)
         return into(xp.multiply, u, r), weighed, sum_of(xp, g, axis=(0,))
 
-    if xp is not np or rows.size <= _BLOCK:
+    if xp is not np or rows.size <= BLOCK:
         of_x, *others = work(slice(None))
         return of_x.reshape(x.shape), *others
     of_x = np.empty(rows.shape, x.dtype)
@@ -89,7 +84,7 @@ def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
         of_x[part], *others = work(part)
         return others
 
-    return of_x.reshape(x.shape), *(sum(terms) for terms in zip(*_in_blocks(kept, rows), strict=True))
+    return of_x.reshape(x.shape), *(sum(terms) for terms in zip(*by_rows(kept, *rows.shape), strict=True))
 
 
 def _mean(m, x):
@@ -163,9 +158,14 @@ layer_norm = opaque(
     ],
 )  # fmt: skip
 def _rows_beside(*shared):
-    """The per-example rule of an op's derivative whose arguments `shared`, rows of channels, belong to all examples."""
+    """The per-example rule of an op's derivative whose arguments `shared`, rows of channels, belong to all examples.
+
+    Columns belong to the examples.
+    """
 
     def rows(inputs, flags, attrs, count):
+        if len(inputs[-1].dims) > 1:
+            return all_rows(inputs, flags, attrs, count)
         alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
         return SummedRows(shared, kept=(0,)) if alone else None
 
@@ -205,39 +205,71 @@ def _column_sums(rows):
     return np.ones(len(rows), rows.dtype) @ rows
 
 
+def _has_columns(x, centre):
+    """Whether `centre` has a number for each row of `x`, in a column, and not for each channel."""
+    return len(centre.shape) == len(x.shape) > 1
+
+
 def _channel_affine(xp, x, centre, factor, shift):
-    if xp is not np or x.size <= _BLOCK:
+    if xp is not np or x.size <= BLOCK:
         return into(xp.add, into(xp.multiply, x - centre, factor), shift)
-    rows, centre, factor, shift = _long_rows(x, centre, factor, shift)
+    if _has_columns(x, centre):
+        rows, *terms = (a.reshape(-1, a.shape[-1]) for a in (x, centre, factor, shift))
+    else:
+        rows, *terms = _long_rows(x, centre, factor, shift)
     y = np.empty(rows.shape, x.dtype)
+    steps = [(np.subtract, terms[0]), (np.multiply, terms[1]), (np.add, terms[2])]
+    steps = [(step, a) for step, a in steps if step is np.multiply or a.any()]
 
     def work(part):
-        here = np.subtract(rows[part], centre, out=y[part])
-        np.add(np.multiply(here, factor, out=here), shift, out=here)
+        here = rows[part]
+        for step, a in steps:
+            here = step(here, a if a.ndim == 1 else a[part], out=y[part])
 
-    _in_blocks(work, rows, CHANNEL_BLOCK)
+    by_rows(work, *rows.shape, CHANNEL_BLOCK)
     return y.reshape(x.shape)
 
 
 def _channel_affine_back(xp, cotangent, x, centre, factor):
     """The cotangents of `channel_affine`'s x, factor and shift; that of its centre is `-factor` times the last."""
-    if xp is not np or x.size <= _BLOCK:
-        axes = tuple(range(x.ndim - 1))
+    columns = _has_columns(x, centre)
+    if xp is not np or x.size <= BLOCK:
+        axes = (x.ndim - 1,) if columns else tuple(range(x.ndim - 1))
         weighed = into(xp.multiply, x - centre, cotangent)
-        return cotangent * factor, sum_of(xp, weighed, axis=axes), sum_of(xp, cotangent, axis=axes)
+        return cotangent * factor, *[sum_of(xp, a, axis=axes, keepdims=columns) for a in (weighed, cotangent)]
+    if columns:
+        return _row_affine_back(cotangent, x, centre, factor)
     rows, centre, factor = _long_rows(x, centre, factor)
     gs = cotangent.reshape(rows.shape)
-    of_x = np.empty(rows.shape, x.dtype)
+    of_x, centred = np.empty(rows.shape, x.dtype), not centre.any()
 
     def work(part):
         g = gs[part]
-        weighed = rows[part] - centre
-        np.multiply(weighed, g, out=weighed)
+        weighed = rows[part] * g if centred else into(np.multiply, rows[part] - centre, g)
         np.multiply(g, factor, out=of_x[part])
         return _column_sums(weighed), _column_sums(g)
 
-    sums = zip(*_in_blocks(work, rows, CHANNEL_BLOCK), strict=True)
+    sums = zip(*by_rows(work, *rows.shape, CHANNEL_BLOCK), strict=True)
     return of_x.reshape(x.shape), *[_sum_channels(terms, x.shape[-1]) for terms in sums]
+
+
+def _row_affine_back(cotangent, x, centre, factor):
+    """Same as `_channel_affine_back` for a large array and columns."""
+    gs, rows, centres, factors = (a.reshape(-1, a.shape[-1]) for a in (cotangent, x, centre, factor))
+    of_x, sums = np.empty(rows.shape, x.dtype), row_summer(x.shape[-1], x.dtype)
+
+    def work(part):
+        g = gs[part]
+        np.multiply(g, factors[part], out=of_x[part])
+        return _dots(np, rows[part] - centres[part], g), sums(g)
+
+    columns = map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
+    return of_x.reshape(x.shape), *[a.reshape(centre.shape) for a in columns]
+
+
+def _sum_like(m, x, row):
+    """Sums `x` to the shape of `row`, which has a number for each channel or, as a column, for each row."""
+    return m.sum(x, axis=(len(x.shape) - 1,), keepdims=True) if _has_columns(x, row) else _sum_rows(m, x)
 
 
 def _channel_affine_vjp(m, g, x, centre, factor):
@@ -259,20 +291,25 @@ def _channel_affine_back_vjp(m, g, cotangent, x, centre, factor):
     """The cotangents of `channel_affine_back`, given those of its outputs: `h`, of the shape of `x`, and two rows."""
     h, row, of_shift = g
     of_cotangent = h * factor + m.channel_affine(x, centre, row, of_shift)
-    return of_cotangent, cotangent * row, -row * _sum_rows(m, cotangent), _sum_rows(m, cotangent * h)
+    return of_cotangent, cotangent * row, -row * _sum_like(m, cotangent, row), _sum_like(m, cotangent * h, row)
 
 
 def _batch_channel_affine(m, size, inputs, flags, attrs):
     x, *rows = inputs
-    if not any(flags[1:]):
+    if not any(flags[1:]) and len(rows[0].dims) == 1:
         return m.channel_affine(x, *rows)
     rank = len(x.dims) + (not flags[0])
+    if len(rows[0].dims) - flags[1] == rank - 1 > 1:
+        return m.channel_affine(*[broadcast_batch(m, a, flag, size) for a, flag in zip(inputs, flags, strict=True)])
     centre, factor, shift = (_aligned(m, row, flag, rank) for row, flag in zip(rows, flags[1:], strict=True))
     return (x - centre) * factor + shift
 
 
 def _batch_channel_affine_back(m, size, inputs, flags, attrs):
     g, x, *rows = inputs
+    if len(rows[0].dims) - flags[2] == len(g.dims) - flags[0] > 1:
+        whole = [broadcast_batch(m, a, flag, size) for a, flag in zip(inputs, flags, strict=True)]
+        return m.channel_affine_back(*whole)
     g = broadcast_batch(m, g, flags[0], size)
     centre, factor = (_aligned(m, row, flag, len(g.dims)) for row, flag in zip(rows, flags[2:], strict=True))
     return g * factor, _sum_rows(m, g * (x - centre), 1), _sum_rows(m, g, 1)
@@ -281,9 +318,11 @@ def _batch_channel_affine_back(m, size, inputs, flags, attrs):
 channel_affine = opaque(
     "channel_affine", _channel_affine, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_vjp, jvp=_channel_affine_jvp,
     batch=_batch_channel_affine,
+    rows=lambda inputs, *given: all_rows(inputs, *given) if len(inputs[-1].dims) > 1 else None,
     samples=[
         sample((3, 4), (4,), (4,), (4,)), sample((2, 2, 5), (5,), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
-        sample((0, 3), (3,), (3,), (3,)),
+        sample((0, 3), (3,), (3,), (3,)), sample((3, 4), (3, 1), (3, 1), (3, 1)),
+        sample((2, 2, 3), (2, 2, 1), (2, 2, 1), (2, 2, 1)),
     ],
 )  # fmt: skip
 channel_affine_back = opaque(
@@ -291,15 +330,18 @@ channel_affine_back = opaque(
     batch=_batch_channel_affine_back, rows=_rows_beside(2, 3),
     samples=[
         sample((3, 4), (3, 4), (4,), (4,)), sample((2, 2, 5), (2, 2, 5), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
-        sample((0, 3), (0, 3), (3,), (3,)),
+        sample((0, 3), (0, 3), (3,), (3,)), sample((3, 4), (3, 4), (3, 1), (3, 1)),
+        sample((2, 2, 3), (2, 2, 3), (2, 2, 1), (2, 2, 1)),
     ],
 )  # fmt: skip
 
 
 def _moments(xp, x, *, axis):
     n = math.prod(x.shape[i] for i in axis)
-    if xp is np and x.size > _BLOCK and _of_channels(x.shape, axis):
+    if xp is np and x.size > BLOCK and _of_channels(x.shape, axis):
         return _channel_moments(x, x.dtype.type(n))
+    if xp is np and x.size > BLOCK and _of_rows(x.shape, axis):
+        return _row_moments(x, x.dtype.type(n))
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
     d = x - mean
     return mean, sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=True) / n
@@ -309,11 +351,28 @@ def _of_channels(shape, axis):
     return len(shape) > 1 and axis == tuple(range(len(shape) - 1))
 
 
+def _of_rows(shape, axis):
+    return len(shape) > 1 and axis == (len(shape) - 1,)
+
+
+def _row_moments(x, n):
+    """The moments of each row of a large array."""
+    rows, sums = x.reshape(-1, x.shape[-1]), row_summer(x.shape[-1], x.dtype)
+
+    def work(part):
+        mean = sums(rows[part]) / n
+        d = rows[part] - mean
+        return mean, _dots(np, d, d) / n
+
+    columns = map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
+    return tuple(a.reshape(*x.shape[:-1], 1) for a in columns)
+
+
 def _channel_moments(x, n):
     """The moments of each channel of a large array."""
     channels, kept = x.shape[-1], (*(1,) * (x.ndim - 1), -1)
     rows, = _long_rows(x)
-    sums = _in_blocks(lambda part: _column_sums(rows[part]), rows, CHANNEL_BLOCK)
+    sums = by_rows(lambda part: _column_sums(rows[part]), *rows.shape, CHANNEL_BLOCK)
     mean = _sum_channels(sums, channels) / n
     centre = _repeated(mean, rows.shape[1] // channels)
 
@@ -321,7 +380,7 @@ def _channel_moments(x, n):
         d = rows[part] - centre
         return _column_sums(np.multiply(d, d, out=d))
 
-    variance = _sum_channels(_in_blocks(squares, rows, CHANNEL_BLOCK), channels) / n
+    variance = _sum_channels(by_rows(squares, *rows.shape, CHANNEL_BLOCK), channels) / n
     return mean.reshape(kept), variance.reshape(kept)
 
 
@@ -330,6 +389,8 @@ def _moments_vjp(m, g, x, ys, axis):
     terms = ys[0], g[1] * (2.0 / n), g[0] / n
     if _of_channels(x.shape, axis):
         return m.channel_affine(x, *[m.reshape(row, shape=(x.shape[-1],)) for row in terms])
+    if _of_rows(x.shape, axis):
+        return m.channel_affine(x, *terms)
     mean, factor, shift = terms
     return (x - mean) * factor + shift
 
