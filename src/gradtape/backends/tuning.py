@@ -71,8 +71,11 @@ ADDED_ROWS = 1 << 11
 SPARSE_PRODUCT = 1 << 17
 # Elements: comparing all positions against writing only the ones: 0.7 for 4096, 1.4 for 16384, 5.5 for 256000.
 ONE_HOT = 1 << 14
-# Elements: sorting against selecting 8 of them, in 16 rows: 0.2 for 128, 0.8 for 512, 3.1 for 2048.
-WORTH_SELECTING = 512
+# Elements: sorting positions against selecting 8 of each row: 0.5 for 128, 0.95 for 512, 1.4 for 2048 in 16 rows, 4 for
+# 8192, 9 for 32768.
+WORTH_SELECTING = 1 << 10
+# Elements per row: `sort` against `partition`: 0.5 for 256, 0.95 for 1024, 1.35 for 2048, 2.0 for 65536.
+LONG_TO_SORT = 1 << 10
 
 # Convolutions and pooling.
 PATCHES = 1 << 21  # bytes of im2col patches created at a time, to stay in the cache
