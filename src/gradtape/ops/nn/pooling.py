@@ -102,8 +102,7 @@ def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
         return strided.send_to_places(xp, g, place, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
-    apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))
-    tiled = apart and max(dilations) == 1  # every value is written once
+    tiled = _is_tiled(shape, window, strides, dilations)
     write = put if tiled else add_into
 
     def scattered(x, g, place):
@@ -129,7 +128,14 @@ def _window_sum(xp, x, *, window, strides, paddings, dilations):
     x = padded(xp, x, paddings)
     if strided.is_strided(xp, x):
         return strided.reduced(xp, "sum", x, sizes, window, strides, dilations)
-    return sum((x[key] for key in keys[1:]), x[keys[0]])
+
+    def total(y, x):
+        y = put(y, slice(None), x[keys[0]])
+        for key in keys[1:]:
+            y = into(xp.add, y, x[key])
+        return y
+
+    return fill(xp, total, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
 
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
@@ -138,10 +144,21 @@ def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
         return strided.send_to_all(xp, x, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
-    total = xp.zeros(shape, x.dtype)
-    for key in keys:
-        total = add_into(total, key, x)
+    tiled = _is_tiled(shape, window, strides, dilations)
+
+    def spread(total, x):
+        for key in keys:
+            total = (put if tiled else add_into)(total, key, x)
+        return total
+
+    total = fill(xp, spread, (xp.empty if tiled else xp.zeros)(shape, x.dtype), x, size=math.prod(shape))
     return total[_inside(size, paddings)] if any(map(any, paddings)) else total
+
+
+def _is_tiled(shape, window, strides, dilations):
+    """Whether the windows cover each value of an image exactly once."""
+    apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))
+    return apart and max(dilations) == 1
 
 
 def window_counts(size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
