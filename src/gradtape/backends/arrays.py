@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .tuning import FEW
+
 
 class ArrayModule:
     """An array library on a device: a backend derives a class from it.
@@ -192,6 +194,11 @@ def take(xp: Any, array: Any, indices: Any, axis: int) -> Any:
 def into(f: Any, x: Any, *others: Any) -> Any:
     """Computes `f(x, *others)` in place of `x` where arrays are mutable; the caller must own `x`."""
     return f(x, *others, out=x) if type(x) is np.ndarray else f(x, *others)
+
+
+def positive_part(xp: Any, x: Any) -> Any:
+    """Returns `maximum(x, 0)`, for large NumPy arrays with an array of zeros: of a scalar it is not vectorized."""
+    return xp.maximum(x, np.zeros_like(x) if type(x) is np.ndarray and x.size >= FEW else 0)
 
 
 _BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
