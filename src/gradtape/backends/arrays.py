@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .tuning import FEW
+from .tuning import FEW, SELECTED
 
 
 class ArrayModule:
@@ -214,6 +214,22 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
         return (x.view(bits) * mask).view(x.dtype)
     kept = mask.astype(bits)  # NumPy would convert it, too, but in small pieces
     return np.multiply(kept, x.view(bits), kept).view(x.dtype)
+
+
+def select(mask: Any, a: Any, b: Any, out: Any) -> None:
+    """Writes `where(mask, a, b)` to `out`: NumPy arrays of one shape and dtype of floats, without branches."""
+    bits = _BITS[a.dtype.char]
+    y, other = out.view(bits), b.view(bits)
+    np.bitwise_xor(a.view(bits), other, out=y)
+    np.multiply(y, mask.astype(bits), out=y)
+    np.bitwise_xor(y, other, out=y)
+
+
+def can_select(mask: Any, a: Any, b: Any) -> bool:
+    """Whether `select` takes these operands, and they are many."""
+    if not type(mask) is type(a) is type(b) is np.ndarray or a.size < SELECTED:
+        return False
+    return mask.shape == a.shape == b.shape and a.dtype is b.dtype and a.dtype.char in _BITS
 
 
 def join_parts(xp: Any, real: Any, imag: Any) -> Any:
