@@ -15,9 +15,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from ...core.composites import CompositeTensor
@@ -144,16 +144,16 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
     if isinstance(function, Row):
         *parameters, _ = types = function.types
         bind = _template(len(parameters), len(parameters) - 1)  # an op takes no `name`
-        front = _named(bind(function.call, publication), tuple(parameters), name, function.defaults)
-        front.__doc__ = function.documentation
-        front.__annotations__ = types
+        front = renamed(bind(function.call, publication), name, parameters)
+        front.__doc__, front.__annotations__ = function.documentation, types
+        front.__defaults__ = function.defaults
     else:
         code = function.__code__
         count = code.co_argcount
         bind = _template(count, count)
-        front = _named(bind(function, publication), code.co_varnames[:count], name, function.__defaults__)
-        front.__doc__ = function.__doc__
-        front.__annotations__ = function.__annotations__
+        front = renamed(bind(function, publication), name, code.co_varnames[:count])
+        front.__doc__, front.__annotations__ = function.__doc__, function.__annotations__
+        front.__defaults__ = function.__defaults__
         vars(front).update(vars(function), __wrapped__=function)
     front.__module__ = f"gradtape.{space}".rstrip(".")
     front.__qualname__ = name
@@ -184,14 +184,14 @@ def defining_module(function: Callable[..., Any]) -> str:
     return getattr(function, "__wrapped__", function).__module__
 
 
-def _named(
-    template: FunctionType, parameters: tuple[str, ...], name: str, defaults: tuple[object, ...] | None
-) -> FunctionType:
-    """Returns a front whose code has the names of the public function and of its parameters."""
-    code: CodeType = template.__code__
+def renamed(function: FunctionType, name: str, parameters: Sequence[str] = ()) -> FunctionType:
+    """Returns a copy of a function, without annotations, with another name and other names of its first parameters."""
+    code = function.__code__
     names = (*parameters, *code.co_varnames[len(parameters) :])
-    code = code.replace(co_varnames=names, co_name=name, co_qualname=name)
-    return FunctionType(code, template.__globals__, name, defaults, template.__closure__)
+    code = code.replace(co_name=name, co_qualname=name, co_varnames=names)
+    copy = FunctionType(code, function.__globals__, name, function.__defaults__, function.__closure__)
+    copy.__doc__, copy.__kwdefaults__ = function.__doc__, function.__kwdefaults__
+    return copy
 
 
 _TEMPLATE = """\
@@ -214,7 +214,7 @@ def bind(call, publication):
 
 
 @cache
-def _template(count: int, passed: int) -> Callable[..., Any]:
+def _template(count: int, passed: int) -> Callable[..., FunctionType]:
     """Compiles `bind(call, publication)`, which returns a front of `count` parameters that passes the first `passed`.
 
     Fronts of the same numbers share it. Its source is visible in tracebacks, like that of the op runners.

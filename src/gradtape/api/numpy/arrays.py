@@ -15,7 +15,7 @@ from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import to_array, to_shape
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .promotion import PromotionPolicy, cast, dtype_of, floating, own, promoted, tensor, with_policy
+from .promotion import PromotionPolicy, cast, own, promoted, tensor, with_policy
 
 NAMESPACES = ("experimental.numpy",)
 __all__ = [
@@ -68,13 +68,15 @@ def arange(
     return tensor(np.arange(*bounds), dtype)
 
 
+@with_policy
 def linspace(
+    p: PromotionPolicy,
     start: TensorLike,
     stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: DTypeLike = float,
+    dtype: DTypeLike | None = float,
     axis: int = 0,
 ) -> Any:
     """Returns `num` evenly spaced numbers from `start` to `stop`, which is excluded if `endpoint` is false.
@@ -83,32 +85,38 @@ def linspace(
     >>> tf.experimental.numpy.linspace(0, 1, 3).numpy().tolist()
     [0.0, 0.5, 1.0]
     """
-    first, last = (floating(x) for x in promoted(tensor(start), tensor(stop)))
-    step = (last - first) / max(num - 1 if endpoint else num, 1)
-    values = resolve("linspace")(first, last if endpoint else last - step, num, axis=axis)
-    values = values if dtype is None else cast(values, dtype)
-    return (values, step) if retstep else values
+    first, last = p.promote_floats(start, stop)
+    kind = first.dtype if dtype is None else p.dtype_of(dtype)
+    computed = kind if kind.is_floating or kind.is_complex else first.dtype
+    first, last = (cast(x, computed if computed.size >= 4 else dtypes.float32) for x in (first, last))
+    parts = int(num) - 1 if endpoint else int(num)
+    step = (last - first) / (parts if parts > 0 else math.nan)
+    values = resolve("linspace")(first, last if endpoint or parts < 1 else last - step, num, axis=axis)
+    values = cast(ops.floor(values) if kind.is_integer else values, kind)
+    return (values, cast(step, computed)) if retstep else values
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
+@with_policy
+def zeros(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float) -> Tensor:
     """Creates zeros, float64 by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros([2]).numpy().tolist()
     [0.0, 0.0]
     """
-    is_text = dtype_of(dtype) is dtypes.string
-    return tensor(np.full(to_shape(shape), b"", object) if is_text else np.zeros(to_shape(shape)), dtype)
+    kind = p.dtype_of(dtype)
+    return resolve("fill")(to_shape(shape), tensor(b"") if kind is dtypes.string else p.tensor(0, kind))
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
+@with_policy
+def ones(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float) -> Tensor:
     """Creates ones, float64 by default.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ones([2]).numpy().tolist()
     [1.0, 1.0]
     """
-    return tensor(np.ones(to_shape(shape)), dtype)
+    return resolve("fill")(to_shape(shape), p.tensor(1, p.dtype_of(dtype)))
 
 
 def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
@@ -121,26 +129,27 @@ def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = Non
     return broadcast_to(tensor(fill_value, dtype), shape)
 
 
-def zeros_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
+@with_policy
+def zeros_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates zeros with the shape of `a`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros_like([1, 2]).numpy().tolist()
     [0, 0]
     """
-    x = tensor(a)
-    return zeros(x.dims, dtype or x.dtype)
+    return resolve("zeros_like")(p.tensor(a), None if dtype is None else p.dtype_of(dtype))
 
 
-def ones_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
+@with_policy
+def ones_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates ones with the shape of `a`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.ones_like([1, 2]).numpy().tolist()
     [1, 1]
     """
-    x = tensor(a)
-    return ones(x.dims, dtype or x.dtype)
+    x = p.tensor(a)
+    return ops.broadcast_to(p.tensor(1, x.dtype if dtype is None else p.dtype_of(dtype)), shape=x.dims)
 
 
 @with_policy
@@ -321,14 +330,15 @@ def expand_dims(a: TensorLike, axis: int) -> Tensor:
     return resolve("expand_dims")(tensor(a), axis)
 
 
-def broadcast_to(array: TensorLike, shape: ShapeLike) -> Tensor:
+@with_policy
+def broadcast_to(p: PromotionPolicy, array: TensorLike, shape: ShapeLike) -> Tensor:
     """Broadcasts the array to `shape`.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.broadcast_to([1, 2], (3, 2)).shape
     TensorShape([3, 2])
     """
-    return resolve("broadcast_to")(tensor(array), to_shape(shape))
+    return resolve("broadcast_to")(p.tensor(array), to_shape(shape))
 
 
 def concatenate(arys: Sequence[TensorLike], axis: AxisLike | None = 0) -> Tensor:
@@ -406,14 +416,15 @@ def tile(p: PromotionPolicy, a: TensorLike, reps: ShapeLike) -> Tensor:
     return ops.reshape(tiles, shape=tuple(map(operator.mul, counts, dims)))
 
 
-def repeat(a: TensorLike, repeats: ShapeLike, axis: int | None = None) -> Tensor:
+@with_policy
+def repeat(p: PromotionPolicy, a: TensorLike, repeats: ShapeLike, axis: int | None = None) -> Tensor:
     """Repeats every entry.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.repeat([1, 2], 2).numpy().tolist()
     [1, 1, 2, 2]
     """
-    return resolve("repeat")(tensor(a), repeats, axis=axis)
+    return resolve("repeat")(p.tensor(a), repeats, axis=axis)
 
 
 @with_policy
@@ -428,20 +439,21 @@ def flip(p: PromotionPolicy, m: TensorLike, axis: AxisLike | None = None) -> Ten
     return ops.reverse(x, axis=p.axes(x, axis))
 
 
-def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
+@with_policy
+def where(
+    p: PromotionPolicy, condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None
+) -> Any:
     """Selects `x` where the condition holds, else `y`; without them, the indices where it holds, one array per axis.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy().tolist()
     [1.0, 2.5]
     """
-    holds = cast(tensor(condition), dtypes.bool)
     if x is None and y is None:
-        places = resolve("where")(holds)
-        return [places[:, i] for i in range(len(holds.dims))]
+        return p.nonzero(condition)
     if x is None or y is None:
-        raise ValueError("Both x and y must be given, or neither")
-    return resolve("where")(holds, *promoted(x, y))
+        raise ValueError("`x` and `y` either both should be `None` or both should have non-None value.")
+    return ops.where(p.truth(condition), *p.promote(x, y))
 
 
 def take(a: TensorLike, indices: TensorLike, axis: int | None = None, out: None = None, mode: str = "clip") -> Tensor:

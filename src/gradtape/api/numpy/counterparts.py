@@ -15,11 +15,11 @@ import numpy as np
 
 from ...core.tensor import Tensor, is_tensor_like
 from . import promotion
-from .elementwise import KERAS_ROWS, around, nan_to_num
+from .elementwise import KERAS_ROWS, around, is_nan, nan_to_num, replace_nan
 from .promotion import NUMPY, floating, tensor
 from .quantiles import QUANTILES
 from .signals import SIGNALS, last_axis, linalg, reject, tf, tnp
-from .statistics import trapezoid, weighted_average
+from .statistics import nancumprod, nancumsum, trapezoid, weighted_average
 
 
 def _moved(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,18 +138,13 @@ def _std(*args: Any, **kwargs: Any) -> Any:
     return tf.sqrt(_var(*args, **kwargs))
 
 
-def _nan_replaced(a: Any, value: float) -> Tensor:
-    x = tensor(a)
-    return tnp.where(tnp.isnan(x), promotion.cast(tensor(value), x.dtype), x) if x.dtype.is_floating else x
-
-
 def _nan_extremum(name: str, value: float) -> Callable[..., Any]:
     reduce = _extremum(name)
-    return lambda a, *args, **kwargs: reduce(_nan_replaced(a, value), *args, **kwargs)
+    return lambda a, *args, **kwargs: reduce(replace_nan(tensor(a), value), *args, **kwargs)
 
 
 def _nan_spread(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, *args, **kwargs: function(_nan_replaced(a, 0.0), *args, where=~tnp.isnan(tensor(a)), **kwargs)
+    return lambda a, *args, **kwargs: function(replace_nan(tensor(a), 0), *args, where=~is_nan(tensor(a)), **kwargs)
 
 
 def _cov(
@@ -388,9 +383,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _extremum("amin"), "amin": _extremum("amin"), "all": _truth("all"), "any": _truth("any"), "mean": _mean,
     "var": _var, "std": _std, "nanmax": _nan_extremum("amax", -np.inf), "nanmin": _nan_extremum("amin", np.inf),
     "nanvar": _nan_spread(_var), "nanstd": _nan_spread(_std),
-    "nancumsum": lambda a, axis=None, dtype=None, out=None: tnp.cumsum(_nan_replaced(a, 0.0), axis, dtype),
-    "nancumprod": lambda a, axis=None, dtype=None, out=None: tnp.cumprod(_nan_replaced(a, 1.0), axis, dtype),
-    **{function.__name__: _adapted(function.__name__, function) for function in (*QUANTILES, around, nan_to_num)},
+    **{
+        function.__name__: _adapted(function.__name__, function)
+        for function in (*QUANTILES, around, nan_to_num, nancumprod, nancumsum)
+    },
     "average": _adapted("average", weighted_average), "round": _adapted("round", around),
     "cov": _cov,
     "corrcoef": _corrcoef, **SIGNALS,

@@ -13,8 +13,9 @@ from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.namespace import ops
 from ..catalogue import rows
+from ..catalogue.fronts import renamed
 from ..namespace import resolve
-from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, renamed, tensor, with_policy
+from .promotion import NUMPY, PromotionPolicy, cast, floating, promoted, tensor, with_policy
 
 NAMESPACES = ("experimental.numpy",)
 
@@ -161,6 +162,11 @@ def nan_to_num(
     low = p.tensor(value.dtype.min if neginf is None else neginf, value.dtype)
     finite = ops.where(infinite, ops.where(positive, high, low), value)
     return ops.where(ops.is_nan(value), p.tensor(nan, value.dtype), finite)
+
+
+def replace_nan(x: Tensor, value: float) -> Tensor:
+    """Replaces NaN by a number."""
+    return ops.where(is_nan(x), tensor(value, x.dtype), x) if x.dtype.is_floating or x.dtype.is_complex else x
 
 
 def _is_real(x: Tensor) -> Tensor:

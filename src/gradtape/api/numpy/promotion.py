@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import is_registered, to_tensor
 from ...engine.run.namespace import ops
+from ..catalogue.fronts import renamed
 from ..names import NAMES
 from ..namespace import resolve
 
@@ -45,6 +46,7 @@ class PromotionPolicy:
     numeric: Callable[[TensorLike], Tensor]  # for functions that Keras computes in integers for bools
     truth: Callable[[TensorLike], Tensor]  # whether each entry is nonzero
     summed: Callable[[TensorLike], Tensor]  # to the dtype of sums and products: small integers are widened
+    running: Callable[[TensorLike], Tensor]  # to the dtype of cumulative sums and products
     promote: Callable[..., Sequence[Tensor]]  # to the common dtype
     join: Callable[..., Sequence[Tensor]]  # to the common dtype of values that are concatenated
     promote_floats: Callable[..., Sequence[Tensor]]
@@ -70,16 +72,6 @@ def under_policy(published: Any, policy: PromotionPolicy, *names: str, defaults:
     function = renamed(published.__func__, published.__name__, ("p", *names))
     function.__defaults__ = defaults or function.__defaults__
     return MethodType(function, policy)
-
-
-def renamed(function: Any, name: str, parameters: Sequence[str]) -> FunctionType:
-    """Returns a new function without annotations, with another name and other names of its first parameters."""
-    code = function.__code__
-    names = (*parameters, *code.co_varnames[len(parameters) :])
-    code = code.replace(co_name=name, co_qualname=name, co_varnames=names)
-    new = FunctionType(code, function.__globals__, name, function.__defaults__, function.__closure__)
-    new.__doc__, new.__kwdefaults__ = function.__doc__, function.__kwdefaults__
-    return new
 
 
 def tensor(value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
@@ -199,7 +191,7 @@ def _published(name: str) -> Any:
 
 
 NUMPY = PromotionPolicy(
-    tensor=tensor, floating=floating, real=tensor, numeric=tensor, truth=truth, summed=summed, promote=promoted,
-    join=_join, promote_floats=promote_floats, promote_numeric=promoted, truths=_truths, dtype_of=dtype_of,
-    axes=axes_of, functions=_published,
+    tensor=tensor, floating=floating, real=tensor, numeric=tensor, truth=truth, summed=summed, running=summed,
+    promote=promoted, join=_join, promote_floats=promote_floats, promote_numeric=promoted, truths=_truths,
+    dtype_of=dtype_of, axes=axes_of, functions=_published,
 )  # fmt: skip

@@ -9,8 +9,9 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.namespace import ops
+from ..catalogue.fronts import renamed
 from .arrays import ravel
-from .promotion import PromotionPolicy, cast, renamed, tensor, with_policy
+from .promotion import PromotionPolicy, cast, tensor, with_policy
 
 
 def _function(name: str, per: int, skip_nan: bool) -> Callable[..., Tensor]:
@@ -26,7 +27,7 @@ def _function(name: str, per: int, skip_nan: bool) -> Callable[..., Tensor]:
     ) -> Tensor:
         return _quantile(p, x, q if per == 1 else p.floating(q) / per, axis, method, keepdims, skip_nan)
 
-    return with_policy(renamed(function, name, ()))
+    return with_policy(renamed(function, name))
 
 
 quantile, nanquantile = _function("quantile", 1, False), _function("nanquantile", 1, True)

@@ -201,24 +201,26 @@ def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
     return _reduced("min", tensor(a), axis, keepdims)
 
 
-def all(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
+@with_policy
+def all(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether all entries are true.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.all([1, 0]))
     False
     """
-    return _reduced("all", cast(tensor(a), dtypes.bool), axis, keepdims)
+    return _reduced("all", p.truth(a), axis, keepdims)
 
 
-def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
+@with_policy
+def any(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether any entry is true.
 
     >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.any([1, 0]))
     True
     """
-    return _reduced("any", cast(tensor(a), dtypes.bool), axis, keepdims)
+    return _reduced("any", p.truth(a), axis, keepdims)
 
 
 def argmax(a: TensorLike, axis: int | None = None) -> Tensor:
@@ -241,15 +243,21 @@ def argmin(a: TensorLike, axis: int | None = None) -> Tensor:
     return own("argmin")(ravel(a) if axis is None else tensor(a), axis=axis or 0)
 
 
-def cumsum(a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+def accumulate(name: str, p: PromotionPolicy, a: TensorLike, axis: int | None, dtype: DTypeLike | None) -> Tensor:
+    """Returns the cumulative sum or product along an axis, or of the flattened array."""
+    x = p.running(a) if dtype is None else p.numeric(p.tensor(a, p.dtype_of(dtype)))
+    return own(name)(ravel(x) if axis is None else x, axis=axis or 0)
+
+
+@with_policy
+def cumsum(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative sum along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cumsum([1, 3]).numpy().tolist()
     [1, 4]
     """
-    x = summed(a) if dtype is None else tensor(a, dtype)
-    return own("cumsum")(ravel(x) if axis is None else x, axis=axis or 0)
+    return accumulate("cumsum", p, a, axis, dtype)
 
 
 @with_policy

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
-from .arrays import array, ravel, reshape, split_along, swapaxes, transpose, where
+from .arrays import array, ravel, reshape, split_along, swapaxes, transpose
 from .promotion import PromotionPolicy, broadcast, cast, own, tensor, with_policy
 
 NAMESPACES = ("experimental.numpy",)
@@ -229,17 +229,18 @@ def rot90(p: PromotionPolicy, m: TensorLike, k: int = 1, axes: tuple[int, int] =
     return ops.reverse(swapaxes(x, first, second), axis=(second,)) if turns else x
 
 
-def roll(a: TensorLike, shift: ShapeLike, axis: AxisLike | None = None) -> Tensor:
+@with_policy
+def roll(p: PromotionPolicy, a: TensorLike, shift: ShapeLike, axis: AxisLike | None = None) -> Tensor:
     """Shifts the entries circularly along an axis; without an axis, in flattened order.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy().tolist()
     [3, 1, 2]
     """
-    x = tensor(a)
+    x = p.tensor(a)
     if axis is not None:
         return resolve("roll")(x, shift, axis)
-    return reshape(resolve("roll")(ravel(x), shift, 0), x.dims)
+    return ops.reshape(resolve("roll")(ravel(x), shift, 0), shape=x.dims)
 
 
 def pad(array: TensorLike, pad_width: ShapeLike, mode: str, **kwargs: Any) -> Tensor:
@@ -261,7 +262,8 @@ def nonzero(a: TensorLike) -> list[Tensor]:
     >>> tf.experimental.numpy.nonzero([0, 5, 6])[0].numpy().tolist()
     [1, 2]
     """
-    return where(cast(atleast_1d(a), dtypes.bool))
+    places = resolve("where")(cast(atleast_1d(a), dtypes.bool))
+    return resolve("unstack")(places, axis=1)
 
 
 def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> Tensor:

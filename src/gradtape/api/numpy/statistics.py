@@ -14,8 +14,9 @@ from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.namespace import ops
 from ..namespace import resolve
 from .arrays import broadcast_to, move_axes, ravel
-from .promotion import PromotionPolicy, cast, own, promoted, summed, tensor, with_policy
-from .reductions import contract, contract_last, mean
+from .elementwise import replace_nan
+from .promotion import PromotionPolicy, cast, own, promoted, tensor, with_policy
+from .reductions import accumulate, contract, contract_last, mean
 from .reductions import max as max_
 from .reductions import min as min_
 from .reductions import prod as prod_
@@ -52,19 +53,16 @@ def amin(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims
     return min_(a, axis, keepdims)
 
 
-def ptp(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
+@with_policy
+def ptp(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the peak-to-peak range: maximum minus minimum.
 
     >>> import gradtape as tf
     >>> int(tf.experimental.numpy.ptp([1, 3]))
     2
     """
-    return max_(a, axis, keepdims) - min_(a, axis, keepdims)
-
-
-def _without_nan(a: Any, value: int) -> Tensor:
-    x = tensor(a)
-    return x if x.dtype.is_integer or x.dtype.is_bool else ops.where(ops.is_nan(x), tensor(value, x.dtype), x)
+    x, keep = p.tensor(a), bool(keepdims)
+    return p.max(x, axis, keep) - p.min(x, axis, keep)  # type: ignore[no-any-return]
 
 
 def nansum(
@@ -76,7 +74,7 @@ def nansum(
     >>> float(tf.experimental.numpy.nansum([1.0, float("nan")]))
     1.0
     """
-    return sum_(_without_nan(a, 0), axis, dtype, keepdims)
+    return sum_(replace_nan(tensor(a), 0), axis, dtype, keepdims)
 
 
 def nanprod(
@@ -88,7 +86,7 @@ def nanprod(
     >>> float(tf.experimental.numpy.nanprod([2.0, float("nan")]))
     2.0
     """
-    return prod_(_without_nan(a, 1), axis, dtype, keepdims)
+    return prod_(replace_nan(tensor(a), 1), axis, dtype, keepdims)
 
 
 def nanmean(
@@ -160,15 +158,27 @@ def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     return own("count_nonzero")(tensor(a), axis)
 
 
-def cumprod(a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+@with_policy
+def cumprod(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative product along an axis, or of the flattened array.
 
     >>> import gradtape as tf
     >>> tf.experimental.numpy.cumprod([2, 3]).numpy().tolist()
     [2, 6]
     """
-    x = summed(a) if dtype is None else tensor(a, dtype)
-    return own("cumprod")(ravel(x) if axis is None else x, axis=axis or 0)
+    return accumulate("cumprod", p, a, axis, dtype)
+
+
+@with_policy
+def nancumsum(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+    """Same as `cumsum`, with 0 for NaN."""
+    return accumulate("cumsum", p, replace_nan(p.tensor(a), 0), axis, dtype)
+
+
+@with_policy
+def nancumprod(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+    """Same as `cumprod`, with 1 for NaN."""
+    return accumulate("cumprod", p, replace_nan(p.tensor(a), 1), axis, dtype)
 
 
 @with_policy

@@ -1,4 +1,4 @@
-"""Truth of arrays, membership and selection."""
+"""Membership."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ import math
 
 from gradtape.engine.run.namespace import ops
 
-from .order import nonzero, searchsorted
-from .promotion import axes_of, numeric, promote, tensor, truth
+from .order import searchsorted
+from .promotion import numeric, promote, tensor
 
-__all__ = ["all", "any", "isin", "where"]
+__all__ = ["isin"]
 
 _FEW = 32  # up to this many values, linear search is faster than sorting
-
-
-def all(x, axis=None, keepdims=False):
-    x = truth(x)
-    return ops.all(x, axis=axes_of(x, axis), keepdims=keepdims)
-
-
-def any(x, axis=None, keepdims=False):
-    x = truth(x)
-    return ops.any(x, axis=axes_of(x, axis), keepdims=keepdims)
 
 
 def isin(x1, x2, assume_unique=False, invert=False):
@@ -35,11 +25,3 @@ def isin(x1, x2, assume_unique=False, invert=False):
         place = ops.minimum(searchsorted(ordered, x1), tensor(count - 1, "int32"))
         found = ops.equal(ops.gather(ordered, place, axis=0, batch=0), x1)
     return ops.logical_not(found) if invert else found
-
-
-def where(condition, x1=None, x2=None):
-    if (x1 is None) != (x2 is None):
-        raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None value.")
-    if x1 is None:
-        return nonzero(condition)
-    return ops.where(truth(condition), *promote(x1, x2))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradtape.api.numpy.elementwise import replace_nan
 from gradtape.api.numpy.promotion import under_policy
 from gradtape.api.numpy.statistics import weighted_average
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from ... import sparse
-from . import logic
 from .elementwise import divide, isnan, maximum, minimum, not_equal
 from .promotion import (
     KERAS,
@@ -28,12 +28,11 @@ from .promotion import (
     summed,
     tensor,
 )  # fmt: skip
-from .shared import ravel
+from .shared import all, ravel
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "cumprod", "cumsum", "max", "mean", "min",
-    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
-    "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+    "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin",
+    "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "prod", "std", "sum", "var",
 ]  # fmt: skip
 
 
@@ -120,11 +119,6 @@ def prod(x, axis=None, keepdims=False, dtype=None):
     return on_bools(ops.prod, x, axis=axes_of(x, axis), keepdims=keepdims)
 
 
-def ptp(x, axis=None, keepdims=False):
-    x = tensor(x)
-    return max(x, axis, keepdims) - min(x, axis, keepdims)
-
-
 def std(x, axis=None, keepdims=False):
     return ops.sqrt(var(x, axis, keepdims))
 
@@ -151,11 +145,6 @@ def var(x, axis=None, keepdims=False):
     return _in_float32(variance, floating(x))
 
 
-def replaced_nan(x: Tensor, value: float) -> Tensor:
-    """Replaces NaN in `x`."""
-    return ops.where(ops.is_nan(x), tensor(value, x.dtype), x) if x.dtype.is_floating else x
-
-
 def nanargmax(x, axis=None, keepdims=False):
     return _among_known(argmax, tensor(x), axis, keepdims, loses=-np.inf, otherwise=-1)
 
@@ -174,15 +163,15 @@ def nanmin(x, axis=None, keepdims=False):
 
 def _among_known(f: Any, x: Tensor, axis: Any, keepdims: bool, *, loses: float, otherwise: float) -> Tensor:
     """Reduces the entries that are not NaN; `otherwise` if all are. `loses` replaces NaN and never wins."""
-    found = f(replaced_nan(x, loses), axis, keepdims)
+    found = f(replace_nan(x, loses), axis, keepdims)
     if not x.dtype.is_floating:
         return found
-    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), tensor(otherwise, found.dtype), found)
+    return ops.where(all(ops.is_nan(x), axis, keepdims), tensor(otherwise, found.dtype), found)
 
 
 def nanmean(x, axis=None, keepdims=False):
     x = floating(x)
-    return _in_float32(lambda z: _nan_mean(z, replaced_nan(z, 0.0), axes_of(z, axis), keepdims), x)
+    return _in_float32(lambda z: _nan_mean(z, replace_nan(z, 0.0), axes_of(z, axis), keepdims), x)
 
 
 def _nan_mean(x: Tensor, values: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
@@ -193,7 +182,7 @@ def _nan_mean(x: Tensor, values: Tensor, axes: tuple[int, ...], keepdims: bool) 
 
 
 def nanprod(x, axis=None, keepdims=False):
-    return prod(replaced_nan(tensor(x), 1.0), axis, keepdims)
+    return prod(replace_nan(tensor(x), 1.0), axis, keepdims)
 
 
 def nanstd(x, axis=None, keepdims=False):
@@ -201,38 +190,14 @@ def nanstd(x, axis=None, keepdims=False):
 
 
 def nansum(x, axis=None, keepdims=False):
-    return sum(replaced_nan(tensor(x), 0.0), axis, keepdims)
+    return sum(replace_nan(tensor(x), 0.0), axis, keepdims)
 
 
 def nanvar(x, axis=None, keepdims=False):
     def variance(z: Tensor) -> Tensor:
         axes = axes_of(z, axis)
-        apart = replaced_nan(z, 0.0) - _nan_mean(z, replaced_nan(z, 0.0), axes, True)
+        apart = replace_nan(z, 0.0) - _nan_mean(z, replace_nan(z, 0.0), axes, True)
         squares = ops.where(isnan(z), ops.zeros_like(z), ops.square(apart))
         return _nan_mean(z, squares, axes, keepdims)
 
     return _in_float32(variance, floating(x))
-
-
-def cumprod(x, axis=None, dtype=None):
-    return _running(ops.cumprod, tensor(x), axis, dtype)
-
-
-def cumsum(x, axis=None, dtype=None):
-    return _running(ops.cumsum, tensor(x), axis, dtype)
-
-
-def nancumprod(x, axis=None, dtype=None):
-    return cumprod(replaced_nan(tensor(x), 1.0), axis, dtype)
-
-
-def nancumsum(x, axis=None, dtype=None):
-    return cumsum(replaced_nan(tensor(x), 0.0), axis, dtype)
-
-
-def _running(op: Any, x: Tensor, axis: int | None, dtype: Any) -> Tensor:
-    if dtype is not None:
-        x = tensor(x, common(dtype_of(dtype)))
-    x = numeric(x)
-    x = ravel(x) if axis is None else x
-    return op(x, axis=axis_of(x, 0 if axis is None else axis))

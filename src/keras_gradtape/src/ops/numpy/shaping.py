@@ -15,12 +15,10 @@ from gradtape.engine.run.namespace import ops
 
 from ... import sparse
 from .promotion import axes_of, axis_of, common, promote, tensor
-from .shared import ravel
 
 __all__ = [
-    "array_split", "broadcast_to", "concatenate", "copy", "expand_dims", "meshgrid", "repeat", "reshape", "roll",
-    "size", "squeeze", "transpose",
-]  # fmt: skip
+    "array_split", "concatenate", "copy", "expand_dims", "meshgrid", "reshape", "size", "squeeze", "transpose",
+]
 
 
 def along(x: Tensor, axis: int, key: Any) -> Tensor:
@@ -43,10 +41,6 @@ def array_split(x, indices_or_sections, axis=0):
     axis, count = axis_of(x, axis), indices_or_sections
     size = x.dims[axis]
     return list(ops.split(x, sizes=tuple(size // count + (i < size % count) for i in range(count)), axis=axis))
-
-
-def broadcast_to(x, shape):
-    return ops.broadcast_to(tensor(x), shape=static(shape))
 
 
 def concatenate(xs, axis=0):
@@ -72,34 +66,7 @@ def expand_dims(x, axis):
 
 
 def meshgrid(*x, indexing="xy"):
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"Valid values for `indexing` are 'xy' and 'ij', but received: {indexing}")
-    flat = [ravel(v) for v in x]
-    order = list(range(len(flat)))
-    if indexing == "xy" and len(flat) > 1:
-        order[:2] = [1, 0]
-    shape = tuple(flat[i].dims[0] for i in order)
-    grids = []
-    for i, v in enumerate(flat):
-        thin = tuple(n if k == order.index(i) else 1 for k, n in enumerate(shape))
-        grids.append(ops.broadcast_to(ops.reshape(v, shape=thin), shape=shape))
-    return grids
-
-
-def repeat(x, repeats, axis=None):
-    x = tensor(x)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = axis_of(x, axis)
-    counts = static(repeats)
-    if isinstance(counts, tuple) and len(counts) == 1:
-        counts = counts[0]
-    if isinstance(counts, int):
-        before, n, after = x.dims[:axis], x.dims[axis], x.dims[axis + 1 :]
-        spread = ops.broadcast_to(ops.reshape(x, shape=(*before, n, 1, *after)), shape=(*before, n, counts, *after))
-        return ops.reshape(spread, shape=(*before, n * counts, *after))
-    places = np.repeat(np.arange(x.dims[axis], dtype=np.int32), counts)
-    return ops.gather(x, tensor(places), axis=axis, batch=0)
+    return tf.meshgrid(*(tensor(v) for v in x), indexing=indexing)
 
 
 def _kept(x: Any) -> Any:
@@ -122,16 +89,6 @@ def reshape(x, newshape):
         size, rest = math.prod(x.dims), math.prod(known)
         shape = tuple((size // rest if rest else 0) if n in (-1, None) else n for n in shape)
     return _reshaped(x, shape)
-
-
-def roll(x, shift, axis=None):
-    x = tensor(x)
-    if axis is None:
-        return ops.reshape(roll(ravel(x), shift, 0), shape=x.dims)
-    axes, shifts = axes_of(x, axis), static(shift)
-    shifts = shifts if isinstance(shifts, tuple) else (shifts,)
-    shifts, axes = np.broadcast_arrays(shifts, axes)
-    return ops.roll(x, shift=tuple(shifts.tolist()), axis=tuple(axes.tolist()))
 
 
 def size(x):
