@@ -3,16 +3,20 @@
 tools/index_names.py writes both files.
 """
 
+import os
 from functools import cache
-from pathlib import Path
 
-NAMES: dict[str, str] = dict(
-    line.split()  # type: ignore[misc]
-    for line in Path(__file__).with_name("names.txt").read_text("utf-8").splitlines()
-)
+
+def _words(file: str) -> list[str]:
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
+        return text.read().split()
+
+
+_words_of_names = _words("names.txt")
+NAMES = dict(zip(_words_of_names[::2], _words_of_names[1::2], strict=True))
 
 
 @cache
 def absent_names() -> frozenset[str]:
     """Returns TensorFlow's public names that gradtape does not have."""
-    return frozenset(Path(__file__).with_name("absent_names.txt").read_text("utf-8").split())
+    return frozenset(_words("absent_names.txt"))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import enum
-import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core import nest
+from ..core import logger, nest
 from ..core.composites import tensors_for_gradients
 from ..core.dtypes import DType
 from ..core.tensor import Tensor
@@ -15,7 +14,6 @@ from ..engine.derivatives.jacobian_modes import are_real
 from ..engine.run.convert import readable, to_tensor
 from ..engine.tape.validation import Differentiable, as_cotangent, differentiable
 
-logger = logging.getLogger("gradtape")
 _TENSOR = frozenset({Tensor})
 _MODES = ("reverse", "forward", "auto")
 warned: dict[str, int] = {}  # how often `warn_not_floating` was called, by argument

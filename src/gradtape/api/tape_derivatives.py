@@ -5,12 +5,11 @@ Each checks its arguments with TensorFlow's errors and calls the function of `en
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
 
-from ..core import modes, nest
+from ..core import logger, modes, nest
 from ..core.tensor import Tensor
 from ..engine.derivatives import hessians, jacobians
 from ..engine.derivatives.jacobian_modes import as_matrix, is_small, no_entries, sparse_jacobians
@@ -28,8 +27,6 @@ from .tape_arguments import (
     single,
     unconnected_mode,
 )
-
-logger = logging.getLogger("gradtape")
 
 _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "

@@ -11,13 +11,12 @@ always without a GPU, so that the common case needs only this test.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import errors, modes
+from . import errors, logger, modes
 from .device_kinds import PREFIX, Device, LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 from .device_spec import DeviceSpec
 from .scopes import carried
@@ -134,7 +133,7 @@ def turned_off() -> str:
     if wanted == "cpu":
         return "GRADTAPE_DEVICE=cpu"
     if wanted not in ("", "gpu"):
-        logging.getLogger("gradtape").warning("GRADTAPE_DEVICE is %r: it may be 'cpu' or 'gpu'. Ignored", wanted)
+        logger.warning("GRADTAPE_DEVICE is %r: it may be 'cpu' or 'gpu'. Ignored", wanted)
     seen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if seen is not None and seen.strip() in ("", "-1"):
         return f"CUDA_VISIBLE_DEVICES={seen}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any, overload
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, logger
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.slices import IndexedSlices
@@ -25,7 +24,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-logger = logging.getLogger("gradtape")
 
 
 @overload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -64,19 +65,22 @@ class Row:
     @property
     def types(self) -> dict[str, str]:
         """The types of the parameters and of the result (`return`)."""
-        arguments = self._arguments()
-        found = {a.arg: ast.unparse(a.annotation) if a.annotation else "TensorLike" for a in arguments.args}
-        return {**found, "name": "str | None", "return": self.result}
+        return {**_parsed(self.parameters)[0], "name": "str | None", "return": self.result}
 
     @property
     def defaults(self) -> tuple[Any, ...]:
         """The defaults of the last parameters."""
-        return (*map(ast.literal_eval, self._arguments().defaults), self.default_name)
+        return (*_parsed(self.parameters)[1], self.default_name)
 
-    def _arguments(self) -> ast.arguments:
-        expression = ast.parse(f"def function({self.parameters}): ...").body[0]
-        assert isinstance(expression, ast.FunctionDef)
-        return expression.args
+
+@cache  # most rows share `x` or `x, y`
+def _parsed(parameters: str) -> tuple[dict[str, str], tuple[Any, ...]]:
+    """Returns the types of the parameters, and the defaults of the last ones."""
+    function = ast.parse(f"def function({parameters}): ...").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    arguments = function.args
+    types = {a.arg: ast.unparse(a.annotation) if a.annotation else "TensorLike" for a in arguments.args}
+    return types, tuple(map(ast.literal_eval, arguments.defaults))
 
 
 Callee = Op | Callable[..., Any]

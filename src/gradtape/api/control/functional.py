@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core import nest
+from ...core import logger, nest
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
@@ -27,7 +26,6 @@ from ..sparse.shaping import concat, expand_dims, reshape, slice
 NAMESPACES = ("",)
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 
-logger = logging.getLogger("gradtape")
 
 
 def map_fn(

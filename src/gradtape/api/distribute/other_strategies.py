@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
+from ...core import logger
 from .strategies import MirroredStrategy, Strategy
 
 NAMESPACES = ("distribute", "distribute.experimental")
 __all__ = ["CentralStorageStrategy", "ParameterServerStrategy", "TPUStrategy"]
 
-logger = logging.getLogger("gradtape")
 
 
 class CentralStorageStrategy(MirroredStrategy):

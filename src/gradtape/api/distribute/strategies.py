@@ -6,7 +6,6 @@ function directly, and variables are plain.
 
 from __future__ import annotations
 
-import logging
 import math
 import types
 import weakref
@@ -62,7 +61,6 @@ __all__ = [
     "in_cross_replica_context",
 ]  # fmt: skip
 
-logger = logging.getLogger("gradtape")
 _MOST_INNER = 64
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, modes, wire
+from ...core import dtypes, logger, modes, wire
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
@@ -21,7 +20,6 @@ from .scalars import current, written_as
 NAMESPACES = ("summary",)
 __all__ = ["graph", "trace_export", "trace_off", "trace_on"]
 
-logger = logging.getLogger("gradtape")
 
 
 class _FunctionGraphs(modes.Mode):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...core import logger
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, batched_identity
@@ -18,8 +18,6 @@ from ..run.namespace import ops
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros
 from .jacobian_modes import concatenate, jacobians_by_columns, ranges, rows_of
-
-logger = logging.getLogger("gradtape")
 
 _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "

@@ -10,12 +10,12 @@ zeros, which is slower but always correct.
 
 from __future__ import annotations
 
-import logging
 import math
 from typing import Any
 
 import numpy as np
 
+from ...core import logger
 from ...core.dtypes import DType, float32
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
@@ -30,7 +30,6 @@ from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
 
-logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
 
 _FEW_BYTES = 1 << 24  # chunk size of per-example gradients when only their norms are requested

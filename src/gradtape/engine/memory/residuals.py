@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any, NamedTuple, SupportsIndex
 
+from ...core import logger
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
 from .store import Store
 
-logger = logging.getLogger("gradtape")
 _warned: set[object] = set()  # the budgets and functions that were already warned about
 
 

@@ -7,20 +7,18 @@ that its rule runs.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core import errors, nest
+from ...core import errors, logger, nest
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.namespace import ops
 from ..run.protocols import Differentiable, OpLike, OpNamespace
 
-logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
 
 

@@ -7,7 +7,6 @@ that code which uses values outside ops is correct without knowing about devices
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +18,7 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule
-from ...core import devices, dtypes, errors
+from ...core import devices, dtypes, errors, logger
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
 from ...core.extension_points import place_tensor
@@ -31,8 +30,6 @@ from ..run.namespace import raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
 from .op import Unregistered, bind, registry
-
-logger = logging.getLogger("gradtape")
 
 _new = object.__new__
 _NEVER_THERE = dtypes.STRING

@@ -6,18 +6,16 @@ while a thread is in a `tf.device` scope of another CPU or of an unavailable dev
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ...core import devices, modes, nest
+from ...core import devices, logger, modes, nest
 from ...core.device_kinds import Device
 from ...core.devices import here
 from ...core.tensor import Tensor
 from ..run.protocols import FunctionLike, OpLike, Outputs
 
-logger = logging.getLogger("gradtape")
 _lock = threading.RLock()
 _threads: set[int | None] = set()  # threads in a scope that needs the mode
 

@@ -11,18 +11,16 @@ and only builds a call's gradient where the tensors are found.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ....core import logger
 from ....core.shapes import TensorShape
 from ....graph.control_flow.custom import Traced
 from ....state.specs import TensorSpec
 from .generalisation import Place, Size, Step
 from .translation import translates
 from .writer import Ref, Unsaved
-
-logger = logging.getLogger("gradtape")
 
 
 class WrittenGradient(NamedTuple):

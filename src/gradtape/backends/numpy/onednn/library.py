@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_void_p
 from enum import IntEnum
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -244,9 +243,9 @@ def _candidates() -> Iterator[str]:
     for root in dict.fromkeys((sys.prefix, site.getuserbase())):
         for folder in ("lib", "lib64", "bin", "Library/bin"):
             for name in _NAMES:
-                path = Path(root, folder, name)
-                if path.exists():
-                    yield str(path)
+                path = os.path.join(root, folder, name)
+                if os.path.exists(path):
+                    yield path
     yield from _NAMES
 
 
