@@ -3,13 +3,16 @@
 import pydoc
 import subprocess
 import sys
+import typing
 from operator import attrgetter
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
 import gradtape as tf
-from gradtape.api.namespace import KERAS, OWN, spaces
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import KERAS, OWN, resolve, spaces
 
 THEIRS = set((Path(__file__).parent / "data" / "tensorflow_public_names.txt").read_text().split())
 ADDED = {"load_tape", "memory_budget", "numpy_on_tape", *OWN}
@@ -101,3 +104,12 @@ def test_star_imports_bring_public_names_and_not_keras():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_type_hints_are_resolved():
+    functions = {path: value for path in NAMES if isinstance(value := resolve(path), FunctionType)}
+    assert len(functions) > 1800
+    for path, function in functions.items():
+        names = function.__annotations__.keys()
+        assert typing.get_type_hints(function).keys() == names, path
+    assert typing.get_type_hints(tf.math.sin)["return"] is tf.Tensor

@@ -38,19 +38,19 @@ class SupportsArray(Protocol):
     def __array__(self, dtype: Any = None, /) -> np.ndarray[Any, Any]: ...
 
 
-_Number: TypeAlias = "complex | np.generic | SupportsArray | CompositeTensor"  # includes bool, int and float
-TensorLike: TypeAlias = "_Number | NestedSequence[_Number]"
-_Text: TypeAlias = "str | bytes | np.generic | SupportsArray | CompositeTensor"
-StringLike: TypeAlias = "_Text | NestedSequence[_Text]"
-_Value: TypeAlias = "_Number | _Text"
-ValueLike: TypeAlias = "_Value | NestedSequence[_Value]"  # a tensor of numbers or of strings
-DTypeLike: TypeAlias = "DType | str | type[Any] | np.dtype[Any]"
-_Integer: TypeAlias = "int | np.integer[Any] | SupportsArray"
-_Size: TypeAlias = "_Integer | None"
-ShapeLike: TypeAlias = "TensorShape | _Integer | Sequence[_Size]"
-AxisLike: TypeAlias = "_Integer | Sequence[_Integer]"
-SizesLike: TypeAlias = "_Integer | Sequence[_Integer]"  # strides, dilations, windows: one for all axes, or one for each
-PathLike: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
+_Number: TypeAlias = complex | np.generic | SupportsArray | CompositeTensor  # includes bool, int and float
+TensorLike: TypeAlias = _Number | NestedSequence[_Number]
+_Text: TypeAlias = str | bytes | np.generic | SupportsArray | CompositeTensor
+StringLike: TypeAlias = _Text | NestedSequence[_Text]
+_Value: TypeAlias = _Number | _Text
+ValueLike: TypeAlias = _Value | NestedSequence[_Value]  # a tensor of numbers or of strings
+DTypeLike: TypeAlias = DType | str | type[Any] | np.dtype[Any]
+_Integer: TypeAlias = int | np.integer[Any] | SupportsArray
+_Size: TypeAlias = _Integer | None
+ShapeLike: TypeAlias = TensorShape | _Integer | Sequence[_Size]
+AxisLike: TypeAlias = _Integer | Sequence[_Integer]
+SizesLike: TypeAlias = _Integer | Sequence[_Integer]  # strides, dilations, windows: one for all axes, or one for each
+PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 if TYPE_CHECKING:

@@ -224,6 +224,8 @@ def _template(count: int, passed: int) -> Callable[..., FunctionType]:
     file = f"<gradtape front: {count}, {passed}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     declare_library(file)
-    made: dict[str, Callable[..., Any]] = {}
-    exec(compile(source, file, "exec"), {"__name__": __name__}, made)
+    from ...core import type_hints  # here: nothing that gradtape imports at once needs it
+
+    made: dict[str, Callable[..., FunctionType]] = {}
+    exec(compile(source, file, "exec"), {**vars(type_hints), "__name__": __name__}, made)  # for `get_type_hints`
     return made["bind"]
