@@ -450,3 +450,49 @@ class TestDispatch:
         with pytest.raises((TypeError, ValueError)):
             tf.rank(masked([1]))  # the other one declines
         tf.experimental.unregister_dispatch_for(first)
+
+
+class TestCompositions:
+    """Functions that TensorFlow composes of public ones dispatch to a user's type inside."""
+
+    @pytest.fixture(autouse=True)
+    def handlers(self):
+        @tf.experimental.dispatch_for_unary_elementwise_apis(MaskedTensor)
+        def unary(function, x):
+            return MaskedTensor(function(x.values), x.mask)
+
+        kinds = MaskedTensor | tf.Tensor | float
+
+        @tf.experimental.dispatch_for_binary_elementwise_apis(kinds, kinds)
+        def binary(function, x, y):
+            mask = x.mask if isinstance(x, MaskedTensor) else y.mask
+            return MaskedTensor(function(*(z.values if isinstance(z, MaskedTensor) else z for z in (x, y))), mask)
+
+        @tf.experimental.dispatch_for_api(tf.reduce_sum)
+        def total(input_tensor: MaskedTensor, axis=None, keepdims=False):
+            return MaskedTensor(tf.reduce_sum(input_tensor.values, axis, keepdims), tf.constant(True))
+
+        yield
+        for handler in (unary, binary, total):
+            tf.experimental.unregister_dispatch_for(handler)
+
+    @pytest.mark.parametrize(
+        ("name", "rest"),
+        [
+            ("batch_normalization", (0.5, 2.0, 1.0, 3.0, 1e-3)),
+            ("batch_normalization", (0.5, 2.0, None, None, 1e-3)),
+            ("scale_regularization_loss", ()),
+        ],
+    )
+    def test_the_result_has_the_type(self, name, rest):
+        x = masked([1.0, -2.0])
+        function = getattr(tf.nn, name)
+        found, expected = function(x, *rest), function(x.values, *rest)
+        assert isinstance(found, MaskedTensor)
+        np.testing.assert_allclose(found.values, expected, rtol=1e-6)
+
+    def test_moments(self):
+        for shift in (None, 1.0):
+            found = tf.nn.normalize_moments(2.0, masked([4.0]), masked([10.0]), shift)
+            expected = tf.nn.normalize_moments(2.0, tf.constant([4.0]), tf.constant([10.0]), shift)
+            assert [as_list(part.values) for part in found] == [as_list(part) for part in expected]

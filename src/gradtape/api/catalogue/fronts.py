@@ -16,7 +16,7 @@ import importlib
 import inspect
 import linecache
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -34,6 +34,11 @@ FALLBACKS = {
     "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
     "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
 }
+
+# The same for functions that TensorFlow composes of public ones, which dispatch to users' types.
+COMPOSITIONS = dict.fromkeys(
+    ("nn.batch_normalization", "nn.normalize_moments", "nn.scale_regularization_loss"), "api.extension.compositions"
+)
 
 Check = Callable[[object], tuple[bool, bool]]
 
@@ -96,18 +101,26 @@ class Publication:
         """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
         if getattr(error, "is_signal", False):
             return NotImplemented
-        place = next((found for x in args if (found := _fallback_of(x))), None)
-        if place is None:
-            return NotImplemented
-        module, _, attribute = place.partition(":")
-        implementation = getattr(importlib.import_module(f"gradtape.{module}"), attribute)(self.path)
+        implementation = self._implementation_for(args)
         if implementation is None:
             return NotImplemented
         try:
-            return implementation(self._plain(), *args)
+            return implementation(*args)
         except Exception as new:
             new.__suppress_context__ = True  # the failure for tensors says nothing about it
             raise
+
+    def _implementation_for(self, args: tuple[object, ...]) -> Callable[..., Any] | None:
+        place = next((found for x in args if (found := _fallback_of(x))), None)
+        if place is not None:
+            module, _, attribute = place.partition(":")
+            implementation = getattr(importlib.import_module(f"gradtape.{module}"), attribute)(self.path)
+            return implementation and partial(implementation, self._plain())
+        module = COMPOSITIONS.get(self.path, "")
+        if not module or not any(map(triggers_dispatch, args)):
+            return None
+        composition = getattr(importlib.import_module(f"gradtape.{module}"), self.path.rpartition(".")[2])
+        return composition  # type: ignore[no-any-return]
 
     def _plain(self) -> Callable[..., Any]:
         """Returns the function without dispatch, with the parameters of the front."""
@@ -165,7 +178,7 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
 # Functions without a parameter `name` that take composite tensors.
 _NAMELESS = frozenset(
     "broadcast_dynamic_shape image.adjust_brightness image.adjust_gamma image.random_brightness "
-    "image.stateless_random_brightness nn.silu nn.swish".split()
+    "image.stateless_random_brightness nn.scale_regularization_loss nn.silu nn.swish".split()
 )
 
 
