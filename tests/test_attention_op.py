@@ -2,11 +2,14 @@
 
 import math
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.backends.torch import library
+from gradtape.backends.torch.kernels import KERNELS, bind_kernel
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.nn import attention
 
@@ -148,6 +151,28 @@ def test_jax_computes_the_same():
         known = jax.jit(theirs)(*given)
         assert_close([run(*(x if x is None else tf.constant(x) for x in given), **attrs)], [known], "float32")
         assert_close([jax.jit(ours)(*given)], [known], "float32")
+
+
+@pytest.mark.skipif(not library.IS_ENABLED, reason="PyTorch is not installed, or turned off")
+@pytest.mark.parametrize("number", range(1, 33))
+def test_pytorch_computes_the_same(number):
+    *arrays, attrs = random_case(number)
+    q, k, v, *extras = (x for x in arrays if x is not None)
+    attrs["biased"] = arrays[3] is not None
+    forward, back = attention.scaled_dot_product_attention, attention.scaled_dot_product_attention_back
+    g = np.random.default_rng(number).normal(size=(*q.shape[:-1], v.shape[-1]))
+    y = bind_kernel(KERNELS[forward.name])(q, k, v, *extras, **attrs)
+    if k.shape != v.shape or not k.size:
+        assert y is None
+        return
+    assert_close([y], [forward.kernel(np, q, k, v, *extras, **attrs)], "float64")
+    found = bind_kernel(KERNELS[back.name])(g, q, k, v, *extras, **attrs, of_bias=False)
+    assert_close(found, back.kernel(np, g, q, k, v, *extras, **attrs, of_bias=False), "float64")
+    on_device = partial(KERNELS[back.name].function, library.torch())
+    for dtype in (library.torch().float64, library.torch().bfloat16):
+        given = [library.torch().from_numpy(x) for x in (g, q, k, v, *extras)]
+        given = [x.to(dtype) if x.is_floating_point() else x for x in given]
+        assert [x.dtype for x in on_device(*given, **attrs, of_bias=False)] == [dtype] * 3
 
 
 def composite(q, k, v, bias, scale):

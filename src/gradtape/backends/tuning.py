@@ -114,3 +114,6 @@ TORCH_WINDOWS = 1 << 12
 TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 for 2**17
 # Batches of matrix products, of 32 x 32: 0.5 for 2**14, 0.8 for 2**17, 1.1 for 2**19; of 8 x 8: 0.5, 0.6, 0.7.
 TORCH_PRODUCTS = 1 << 17
+# Elements of the query, of 64 channels: blocks of NumPy against PyTorch, which recomputes the output for the
+# derivative: 0.4 for 2**15, 2.2 to 4 for 2**18, and with derivative 1.2 to 2.
+TORCH_ATTENTION = 1 << 17

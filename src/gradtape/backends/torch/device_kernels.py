@@ -7,10 +7,12 @@ not cover; the kernel for any array library runs then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from .kernels import KERNELS
 from .namespace import dtype_of
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
@@ -120,30 +122,5 @@ def _advance(state: Any, *, blocks: int) -> Any:
     return words.view(torch.uint64), torch.cat([low, high, words[2:]])
 
 
-@_kernel("scaled_dot_product_attention")
-def _attention(query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool) -> Any:
-    if extras:
-        return None  # a query whose keys are all masked is NaN in PyTorch
-    return _attend(query, key, value, scale, causal)
-
-
-@_kernel("scaled_dot_product_attention_back")
-def _attention_back(
-    cotangent: Any, query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool,
-    of_bias: bool,
-) -> Any:  # fmt: skip
-    """Recomputes the forward pass under PyTorch's own tape, whose fused derivative needs more than the output."""
-    if extras:
-        return None
-    sources = [x.detach().requires_grad_() for x in (query, key, value)]
-    with torch.enable_grad(), torch.autograd.set_multithreading_enabled(False):
-        y = _attend(*sources, scale, causal)
-        return torch.autograd.grad(y, sources, cotangent)
-
-
-def _attend(query: Any, key: Any, value: Any, scale: float, causal: bool) -> Any:
-    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
-    y = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1]
-    )
-    return y.transpose(1, 2)
+for _name in ("scaled_dot_product_attention", "scaled_dot_product_attention_back"):
+    _kernel(_name)(partial(KERNELS[_name].function, torch))

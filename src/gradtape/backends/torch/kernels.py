@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..tuning import (
+    TORCH_ATTENTION,
     TORCH_FORMULAS,
     TORCH_PASSES,
     TORCH_PRODUCTS,
@@ -130,6 +131,65 @@ def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: flo
     return t.ops.aten.native_layer_norm_backward.default(
         cotangent, x, shape, mean, deviation, scale, shift, [True, True, True]
     )
+
+
+@_kernel("scaled_dot_product_attention", TORCH_ATTENTION)
+def _attention(
+    t: Any, query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool
+) -> Any:  # fmt: skip
+    if _stores_weights(query, key, value, causal and extras):
+        return None
+    y = _attend(t, query, key, value, extras, scale, causal, biased)
+    return y if _is_finite(t, y) else None
+
+
+@_kernel("scaled_dot_product_attention_back", TORCH_ATTENTION)
+def _attention_back(
+    t: Any, cotangent: Any, query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool,
+    of_bias: bool,
+) -> Any:  # fmt: skip
+    """Recomputes the forward pass under PyTorch's own tape, whose fused derivative needs more than the output."""
+    if _stores_weights(query, key, value, causal and extras) or (of_bias and query.device.type == "cpu"):
+        return None
+    sources = [x.detach().requires_grad_() for x in (query, key, value, *extras[: int(of_bias)])]
+    q, k, v, *bias = sources
+    with t.enable_grad(), t.autograd.set_multithreading_enabled(False):
+        y = _attend(t, q, k, v, (*bias, *extras[int(of_bias) :]), scale, causal, biased)
+        found = t.autograd.grad(y, sources, cotangent)
+    return found if all(_is_finite(t, x) for x in found) else None
+
+
+def _is_finite(t: Any, x: Any) -> bool:
+    """Whether a result on the host is finite: which of its numbers are NaN depends on the order of PyTorch's blocks."""
+    return x.device.type != "cpu" or bool(t.isfinite(x).all())
+
+
+def _stores_weights(query: Any, key: Any, value: Any, has_matrix: Any) -> bool:
+    """Whether PyTorch has no fused attention on the host, or needs a large matrix: NumPy computes it in blocks."""
+    if not key.numel() or query.device.type != "cpu":
+        return not key.numel()
+    return key.shape != value.shape or (has_matrix and query.shape[1] * key.shape[1] > query.numel())
+
+
+def _attend(
+    t: Any, query: Any, key: Any, value: Any, extras: tuple[Any, ...], scale: float, causal: bool, biased: bool
+) -> Any:  # fmt: skip
+    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+    groups = q.shape[1] // k.shape[1]
+    bias, mask = (extras[0] if biased else None), (extras[-1] if len(extras) > biased else None)
+    if causal and extras:  # PyTorch takes a causal order or a bias, not both
+        order = t.ones(q.shape[2], k.shape[2], dtype=t.bool, device=q.device).tril_()
+        mask = order if mask is None else mask & order
+    added = bias
+    if mask is not None:
+        lowest = 0.7 * t.finfo(q.dtype).min  # not infinite: a row of infinities would be NaN
+        added = t.where(mask, t.zeros((), dtype=q.dtype, device=q.device) if bias is None else bias, lowest)
+    y = t.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=added, is_causal=causal and not extras, scale=scale, enable_gqa=groups > 1
+    )
+    if mask is not None:  # a query without a key attends to all
+        y = t.where(mask.any(-1, keepdim=True), y, v.mean(2, keepdim=True).repeat_interleave(groups, 1))
+    return y.transpose(1, 2).contiguous()
 
 
 @_kernel("matmul", TORCH_PRODUCTS)

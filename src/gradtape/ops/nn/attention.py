@@ -16,6 +16,7 @@ written in terms of it.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -422,7 +423,7 @@ def _rows_of_attention_back(inputs, flags, attrs, count):
 
 
 _MASK = np.array([[[[True, True, False, True], [False, False, False, False], [False, True, True, True]]]])
-_ATTRS = {"scale": 0.5, "causal": False, "biased": False}
+_ATTRS: dict[str, Any] = {"scale": 0.5, "causal": False, "biased": False}
 _CASES = [
     (((2, 3, 2, 3), (2, 4, 2, 3), (2, 4, 2, 2)), _ATTRS),
     (((1, 4, 2, 3), (1, 4, 2, 3), (1, 4, 2, 3)), _ATTRS | {"causal": True}),

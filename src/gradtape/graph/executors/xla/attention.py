@@ -64,7 +64,7 @@ def _with_pullback(
     def attend(implementation: Any, query: jax.Array, key: jax.Array, value: jax.Array, *bias: jax.Array) -> Any:
         # Of a bias and a mask, cuDNN broadcasts examples and heads only.
         given = [jnp.broadcast_to(x, (*x.shape[:2], *sizes)) for x in (*bias, *mask)]
-        options = dict(zip(("bias",) * len(bias) + ("mask",) * len(mask), given, strict=True))
+        options: dict[str, Any] = dict(zip(("bias",) * len(bias) + ("mask",) * len(mask), given, strict=True))
         return jax.nn.dot_product_attention(
             query, key, value, **options, scale=scale, is_causal=causal, implementation=implementation
         )
