@@ -121,3 +121,21 @@ def test_a_checkpoint_comes_back(gpu, tmp_path):
     v.assign([0.0, 0.0])
     tf.train.Checkpoint(v=v).read(path)
     assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_variables_of_numbers_are_on_the_host_and_say_so(gpu):
+    with tf.device("/GPU:0"):
+        for value in (0.5, np.float32(0.5), 1, "text", [1, 2]):
+            v = tf.Variable(value)
+            assert type(v._storage) is not DeviceStorage
+            assert v.device == v.value().device
+            assert "CPU:0" in v.device
+        v, x = tf.Variable(0.5), tf.constant([1.0, 2.0])
+        with tf.GradientTape(persistent=True) as tape:
+            y = v * 2.0 + 1.0
+            z = tf.reduce_sum(v * x)
+        assert {t.device for t in (v, v.value(), v + 1.0, tf.sqrt(v), y, tape.gradient(y, v))} == {v.device}
+        v.assign_add(1.0)
+        assert v.device == v.value().device
+        assert "GPU:0" in z.device  # computed with a tensor on the device
+        assert tape.gradient(z, v).numpy() == 3.0

@@ -232,9 +232,13 @@ def take_all(assign: Callable[[Variable, Array], None], variables: Sequence[Vari
 
 
 def host_storage(value: Tensor) -> Storage:
-    """Store a tensor of any class on the host."""
+    """Store a tensor of any class on the host, even in the scope of a GPU: a number, or a dtype that GPUs lack.
+
+    An op on numbers of the host takes less time than the launch of a kernel, and every kernel accepts them. The device
+    is that of the tensors that are read: one of the CPUs.
+    """
     device = devices.default_device() if devices.here.elsewhere and type(value) is Tensor else devices.HOST
-    return Storage(value.array, value.dtype, device.name)
+    return Storage(value.array, value.dtype, (devices.HOST if device.kind == "GPU" else device).name)
 
 
 storages: dict[type[Tensor], Callable[[Any], Storage]] = {}  # by class of the tensors that are not stored on the host
