@@ -29,6 +29,7 @@ def runs(gpu, monkeypatch):
 
     monkeypatch.setattr(XlaProgram, "run", noted)
     monkeypatch.setattr(jit_policy.settings, "autoclustering", None)
+    monkeypatch.setattr(jit_policy, "MIN_NODES", 1)
     return names
 
 
@@ -254,6 +255,19 @@ def test_further_shapes_are_compiled_when_they_come_again(runs):
     for n in range(1, 8):
         assert f(tf.ones([n])).numpy().tolist() == [2.0] * n
     assert len(runs) == 4 + 7
+
+
+def test_small_functions_are_not_worth_a_program(runs, monkeypatch):
+    monkeypatch.setattr(jit_policy, "MIN_NODES", 4)
+    x = tf.constant([1.0, 2.0])
+    small = tf.function(lambda x: tf.tanh(x * 2.0) + 1.0)
+    np.testing.assert_allclose(small(x).numpy(), np.tanh([2.0, 4.0]) + 1.0, rtol=1e-6)
+    assert not runs
+    tf.function(lambda x: tf.tanh(x * 2.0) + tf.sin(x))(x)
+    assert len(runs) == 1
+    loop = tf.function(lambda x: tf.while_loop(lambda y: tf.reduce_sum(y) < 9.0, lambda y: (y * 2.0,), [x])[0])
+    assert loop(x).numpy().tolist() == [4.0, 8.0]
+    assert len(runs) == 2
 
 
 def test_errors_have_the_same_class(runs):

@@ -16,10 +16,11 @@ from ...backends.arrays import ArrayModule
 from ..executors.xla.executor import check_jax, compile_graph
 from ..executors.xla.mesh import prepare
 from ..executors.xla.standalone import NotCompilable
-from ..ir.graph import Graph
+from ..ir.graph import Graph, subgraphs
 
 logger = logging.getLogger("gradtape")
 
+MIN_NODES = 4  # of a graph that is compiled by default, as in TensorFlow's auto-clustering
 _COMPILED_AT_ONCE = 4  # graphs of one function that are compiled in their first run, as a compilation takes seconds
 
 
@@ -53,6 +54,10 @@ class JitPolicy:
         if settings.autoclustering is False or (module is None and settings.autoclustering is None):
             return False
         return is_available(module)
+
+    def is_worth_it(self, graph: Graph) -> bool:
+        """Whether a graph has enough ops for a program: below, the call of a program takes longer than the ops."""
+        return len(graph.nodes) >= MIN_NODES or any(any(subgraphs(node)) for node in graph.nodes)
 
     def defers(self) -> bool:
         """Whether a graph is compiled in its second run only: a function of many shapes may not run for one again."""

@@ -212,7 +212,11 @@ class Specialization:
 
     def compiles(self, module: ArrayModule | None) -> bool:
         """Whether XLA runs the graph on the device of `module`, None for the host; a plan keeps it off unless asked."""
-        return self.jit.requested or (self.budget is None and self.jit.applies(module))
+        return self.jit.requested or (self.budget is None and self._is_worth_it and self.jit.applies(module))
+
+    @cached_property
+    def _is_worth_it(self) -> bool:
+        return self.jit.is_worth_it(self._used)
 
     def _compiled(self, graph: Graph) -> Any:
         """Compile a graph with XLA; return None if that is the default and XLA cannot run it alone."""
