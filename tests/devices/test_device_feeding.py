@@ -144,10 +144,10 @@ def test_tensors_on_the_device_get_the_default_dtype():
 # Training.
 
 
-def trained(monkeypatch, ahead, fit):
+def trained(monkeypatch, ahead, fit, **options):
     """Returns the history and the weights after `fit(model)`, with or without reading ahead."""
     monkeypatch.setattr(feeding, "PREFETCH_MIN_BYTES", 0 if ahead else 1 << 60)
-    model = model_of()
+    model = model_of(**options)
     history = fit(model).history
     return [*history.items()], [w.numpy() for w in model.trainable_variables]
 
@@ -176,12 +176,48 @@ def test_training_is_bit_equal_to_reading_batches_at_their_step(monkeypatch, nam
         np.testing.assert_array_equal(mine, other)
 
 
-def test_a_step_compiled_by_xla_takes_batches_from_the_device():
+@pytest.mark.parametrize("name", FITS)
+def test_steps_compiled_by_xla_take_batches_from_its_memory(monkeypatch, name):
+    jax = pytest.importorskip("jax")
+    transferred, to_xla = [], feeding.to_xla
+
+    def noting(batch):
+        batch = to_xla(batch)
+        transferred.extend(x.array for x in tree.flatten(batch))
+        return batch
+
+    monkeypatch.setattr(feeding, "to_xla", noting)
+    monkeypatch.setattr(feeding, "has_accelerator", lambda: True)
+    history, weights = trained(monkeypatch, True, FITS[name], jit_compile=True)
+    assert transferred and all(isinstance(x, jax.Array) for x in transferred)
+    count = len(transferred)
+    expected, expected_weights = trained(monkeypatch, False, FITS[name], jit_compile=True)
+    assert len(transferred) == count
+    assert history == expected
+    for mine, other in zip(weights, expected_weights, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_xla_slices_tensors_on_the_device(monkeypatch, dtype, shuffle):
     pytest.importorskip("jax")
-    model = model_of(jit_compile=True)
-    losses = model.fit(X, Y, batch_size=4, epochs=2, verbose=0).history["loss"]
-    host = model_of().fit(X, Y, batch_size=4, epochs=2, verbose=0).history["loss"]
-    np.testing.assert_allclose(losses, host, rtol=1e-5)
+    monkeypatch.setattr(feeding, "has_accelerator", lambda: True)
+    values = (np.arange(22).reshape(11, 2) * 2**33 if dtype == "int64" else data_of()[0]).astype(dtype)
+    keras.utils.set_random_seed(2)
+    found = read(Batches(x=tf.constant(values), batch_size=4, shuffle=shuffle, for_xla=True))
+    keras.utils.set_random_seed(2)
+    expected = read(Batches(x=values, batch_size=4, shuffle=shuffle))
+    for mine, other in zip(found, expected, strict=True):
+        assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_a_model_that_is_not_compiled_ahead_takes_no_memory_of_xla(monkeypatch):
+    monkeypatch.setattr(feeding, "has_accelerator", lambda: True)
+    monkeypatch.setattr(feeding, "to_xla", None)
+    model_of().fit(X, Y, batch_size=4, verbose=0)
+    model_of(run_eagerly=True).fit(X, Y, batch_size=4, verbose=0)
 
 
 def test_inputs_by_name_evaluate_and_predict():
@@ -273,6 +309,19 @@ def test_an_error_while_copying_is_raised_at_its_step(monkeypatch):
     with pytest.raises(MemoryError, match="the device is full"):
         model_of().fit(X, Y, batch_size=4, verbose=0, callbacks=[watching])
     assert watching.ended == [0, 1]
+    assert not reading_threads()
+
+
+def test_a_device_without_memory_for_a_batch_raises_the_error_of_tensorflow(monkeypatch):
+    jax = pytest.importorskip("jax")
+    monkeypatch.setattr(feeding, "has_accelerator", lambda: True)
+
+    def full(array):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+
+    monkeypatch.setattr(jax, "device_put", full)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"a batch of shapes \[\[4, 3\], \[4, 2\]\]"):
+        model_of(jit_compile=True).fit(X, Y, batch_size=4, verbose=0)
     assert not reading_threads()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from . import distribution, feeding
 class Batches(EpochIterator):
     """Keras' epoch iterator. With a global seed, as set by `keras.utils.set_random_seed`, the order is TensorFlow's.
 
+    `for_xla` says that XLA compiles every step, so that batches may wait in its memory.
+
     On TensorFlow, a function of a dataset calls `tf.random.shuffle` on the indices; its random stream restarts every
     epoch.
     """
 
-    def __init__(self, strategy: Any = None, **arguments: Any) -> None:
+    def __init__(self, strategy: Any = None, for_xla: bool = False, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._strategy = strategy
+        self._strategy, self._for_xla = strategy, for_xla
         self._seed = global_seed()
 
     def __next__(self) -> tuple[int, int, Iterator[Any]]:
@@ -49,19 +51,18 @@ class Batches(EpochIterator):
 
     def _of_arrays(self, data: ArrayDataAdapter) -> Iterator[Any]:
         """Yields the batches of arrays; large ones go to a GPU ahead of their step, unless devices share them."""
-        inputs = feeding.sliceable(data._inputs)
-        if self._seed is None or not data._shuffle:
-            orders = data._get_iterator(lambda _, indices: indices, 0)
-        else:
-            orders = _orders(data._num_samples, data._batch_size, data._shuffle == "batch", self._seed)
+        is_shared = self._strategy is not None or distribution.current() is not None
+        for_xla = self._for_xla and not is_shared and feeding.has_accelerator()
+        inputs = feeding.sliceable(data._inputs, for_xla)
+        orders = _orders(data._num_samples, data._batch_size, data._shuffle, self._seed)
         # Without a seed, NumPy's global generator permutes each batch at its step, between draws of the program.
         draws_late = self._seed is None and data._shuffle == "batch"
-        if draws_late or self._strategy is not None or distribution.current() is not None:
+        is_small = feeding.bytes_per_row(inputs) * data._batch_size < feeding.PREFETCH_MIN_BYTES
+        transfer = None if is_shared or draws_late or is_small else feeding.destination(for_xla)
+        if transfer is None:
             yield from feeding.on_host(inputs, orders)
-        elif feeding.is_fed_ahead(inputs, data._num_samples, data._batch_size):
-            yield from feeding.ahead(inputs, list(orders))
         else:
-            yield from feeding.on_host(inputs, orders)
+            yield from feeding.ahead(inputs, list(orders), transfer)
 
     def __enter__(self) -> None:
         """Begins a block after which no thread reads ahead."""
@@ -73,10 +74,22 @@ class Batches(EpochIterator):
             self._current_iterator.close()
 
 
-def _orders(count: int, size: int, within_batches: bool, seed: int) -> Iterator[Any]:
-    """Yields the indices of each batch: slices of one permutation, or slices of the range, each permuted."""
-    shuffle = Call(tf.random.shuffle, seed).begin()
-    indices = np.arange(count) if within_batches else shuffle(tf.range(count, dtype=tf.int64)).numpy()
+def _orders(count: int, size: int, shuffle: bool | str, seed: int | None) -> Iterator[slice | np.ndarray]:
+    """Yields the rows of each batch: slices of the range or of one permutation, or slices of the range, each permuted.
+
+    Without a seed, NumPy's global generator draws, as in Keras.
+    """
+    if not shuffle:
+        for start in range(0, count, size):
+            yield slice(start, min(start + size, count))
+        return
+    permuted = np.random.permutation if seed is None else _permuted_by(seed)
+    indices = np.arange(count) if shuffle == "batch" else permuted(np.arange(count))
     for start in range(0, count, size):
         batch = indices[start : start + size]
-        yield shuffle(tf.convert_to_tensor(batch)).numpy() if within_batches else batch
+        yield permuted(batch) if shuffle == "batch" else batch
+
+
+def _permuted_by(seed: int) -> Callable[[np.ndarray], np.ndarray]:
+    shuffle = Call(tf.random.shuffle, seed).begin()
+    return lambda indices: shuffle(tf.convert_to_tensor(indices)).numpy()

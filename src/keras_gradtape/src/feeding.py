@@ -6,6 +6,7 @@ the device, or on the host to a tensor, since the caller may change the array. T
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -24,11 +25,12 @@ from gradtape.core.devices import default_device
 from gradtape.core.dtypes import DType
 from gradtape.core.extension_points import place_tensor
 from gradtape.core.scopes import adopt, held
-from gradtape.core.tensor import constant, wrap
+from gradtape.core.tensor import wrap
 from gradtape.datasets.background import PrefetchIterator
-from gradtape.engine.registry.devices import DeviceTensor, staying
+from gradtape.engine.registry.devices import DeviceTensor
 
 Indices = slice | np.ndarray
+Transfer = Callable[[Any], Any]  # of a batch
 
 # Bytes of a batch: handing it from thread to thread takes up to 0.1 ms, gathering and copying this many at least 0.2.
 PREFETCH_MIN_BYTES = 1 << 20
@@ -43,14 +45,37 @@ class DeviceRows(array_slicing.Sliceable):
         return self.array[indices] if isinstance(indices, slice) else tf.gather(self.array, indices)
 
 
-def sliceable(inputs: Any) -> Any:
+class XlaRows(array_slicing.Sliceable):
+    """A tensor on a device, whose rows XLA gathers into its own memory.
+
+    XLA may still read a batch when the step has returned. Memory of its own is not used again before it has.
+    """
+
+    def __init__(self, x: DeviceTensor, dtype: DType) -> None:
+        super().__init__(x.module.to_xla(x.buffer))
+        self._dtype = dtype
+
+    def __getitem__(self, indices: Indices) -> Any:
+        import jax
+
+        with jax.enable_x64(True):
+            if isinstance(indices, slice):  # JAX would compile `array[start:stop]` for every start
+                rows = jax.lax.dynamic_slice_in_dim(self.array, indices.start, indices.stop - indices.start)
+            else:
+                rows = jax.numpy.take(self.array, indices, axis=0)
+            return wrap(rows.astype(self._dtype.numpy), self._dtype)
+
+
+def sliceable(inputs: Any, for_xla: bool) -> Any:
     """Wraps the arrays of `inputs`, with floats in Keras' default dtype."""
 
     def one(x: Any) -> Any:
         if type(x) is not DeviceTensor:
             return array_slicing.convert_to_sliceable(x, target_backend="numpy")
-        is_other_float = x.dtype.is_floating and x.dtype.name != floatx()
-        return DeviceRows(tf.cast(x, floatx()) if is_other_float else x)
+        dtype = dtypes.as_dtype(floatx()) if x.dtype.is_floating else x.dtype
+        if for_xla:
+            return XlaRows(x, dtype)
+        return DeviceRows(x if x.dtype is dtype else tf.cast(x, dtype))
 
     return tree.map_structure(one, inputs)
 
@@ -87,7 +112,7 @@ def _batch(inputs: Any, indices: Indices, create: Callable[[np.ndarray, DType], 
     """Returns the rows at `indices`: a tensor where nothing else refers to their memory, otherwise an array."""
 
     def rows(part: Any) -> Any:
-        if isinstance(part, DeviceRows):
+        if isinstance(part, DeviceRows | XlaRows):
             return part[indices]
         dtype = None if isinstance(indices, slice) else _dtype_of(part.array)
         if dtype is None:
@@ -98,51 +123,96 @@ def _batch(inputs: Any, indices: Indices, create: Callable[[np.ndarray, DType], 
 
 
 def on_host(inputs: Any, orders: Iterator[Indices]) -> Iterator[Any]:
-    """Yields the batches of sliceable `inputs`, as tensors or arrays on the host."""
-    for indices in orders:
-        with staying():
-            batch = _batch(inputs, indices, constant)
-        yield batch
+    """Returns an iterator over the batches of sliceable `inputs`, as tensors or arrays on the host."""
+    return (_batch(inputs, indices, _host_tensor) for indices in orders)
 
 
-def is_fed_ahead(inputs: Any, count: int, size: int) -> bool:
-    """Returns whether batches of `size` of the `count` rows should be copied to a device ahead of their step.
+def _host_tensor(array: np.ndarray, dtype: DType) -> tf.Tensor:
+    x = wrap(array, dtype)
+    if modes.active:
+        modes.tensor_created(x)
+    return x
 
-    Inspection, which notes tensors in the thread that creates them, creates them in the thread of `fit`.
-    """
-    if place_tensor.installed is None or default_device().kind == "CPU" or modes.active:
+
+def has_accelerator() -> bool:
+    """Returns whether XLA runs programs on a device with memory of its own."""
+    if importlib.util.find_spec("jax") is None:
         return False
+    import jax
+
+    return jax.default_backend() != "cpu"
+
+
+def destination(for_xla: bool) -> Transfer | None:
+    """Returns the function that copies a batch to where its step runs; None if that is the host.
+
+    Inspection, which notes tensors in the thread that creates them, needs batches that `fit` creates.
+    """
+    on_host = default_device().kind == "CPU" or place_tensor.installed is None
+    if modes.active:  # after the first use of devices, which is a mode too
+        return None
+    return to_xla if for_xla else None if on_host else to_device
+
+
+def bytes_per_row(inputs: Any) -> float:
+    """Returns the bytes of a row of all arrays of `inputs` that are copied."""
     arrays = [part.array for part in tree.flatten(inputs) if part is not None]
-    rows = sum(x.nbytes for x in arrays if _dtype_of(x) is not None) / max(count, 1)
-    return rows * size >= PREFETCH_MIN_BYTES
+    return sum(x.nbytes / max(len(x), 1) for x in arrays if _dtype_of(x) is not None)
 
 
-def ahead(inputs: Any, orders: Sequence[Indices]) -> Iterator[Any]:
-    """Yields the batches of sliceable `inputs` as tensors on the default device.
+def ahead(inputs: Any, orders: Sequence[Indices], transfer: Transfer) -> Iterator[Any]:
+    """Yields the batches of sliceable `inputs` as tensors that `transfer` has copied.
 
-    One thread gathers, another copies to the device, each one batch ahead. Both end with this generator.
+    One thread gathers, another copies, each one batch ahead. Both end with this generator.
     """
     gathered = PrefetchIterator((_batch(inputs, indices, wrap) for indices in orders), 1)
-    batches = PrefetchIterator(_placed(gathered, held()), 1)
+    batches = PrefetchIterator(_transferred(gathered, transfer, held()), 1)
     try:
         yield from batches
     finally:
         batches.close()
 
 
-def _placed(batches: PrefetchIterator, scopes: Any) -> Iterator[Any]:
-    """Copies batches to the default device of the thread whose scopes these are."""
+def _transferred(batches: PrefetchIterator, transfer: Transfer, scopes: Any) -> Iterator[Any]:
+    """Copies batches, in the device scopes of the thread of `fit`."""
     adopt(scopes)
     try:
         for batch in batches:
-            yield tree.map_structure(placed, batch, none_is_leaf=False)
+            yield transfer(tree.map_structure(_as_tensor, batch, none_is_leaf=False))
     finally:
         batches.close()
 
 
-def placed(x: Any) -> Any:
-    """Copies an array, or a tensor on the host, to the default device, unless its dtype stays on the host."""
+def _as_tensor(x: Any) -> Any:
+    """Wraps a slice of an array without a copy; what is no plain array is converted in the thread of `fit`."""
     dtype = _dtype_of(x)
-    if dtype is not None:
-        x = wrap(np.ascontiguousarray(x), dtype)
-    return place_tensor(x) if type(x) is tf.Tensor else x
+    return x if dtype is None else wrap(np.ascontiguousarray(x), dtype)
+
+
+def to_device(batch: Any) -> Any:
+    """Copies the tensors of a batch to the default device, except those whose dtype stays on the host."""
+    return tree.map_structure(
+        lambda x: place_tensor(x) if type(x) is tf.Tensor else x, batch, none_is_leaf=False
+    )  # fmt: skip
+
+
+def to_xla(batch: Any) -> Any:
+    """Copies the tensors of a batch to memory of XLA, and waits until the caller may change its arrays."""
+    import jax
+
+    try:
+        with jax.enable_x64(True):
+            batch = tree.map_structure(
+                lambda x: wrap(jax.device_put(x.array), x.dtype) if type(x) is tf.Tensor else x,
+                batch,
+                none_is_leaf=False,
+            )
+        jax.block_until_ready([x.array for x in tree.flatten(batch) if type(x) is tf.Tensor])
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        shapes = [list(x.shape) for x in tree.flatten(batch) if x is not None]
+        raise tf.errors.ResourceExhaustedError(
+            None, None, f"XLA has no memory left for a batch of shapes {shapes}: {error}. Smaller batches need less"
+        ) from error
+    return batch

@@ -105,9 +105,15 @@ class Trainer(base_trainer.Trainer):
             return compiled if distribution.num_processes() == 1 else distribution.together(compiled, step.__name__)
         if not self.jit_compile:
             return steps.planned(step)
-        if self.jit_compile == "auto" and default_device().kind == "CPU":
-            return steps.best(step, self._logs_metrics(step), any(map(_is_convolution, self._flatten_layers())))
-        return steps.compiled(step, self._logs_metrics(step))
+        if self._is_compiled:
+            return steps.compiled(step, self._logs_metrics(step))
+        return steps.best(step, self._logs_metrics(step), any(map(_is_convolution, self._flatten_layers())))
+
+    @property
+    def _is_compiled(self) -> bool:
+        """Whether XLA compiles every step, from the first batch on."""
+        is_chosen = self.jit_compile != "auto" or default_device().kind != "CPU"
+        return bool(self.jit_compile) and is_chosen and not self.run_eagerly
 
     def _logs_metrics(self, step: steps.Step) -> bool:
         """Returns whether `step` is a default one, which returns only the metrics."""
@@ -237,6 +243,7 @@ class Trainer(base_trainer.Trainer):
             val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
         epoch_iterator = Batches(
             strategy=self._distribute_strategy,
+            for_xla=self._is_compiled,
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -316,6 +323,7 @@ class Trainer(base_trainer.Trainer):
             raise ValueError(f"Arguments not recognized: {kwargs}")
         epoch_iterator = (cached and self._eval_epoch_iterator) or Batches(
             strategy=self._distribute_strategy,
+            for_xla=self._is_compiled,
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -358,6 +366,7 @@ class Trainer(base_trainer.Trainer):
         """Returns the model's outputs for data, as NumPy arrays."""
         epoch_iterator = Batches(
             strategy=self._distribute_strategy,
+            for_xla=self._is_compiled,
             x=x,
             batch_size=batch_size,
             steps_per_epoch=steps,
