@@ -14,7 +14,6 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, send_to_device
 from gradtape.engine.registry.op import registry
 from gradtape.inspect.checks.opcheck import draw
-from gradtape.ops.nn import strided
 
 ops.load_all()
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
@@ -138,9 +137,7 @@ def _assert_same_on_device(op, *arrays, **attrs):
     return expected
 
 
-@pytest.mark.parametrize("at_once", [1 << 30, 500])
-def test_convolutions_of_any_geometry(at_once, monkeypatch):
-    monkeypatch.setattr(strided, "_AT_ONCE", at_once)
+def test_convolutions_of_any_geometry():
     for rng, space, sizes, window, attrs in itertools.islice(_geometries(), 60):
         groups, channels, outputs = rng.integers(1, 4, 3).tolist()
         attrs = {**attrs, "groups": groups}
@@ -240,3 +237,17 @@ def test_a_label_out_of_range_is_not_a_number_on_a_gpu(gpu):
     gradient = tape.gradient(loss, logits)
     assert np.isnan(loss.numpy()).tolist() == [False, True, False]
     assert np.isnan(gradient.numpy()).all(axis=1).tolist() == [False, True, False]
+
+
+@pytest.mark.skipif(not ON_GPU, reason="the host raises")
+def test_indices_out_of_range_do_not_end_the_use_of_a_gpu(gpu):
+    """As on TensorFlow's GPUs: gathered zeros or clipped rows, nothing scattered."""
+    x = tf.Variable(np.arange(6.0, dtype=np.float32).reshape(3, 2))
+    rows = tf.constant([0, 5, -7], tf.int64)
+    with tf.GradientTape() as tape:
+        taken = tf.gather(x, rows)
+    tf.convert_to_tensor(tape.gradient(taken, x)).numpy()
+    placed = tf.tensor_scatter_nd_update(x, [[1], [9]], [[7.0, 7.0], [8.0, 8.0]])
+    assert placed.numpy().tolist() == [[0.0, 1.0], [7.0, 7.0], [4.0, 5.0]]
+    added = tf.tensor_scatter_nd_add(x, [[2], [9]], [[1.0, 1.0], [1.0, 1.0]])
+    assert added.numpy().tolist() == [[0.0, 1.0], [2.0, 3.0], [5.0, 6.0]]

@@ -119,6 +119,8 @@ def put(array: Any, key: Any, values: Any) -> Any:
         return array.at[key].set(values)
     if array.dtype == object and np.ndim(values) == 0:
         values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
+    if hasattr(array, "is_cuda") and array.is_cuda:
+        return importlib.import_module(f"{__package__}.torch.namespace").put(array, key, values)
     array[key] = values
     return array
 

@@ -6,6 +6,7 @@ device, and NumPy's dtypes as arguments.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -239,8 +240,11 @@ class TorchNamespace:
             keys = key if isinstance(key, tuple) else (key,)
             if not all(isinstance(k, torch.Tensor) for k in keys):
                 raise NotImplementedError("PyTorch accumulates at tensors of indices only")
-            at = tuple([k if k.dtype == torch.bool else k.to(torch.int64) for k in keys])
-            return array.index_put_(at, torch.as_tensor(values, dtype=array.dtype, device=array.device), True)
+            values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
+            at, outside = _inside(array, keys)
+            if outside is not None:
+                values = torch.where(outside.reshape(outside.shape + (1,) * (array.ndim - len(at))), 0, values)
+            return array.index_put_(at, values, True)
         if array.is_complex() and array.is_cuda:  # PyTorch multiplies them on the host only
             return self.scatter(ufunc, array.cpu(), key.cpu(), values.cpu()).to(array.device)
         names = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
@@ -282,6 +286,32 @@ _RENAMED = {
     "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift", "power": "pow", "mod": "remainder",
     "negative": "neg",
 }  # fmt: skip
+
+
+def put(array: Any, key: Any, values: Any) -> Any:
+    """Returns `array` after `array[key] = values`, except where an index is out of range."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if not all(isinstance(k, torch.Tensor) and k.dtype != torch.bool for k in keys):
+        array[key] = values
+        return array
+    at, outside = _inside(array, keys)
+    values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
+    kept = torch.where(outside.reshape(outside.shape + (1,) * (array.ndim - len(at))), array[at], values)
+    return array.index_put_(at, kept)
+
+
+def _inside(array: Any, keys: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
+    """Returns tensors of indices with those out of range moved inside, and where any of them was.
+
+    An index out of range would end the use of a GPU. Nothing is added there, as in TensorFlow. On the host, where
+    PyTorch raises, the indices stay and there is no mask.
+    """
+    at = tuple([k if k.dtype == torch.bool else k.to(torch.int64) for k in keys])
+    if not array.is_cuda or any(k.dtype == torch.bool for k in at):
+        return at, None
+    moved = tuple([k.clamp(-n, n - 1) for k, n in zip(at, array.shape, strict=False)])
+    differs = [k != m for k, m in zip(at, moved, strict=True)]
+    return moved, functools.reduce(torch.logical_or, differs)
 
 
 class FourierTransforms:

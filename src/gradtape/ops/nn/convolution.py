@@ -3,7 +3,7 @@
 Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are
 transposed to these. `paddings` holds a pair for each spatial axis. A convolution is one matrix product of the patches
 under the window (im2col), laid out by copying whole slices of the image, with the filter as a matrix; the copies are
-made for a few examples at a time, so that they stay in the cache. On a device, `strided` makes them in one step.
+made for a few examples at a time, so that they stay in the cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
-from . import strided
 
 
 def _sizes(space, window, strides, paddings, dilations):
@@ -129,8 +128,6 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
-    if strided.is_strided(xp, x):
-        return strided.conv(xp, x, w, sizes, strides, dilations, groups)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(window, strides, dilations, sizes)
@@ -177,13 +174,6 @@ def _mirrored(a, w, size, strides, paddings, dilations):
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     mirrored = _mirrored(a, w, size, strides, paddings, dilations)
-    if strided.is_strided(xp, a):
-        # The patches of a convolution have as many columns as there are outputs: a single step, but only while that is
-        # cheap.
-        if mirrored is None or w.shape[-1] > 4 * channels:
-            return strided.conv_input(xp, a, w, size, strides, paddings, dilations, groups)
-        turned = strided.mirrored_filter(xp, w, groups)
-        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=groups)
     if mirrored is not None and groups == 1 and w.shape[-1] <= w.shape[-2]:  # with more outputs it is slower
         space = tuple(range(w.ndim - 2))
         turned = permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
@@ -218,8 +208,6 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     sizes, outputs = b.shape[1:-1], b.shape[-1]
     x = padded(xp, x, paddings)
-    if strided.is_strided(xp, x):
-        return strided.conv_filter(xp, x, b, size, strides, dilations, groups)
     channels = x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(size, strides, dilations, sizes)

@@ -1,8 +1,7 @@
 """Pooling: reduces the values under a window that moves over an image `(examples, *space, channels)`.
 
 A sum over windows is linear; the gradient of a maximum goes to the first of the largest values. Neither computes
-indices: the windows are traversed offset by offset, with whole slices of the image at a time; on a device, `strided`
-processes all offsets at once.
+indices: the windows are traversed offset by offset, with whole slices of the image at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
-from . import strided
 from .convolution import padded, taps
 
 _REAL = INT | FLOAT | NARROW
@@ -44,8 +42,6 @@ def _inside(space, paddings):
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
-    if strided.is_strided(xp, x):
-        return strided.reduced(xp, "max", x, sizes, window, strides, dilations)
 
     def largest(y, x):
         y = put(y, slice(None), x[keys[0]])
@@ -70,8 +66,6 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
     dtype = np.uint8 if len(keys) <= 256 else np.int32
-    if strided.is_strided(xp, x):
-        return strided.first_places(xp, x, top, window, strides, dilations, dtype)
 
     def count_misses(place, x, top):
         missed = None
@@ -98,8 +92,6 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Adds each cotangent at the offset of its window's maximum."""
-    if strided.is_strided(xp, g):
-        return strided.send_to_places(xp, g, place, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
     tiled = _is_tiled(shape, window, strides, dilations)
@@ -118,16 +110,12 @@ def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
     """The values of `x` at the offsets of the maxima."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
-    if strided.is_strided(xp, x):
-        return strided.picked(xp, x, place, window, strides, dilations)
     return sum(masked(xp, place == i, x[key]) for i, key in enumerate(keys))
 
 
 def _window_sum(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
-    if strided.is_strided(xp, x):
-        return strided.reduced(xp, "sum", x, sizes, window, strides, dilations)
 
     def total(y, x):
         y = put(y, slice(None), x[keys[0]])
@@ -140,8 +128,6 @@ def _window_sum(xp, x, *, window, strides, paddings, dilations):
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
     """Adds each value to all positions under its window, in an image of spatial `size`."""
-    if strided.is_strided(xp, x):
-        return strided.send_to_all(xp, x, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
     tiled = _is_tiled(shape, window, strides, dilations)
