@@ -103,3 +103,21 @@ def test_training(jit):
     x[:, 4:] = 0
     losses = model.fit(x, np.repeat(x[:, :1], 6, 1), epochs=8, batch_size=16, verbose=0).history["loss"]
     assert losses[-1] < losses[0] * 0.9
+
+
+def test_saved_models(tmp_path):
+    """A file has TensorFlow's own ops, for any batch size and length."""
+    class Attends(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None, None, 4, 3], tf.float32)])
+        def __call__(self, q):
+            bias, mask = tf.transpose(q[..., :1], (0, 2, 3, 1)), tf.transpose(q[..., 1:2], (0, 2, 3, 1)) > -0.5
+            k, v = q[:, :, :2], q[:, :, 2:]
+            shared = keras.ops.dot_product_attention(q, k, v, bias=bias, mask=mask, is_causal=True)
+            return shared + keras.ops.dot_product_attention(q, q, q, scale=0.4)
+
+    module = Attends()
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    for shape in ((2, 5, 4, 3), (1, 1, 4, 3)):
+        q = RNG.normal(size=shape).astype("f")
+        np.testing.assert_allclose(loaded(tf.constant(q)), module(tf.constant(q)), rtol=1e-5, atol=1e-6)
