@@ -277,8 +277,8 @@ def test_forked_processes_do_not_hang():
 @pytest.mark.parametrize("choice", ["numpy", ""])
 def test_the_environment_turns_it_off(choice):
     program = (
-        "import gradtape as tf; from gradtape.backends.torch.library import IS_ENABLED, torch; "
-        "tf.exp(tf.ones([1 << 18])); print(IS_ENABLED, torch.cache_info().currsize == 1)"
+        "import gradtape as tf; from gradtape.backends.torch.library import IS_ENABLED; "
+        "print(IS_ENABLED, tf.exp(tf.ones([1 << 18])).array.base is not None)"  # PyTorch has allocated it
     )
     environment = {**os.environ, "GRADTAPE_KERNELS": choice}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
