@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..torch.kernels import KERNELS, HostKernel, bind_kernel
+from ..torch.kernels import KERNELS, bind_kernel
 from ..torch.library import IS_ENABLED
 
 ACCELERATED: dict[str, Callable[..., Any]] = {}
@@ -29,14 +29,11 @@ def accelerated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def with_accelerated(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a kernel that tries the accelerated ones first; `kernel` itself if the tables have none of this name."""
+    """Returns a kernel that tries the accelerated one first; `kernel` itself if the table has none of this name."""
     faster = ACCELERATED.get(name)
-    if faster is not None:
-        kernel = _first_of(faster, kernel)
-    return _for_large_arrays(KERNELS[name], kernel) if IS_ENABLED and name in KERNELS else kernel
+    if faster is None:
+        return kernel
 
-
-def _first_of(faster: Callable[..., Any], kernel: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arrays: Any, **attrs: Any) -> Any:
         y = faster(*arrays, **attrs)
         return kernel(*arrays, **attrs) if y is None else y
@@ -44,8 +41,11 @@ def _first_of(faster: Callable[..., Any], kernel: Callable[..., Any]) -> Callabl
     return run
 
 
-def _for_large_arrays(by_torch: HostKernel, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a kernel that lets PyTorch compute large arrays."""
+def with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a kernel that lets PyTorch compute large arrays; `kernel` itself if it cannot."""
+    by_torch = KERNELS.get(name) if IS_ENABLED else None
+    if by_torch is None:
+        return kernel
     _, min_elements, operand, dtypes = by_torch
     large: Callable[..., Any] | None = None
 

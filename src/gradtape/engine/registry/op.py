@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy.accelerated import with_accelerated
+from ...backends.numpy.accelerated import with_accelerated, with_torch
 from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
@@ -127,7 +127,8 @@ class Op(LazyRules):
         self.backward_may_raise = False  # whether its `vjp` may raise
         self.detaches = False  # whether tapes do not track its outputs
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
-        self.numpy = with_accelerated(name, bind(kernel, np))
+        self.small = with_accelerated(name, bind(kernel, np))  # for arrays that are too small for PyTorch's kernel
+        self.numpy = with_torch(name, self.small)
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
         self.keep: Callable[..., tuple[Any, ...]] = keep_nothing

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ...backends.torch.kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
 from ...core.extension_points import operator_fallback, report_escape
@@ -375,9 +376,9 @@ run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_r
 
 
 @cache
-def _runner_factory(arity: int, form: Form) -> Callable[..., Any]:
+def _runner_factory(arity: int, form: Form, sized: bool) -> Callable[..., Any]:
     parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large", "least")
-    return compile_runner(arity, form, _RUNNER_NAMES, parameters)
+    return compile_runner(arity, form, _RUNNER_NAMES, parameters, sized)
 
 
 def fast_path(
@@ -387,6 +388,11 @@ def fast_path(
     """Returns the runner of an op with one or two arguments of the same dtype, one of `kinds`.
 
     `other` is called with other arguments; `large(dtype, *arrays)` runs the kernel of an elementwise op, whose result
-    has the dtype `to`, on arrays of `least` elements or more.
+    has the dtype `to`, on arrays of `least` elements or more. Of other ops, `op.numpy` is called for those sizes if it
+    differs from the kernel for small arrays.
     """
-    return _runner_factory(arity, form)(op, op.numpy, op.vjp is not None, kinds, other, to, large, least)
+    if large is None and op.small is not op.numpy:
+        large, least = op.numpy, KERNELS[op.name].min_elements
+    return _runner_factory(arity, form, large is not None)(
+        op, op.small, op.vjp is not None, kinds, other, to, large, least
+    )

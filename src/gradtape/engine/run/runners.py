@@ -106,8 +106,10 @@ y = tuple([tensor_like(part, dtype) for part in value]) if type(value) is tuple 
 """
 
 
-def runner_source(arity: int | None, form: Form) -> str:
+def runner_source(arity: int | None, form: Form, sized: bool = False) -> str:
     """Returns the source of `call`, a runner of `arity` arguments, or of n if that is None.
+
+    A runner that is `sized` has a second kernel `large` for arrays of `least` elements; elementwise ops always do.
 
     The result of an "elementwise" op or of a "product" is one tensor, of the dtype `to` or else of the inputs' dtype; a
     "general" op returns one or several of any dtypes. Elementwise ops have no attributes.
@@ -117,6 +119,9 @@ def runner_source(arity: int | None, form: Form) -> str:
     parameters = inputs.parameters if form == "elementwise" or arity is None else f"{inputs.parameters}, **attrs"
     if form == "elementwise" and arity is not None:
         kernel = _BLOCKWISE[arity]
+    elif sized:
+        array = inputs.arrays.partition(",")[0]
+        kernel = f"value = (kernel if {array}.size < least else large)({inputs.arrays}, **attrs)\n"
     else:
         kernel = f"value = kernel({inputs.arrays}, **attrs)\n"
     record = f"recorder.record(op, {several}, y, attrs)"
@@ -144,14 +149,15 @@ return y
 
 
 def compile_runner(
-    arity: int | None, form: Form, namespace: dict[str, Any], parameters: Sequence[str] = ()
+    arity: int | None, form: Form, namespace: dict[str, Any], parameters: Sequence[str] = (), sized: bool = False
 ) -> Callable[..., Any]:
     """Compiles `factory(<parameters>)`, which returns a runner, and makes its source visible in tracebacks.
 
     The parameters are the names in the source that differ between ops; `namespace` has the others.
     """
-    source = f"def factory({', '.join(parameters)}):\n{indent(runner_source(arity, form), '    ')}    return call\n"
-    file = f"<gradtape runner: {form}, {arity or 'n'}>"
+    runner = indent(runner_source(arity, form, sized), "    ")
+    source = f"def factory({', '.join(parameters)}):\n{runner}    return call\n"
+    file = f"<gradtape runner: {form}{', sized' if sized else ''}, {arity or 'n'}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     declare_library(file)
     made: dict[str, Callable[..., Any]] = {}
