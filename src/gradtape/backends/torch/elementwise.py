@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -83,9 +82,10 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
 
 
 def _gelu(x: Any) -> Any:
-    """`x * (1 + erf(x / sqrt(2))) / 2`: PyTorch's fused kernel is NaN for infinity."""
-    half = x * 0.5
-    return half.addcmul_(half, (x * math.sqrt(0.5)).erf_())
+    """PyTorch's fused kernel, which is NaN for infinity: gives it the largest number, and subtracts -inf from that."""
+    t = torch()
+    finite = x.clamp(max=t.finfo(x.dtype).max)
+    return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
 
 
 def _zero_where(g: Any, product: Any) -> Any:
@@ -101,6 +101,7 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     softplus = aten.softplus_backward.default
     return {
         "gelu": (("x",), aten.gelu_backward.default),
+        "log": (("x",), t.div),
         "sigmoid": (("y",), aten.sigmoid_backward.default),
         "silu": (("x",), aten.silu_backward.default),
         "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
