@@ -37,7 +37,7 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     """Returns a stride, dilation or window for each of `n` spatial axes, from 1, `n` or `n + 2` numbers."""
     if value is None:
         return (1,) * n
-    given = [int(k) for k in to_array(value).ravel()]
+    given = [value] if type(value) is int else [int(k) for k in to_array(value).ravel()]
     if len(given) == 1:
         given = given * n
     if len(given) == n + 2:

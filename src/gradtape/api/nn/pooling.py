@@ -29,6 +29,8 @@ __all__ = [
 
 def _depth_only(value: Any, n: int, first: bool) -> int | None:
     """Returns the size of a window over channels only, `[1, 1, 1, k]`, or None."""
+    if type(value) is int:
+        return None
     given = [int(k) for k in to_array(value).ravel()]
     if len(given) != n + 2:
         return None
