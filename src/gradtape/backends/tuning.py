@@ -112,6 +112,10 @@ TORCH_ROWS = 1 << 11
 # Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19; sums of windows 1.0 to 1.1.
 TORCH_WINDOWS = 1 << 12
 TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 for 2**17
+# Fourier transforms of rows of 256: 1.5 for 2**8, 1.8 for 2**10, 3 for 2**12, 5 for 2**14; of reals 1.7 to 5.
+TORCH_TRANSFORMS = 1 << 10
+# Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4.
+TORCH_SOLVERS = 1 << 13
 # Batches of matrix products, of 32 x 32: 0.5 for 2**14, 0.8 for 2**17, 1.1 for 2**19; of 8 x 8: 0.5, 0.6, 0.7.
 TORCH_PRODUCTS = 1 << 17
 # Elements of the query, of 64 channels: blocks of NumPy against PyTorch, which recomputes the output for the

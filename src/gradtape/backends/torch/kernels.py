@@ -20,7 +20,9 @@ from ..tuning import (
     TORCH_REDUCTIONS,
     TORCH_ROWS,
     TORCH_SCATTERS,
+    TORCH_SOLVERS,
     TORCH_SUMS,
+    TORCH_TRANSFORMS,
     TORCH_WINDOWS,
 )  # fmt: skip
 from .library import on_arrays, torch
@@ -41,16 +43,18 @@ KERNELS: dict[str, HostKernel] = {}
 VJPS: dict[str, HostKernel] = {}
 
 
-def _register(table: dict[str, HostKernel], name: str, min_elements: int, operand: int) -> Any:
+def _register(
+    table: dict[str, HostKernel], name: str, min_elements: int, operand: int, dtypes: str = "fd"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        table[name] = HostKernel(function, min_elements, operand)
+        table[name] = HostKernel(function, min_elements, operand, dtypes)
         return function
 
     return register
 
 
-def _kernel(name: str, min_elements: int, operand: int = 0) -> Any:
-    return _register(KERNELS, name, min_elements, operand)
+def _kernel(name: str, min_elements: int, operand: int = 0, dtypes: str = "fd") -> Any:
+    return _register(KERNELS, name, min_elements, operand, dtypes)
 
 
 def _vjp(name: str, min_elements: int, operand: int = 0) -> Any:
@@ -63,13 +67,11 @@ def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     return on_arrays(partial(kernel.function, torch()))
 
 
+@_kernel("cast", TORCH_FORMULAS, dtypes="ef")
 def _cast(t: Any, x: Any, *, dtype: Any) -> Any:
     """From float16, and from float32 to float16: PyTorch uses the processor's conversions, and rounds float64 twice."""
     wanted = {"e": t.float16, "f": t.float32, "d": t.float64}.get(getattr(dtype, "numpy", dtype).char)
     return x.to(wanted) if t.float16 in (wanted, x.dtype) and wanted not in (None, x.dtype) else None
-
-
-KERNELS["cast"] = HostKernel(_cast, TORCH_FORMULAS, 0, "ef")
 
 
 @_kernel("sum", TORCH_SUMS)
@@ -368,6 +370,43 @@ def _cholesky_vjp(t: Any, g: Any, y: Any) -> Any:
     s = s.add(s.mT).tril_()
     s.diagonal(0, -2, -1).mul_(0.5)
     return s
+
+
+@_kernel("fft", TORCH_TRANSFORMS, dtypes="FD")
+def _fft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
+    return t.fft.fftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
+
+
+@_kernel("ifft", TORCH_TRANSFORMS, dtypes="FD")
+def _ifft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
+    return t.fft.ifftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
+
+
+@_kernel("rfft", TORCH_TRANSFORMS)
+def _rfft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
+    return t.fft.rfftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
+
+
+@_kernel("irfft", TORCH_TRANSFORMS, dtypes="FD")
+def _irfft(t: Any, x: Any, *, axis: Axes, length: int, norm: str) -> Any:
+    if not x.numel() or not length:
+        return None
+    return t.fft.irfftn(x, s=[*[x.shape[i] for i in axis[:-1]], length], dim=axis, norm=norm).contiguous()
+
+
+# A singular matrix makes `inv` and `solve` raise, so that NumPy's kernel reports it; so does it report NaN.
+
+
+@_kernel("inv", TORCH_SOLVERS)
+def _inv(t: Any, x: Any) -> Any:
+    return None if x.is_cpu and t.isnan(x).any() else t.linalg.inv(x)
+
+
+@_kernel("solve", TORCH_SOLVERS)
+def _solve(t: Any, a: Any, b: Any) -> Any:
+    if a.ndim != b.ndim or (a.is_cpu and t.isnan(a).any()):
+        return None
+    return t.linalg.solve(a, b)
 
 
 class _Windows(NamedTuple):
