@@ -160,7 +160,7 @@ def _logsumexp_of_rows(rows):
 
 def _share_of_sum(m, x, y, axis):
     """Each element's share of the sum: `exp(x - y)`, normalized because `y` is rounded where it is far from 0."""
-    if len(axis) == 1:
+    if len(axis) == 1 and math.prod(x.shape) > BLOCK:
         return m.softmax(x, axis=axis[0])
     e = m.exp(x - y)
     return e / m.sum(e, axis=axis, keepdims=True)
@@ -226,7 +226,10 @@ def _weighed(xp, x, axis, whole):
             columns -= np.maximum.reduce(columns, axis=0)
             out[part] = whole(columns, 0).T
 
-    by_rows(work, *rows.shape)
+    if x.size > BLOCK:
+        by_rows(work, *rows.shape)
+    else:
+        work(slice(None))
     return y
 
 
@@ -250,34 +253,31 @@ def _log_softmax(xp, x, *, axis):
     return _weighed(xp, x, axis, whole)
 
 
-def _dots(xp, a, b, axis):
-    return sum_of(xp, a * b, axis=(axis,), keepdims=True)
+def _softmax_back(xp, cotangent, value, *, axis):
+    if xp is np and value.size > BLOCK and axis == value.ndim - 1:
+        return _in_row_blocks(_softmax_back_in_rows, cotangent, value)
+    return (cotangent - sum_of(xp, cotangent * value, axis=(axis,), keepdims=True)) * value
 
 
-def _row_dots(a, b):
-    """The inner product of each row of `a` with that of `b`, as a column."""
-    return np.vecdot(a, b)[:, None]
+def _log_softmax_back(xp, cotangent, value, *, axis):
+    if xp is np and value.size > BLOCK and axis == value.ndim - 1:
+        return _in_row_blocks(_log_softmax_back_in_rows, cotangent, value)
+    return cotangent - xp.exp(value) * sum_of(xp, cotangent, axis=(axis,), keepdims=True)
 
 
-def _back(whole, in_rows):
-    """A kernel of a cotangent and a result: `whole(xp, g, y, axis)` or, for large matrices, `in_rows(g, y, out)`."""
-
-    def kernel(xp, cotangent, value, *, axis):
-        if xp is not np or value.size <= BLOCK or axis != value.ndim - 1:
-            return whole(xp, cotangent, value, axis)
-        n = value.shape[axis]
-        gs, ys, out = cotangent.reshape(-1, n), value.reshape(-1, n), np.empty((value.size // n, n), value.dtype)
-        by_rows(lambda part: in_rows(gs[part], ys[part], out[part]), *ys.shape)
-        return out.reshape(value.shape)
-
-    return kernel
+def _in_row_blocks(f, g, y):
+    """The array that `f(g, y, out)` fills, given blocks of rows."""
+    out = np.empty(y.shape, y.dtype)
+    gs, ys, outs = (a.reshape(-1, y.shape[-1]) for a in (g, y, out))
+    by_rows(lambda part: f(gs[part], ys[part], outs[part]), *ys.shape)
+    return out
 
 
-def _softmax_in_rows(g, y, out):
-    np.multiply(np.subtract(g, _row_dots(g, y), out=out), y, out=out)
+def _softmax_back_in_rows(g, y, out):
+    np.multiply(np.subtract(g, np.vecdot(g, y)[:, None], out=out), y, out=out)
 
 
-def _log_softmax_in_rows(g, y, out):
+def _log_softmax_back_in_rows(g, y, out):
     np.multiply(np.exp(y, out=out), sum_of(np, g, axis=(1,), keepdims=True), out=out)
     np.subtract(g, out, out=out)
 
@@ -320,13 +320,10 @@ log_softmax = opaque(
 )  # fmt: skip
 _PAIR_SAMPLES = [sample(x.inputs[0], x.inputs[0], **x.attrs) for x in _AXIS_SAMPLES]
 softmax_back = opaque(
-    "softmax_back", _back(lambda xp, g, y, axis: (g - _dots(xp, g, y, axis)) * y, _softmax_in_rows),
-    on=FLOAT | NARROW, never_aliases=True, vjp=_softmax_back_vjp, batch=_batch_pair("softmax_back"),
-    samples=_PAIR_SAMPLES,
+    "softmax_back", _softmax_back, on=FLOAT | NARROW, never_aliases=True, vjp=_softmax_back_vjp,
+    batch=_batch_pair("softmax_back"), samples=_PAIR_SAMPLES,
 )  # fmt: skip
 log_softmax_back = opaque(
-    "log_softmax_back",
-    _back(lambda xp, g, y, axis: g - xp.exp(y) * sum_of(xp, g, axis=(axis,), keepdims=True), _log_softmax_in_rows),
-    on=FLOAT | NARROW, never_aliases=True, vjp=_log_softmax_back_vjp, batch=_batch_pair("log_softmax_back"),
-    samples=_PAIR_SAMPLES,
+    "log_softmax_back", _log_softmax_back, on=FLOAT | NARROW, never_aliases=True, vjp=_log_softmax_back_vjp,
+    batch=_batch_pair("log_softmax_back"), samples=_PAIR_SAMPLES,
 )  # fmt: skip

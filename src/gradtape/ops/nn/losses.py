@@ -94,7 +94,7 @@ softmax_cross_entropy = opaque(
 
 def _sparse(xp, labels, logits):
     if xp is np and logits.size:
-        return _in_blocks(lambda *rows: (_losses(*rows),), labels, logits)[0]
+        return _losses(labels, logits) if logits.size <= BLOCK else _in_blocks(_only_losses, labels, logits)[0]
     if xp is np:
         _check(labels, logits.shape[-1])
     z, total = _shifted(xp, logits)
@@ -104,6 +104,10 @@ def _sparse(xp, labels, logits):
 def _losses(labels, logits):
     z, axis, chosen = _centred(labels, logits)
     return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+
+
+def _only_losses(labels, logits):
+    return (_losses(labels, logits),)
 
 
 def _in_blocks(f, labels, logits):

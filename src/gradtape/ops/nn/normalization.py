@@ -389,7 +389,7 @@ def _moments_vjp(m, g, x, ys, axis):
     terms = ys[0], g[1] * (2.0 / n), g[0] / n
     if _of_channels(x.shape, axis):
         return m.channel_affine(x, *[m.reshape(row, shape=(x.shape[-1],)) for row in terms])
-    if _of_rows(x.shape, axis):
+    if _of_rows(x.shape, axis) and math.prod(x.shape) > BLOCK:
         return m.channel_affine(x, *terms)
     mean, factor, shift = terms
     return (x - mean) * factor + shift

@@ -15,6 +15,7 @@ from ...backends.arrays import add_into, astype, into, masked, numpy_dtype, put,
 from ...backends.numpy.accelerated import with_accelerated
 from ...backends.numpy.blocks import fill
 from ...backends.numpy.windows import window_positions
+from ...backends.tuning import BLOCK
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
@@ -116,6 +117,8 @@ def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
 def _window_sum(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
+    if size_of(x) <= BLOCK:
+        return sum((x[key] for key in keys[1:]), x[keys[0]])
 
     def total(y, x):
         y = put(y, slice(None), x[keys[0]])
@@ -123,7 +126,7 @@ def _window_sum(xp, x, *, window, strides, paddings, dilations):
             y = into(xp.add, y, x[key])
         return y
 
-    return fill(xp, total, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
+    return fill(xp, total, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=size_of(x))
 
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
