@@ -150,18 +150,19 @@ def batch_normalization(
     def like_x(value: Any) -> Tensor:
         return to_tensor(value, dtype=None if hasattr(value, "dtype") else x.dtype)
 
-    factor = ops.rsqrt(like_x(variance) + variance_epsilon)
-    mean, offset = like_x(mean), None if offset is None else like_x(offset)
-    scale = None if scale is None else like_x(scale)
-    if scale is not None and math.prod(x.dims) > BLOCK and _in_columns(x, mean, factor, scale):
-        # The factor of each element would be as large as `x`, and so would the shift.
-        x, mean, factor = ops.channel_affine(x, mean, factor, ops.zeros_like(mean)), ops.zeros_like(scale), scale
-    elif scale is not None:
-        factor = factor * scale
-    rows = (mean, factor) if offset is None else (mean, factor, offset)
+    factor: Tensor = ops.rsqrt(like_x(variance) + variance_epsilon)
+    center, bias = like_x(mean), None if offset is None else like_x(offset)
+    if scale is not None:
+        gain = like_x(scale)
+        if math.prod(x.dims) > BLOCK and _in_columns(x, center, factor, gain):
+            # The product of the factor and the gain would be as large as `x`, and so would the shift.
+            z: Tensor = ops.channel_affine(x, center, factor, ops.zeros_like(center))
+            return batch_normalization(z, ops.zeros_like(gain), ops.ones_like(gain), bias, gain, 0.0)
+        factor = factor * gain
+    rows = (center, factor) if bias is None else (center, factor, bias)
     if x.dims and x.dtype.is_floating and all(row.dims == x.dims[-1:] and row.dtype is x.dtype for row in rows):
-        return ops.channel_affine(x, mean, factor, ops.zeros_like(mean) if offset is None else offset)
-    shift = -mean * factor if offset is None else offset - mean * factor
+        return ops.channel_affine(x, center, factor, ops.zeros_like(center) if bias is None else bias)
+    shift = -center * factor if bias is None else bias - center * factor
     if factor.dtype is not x.dtype:
         factor = ops.cast(factor, dtype=x.dtype)
     if shift.dtype is not x.dtype:
