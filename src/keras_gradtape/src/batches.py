@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from keras.src.trainers.data_adapters import array_slicing
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 import gradtape as tf
+from gradtape.core.devices import default_device
 from gradtape.datasets.calls import Call
 from gradtape.distribution.reductions import workers_of
 from gradtape.engine.run.randomness import global_seed
@@ -52,17 +54,20 @@ class Batches(EpochIterator):
     def _of_arrays(self, data: ArrayDataAdapter) -> Iterator[Any]:
         """Yields the batches of arrays; large ones go to a GPU ahead of their step, unless devices share them."""
         is_shared = self._strategy is not None or distribution.current() is not None
+        default_device()  # discovers the devices, until which a mode is active
         for_xla = self._for_xla and not is_shared and feeding.has_accelerator()
-        inputs = feeding.sliceable(data._inputs, for_xla)
+        if is_shared:
+            inputs = array_slicing.convert_to_sliceable(data._inputs, target_backend="numpy")
+        else:
+            inputs = feeding.sliceable(data._inputs, for_xla)
         orders = _orders(data._num_samples, data._batch_size, data._shuffle, self._seed)
         # Without a seed, NumPy's global generator permutes each batch at its step, between draws of the program.
         draws_late = self._seed is None and data._shuffle == "batch"
         is_small = feeding.bytes_per_row(inputs) * data._batch_size < feeding.PREFETCH_MIN_BYTES
-        transfer = None if is_shared or draws_late or is_small else feeding.destination(for_xla)
-        if transfer is None:
-            yield from feeding.on_host(inputs, orders)
+        if for_xla and not (draws_late or is_small):
+            yield from feeding.ahead(inputs, list(orders))
         else:
-            yield from feeding.ahead(inputs, list(orders), transfer)
+            yield from feeding.on_host(inputs, orders)
 
     def __enter__(self) -> None:
         """Begins a block after which no thread reads ahead."""

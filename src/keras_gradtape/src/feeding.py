@@ -21,16 +21,12 @@ from keras.src.trainers.data_adapters import array_slicing
 import gradtape as tf
 from gradtape.backends.numpy.threads import CORES, together
 from gradtape.core import dtypes, modes
-from gradtape.core.devices import default_device
 from gradtape.core.dtypes import DType
-from gradtape.core.extension_points import place_tensor
-from gradtape.core.scopes import adopt, held
 from gradtape.core.tensor import wrap
 from gradtape.datasets.background import PrefetchIterator
 from gradtape.engine.registry.devices import DeviceTensor
 
 Indices = slice | np.ndarray
-Transfer = Callable[[Any], Any]  # of a batch
 
 # Bytes of a batch: handing it from thread to thread takes up to 0.1 ms, gathering and copying this many at least 0.2.
 PREFETCH_MIN_BYTES = 1 << 20
@@ -135,23 +131,15 @@ def _host_tensor(array: np.ndarray, dtype: DType) -> tf.Tensor:
 
 
 def has_accelerator() -> bool:
-    """Returns whether XLA runs programs on a device with memory of its own."""
-    if importlib.util.find_spec("jax") is None:
+    """Returns whether XLA runs programs on a device with memory of its own.
+
+    While a mode is active, batches are created in the thread of `fit`, which inspection attributes them to.
+    """
+    if modes.active or importlib.util.find_spec("jax") is None:
         return False
     import jax
 
     return jax.default_backend() != "cpu"
-
-
-def destination(for_xla: bool) -> Transfer | None:
-    """Returns the function that copies a batch to where its step runs; None if that is the host.
-
-    Inspection, which notes tensors in the thread that creates them, needs batches that `fit` creates.
-    """
-    on_host = default_device().kind == "CPU" or place_tensor.installed is None
-    if modes.active:  # after the first use of devices, which is a mode too
-        return None
-    return to_xla if for_xla else None if on_host else to_device
 
 
 def bytes_per_row(inputs: Any) -> float:
@@ -160,25 +148,23 @@ def bytes_per_row(inputs: Any) -> float:
     return sum(x.nbytes / max(len(x), 1) for x in arrays if _dtype_of(x) is not None)
 
 
-def ahead(inputs: Any, orders: Sequence[Indices], transfer: Transfer) -> Iterator[Any]:
-    """Yields the batches of sliceable `inputs` as tensors that `transfer` has copied.
+def ahead(inputs: Any, orders: Sequence[Indices]) -> Iterator[Any]:
+    """Yields the batches of sliceable `inputs` as tensors in memory of XLA.
 
     One thread gathers, another copies, each one batch ahead. Both end with this generator.
     """
     gathered = PrefetchIterator((_batch(inputs, indices, wrap) for indices in orders), 1)
-    batches = PrefetchIterator(_transferred(gathered, transfer, held()), 1)
+    batches = PrefetchIterator(_transferred(gathered), 1)
     try:
         yield from batches
     finally:
         batches.close()
 
 
-def _transferred(batches: PrefetchIterator, transfer: Transfer, scopes: Any) -> Iterator[Any]:
-    """Copies batches, in the device scopes of the thread of `fit`."""
-    adopt(scopes)
+def _transferred(batches: PrefetchIterator) -> Iterator[Any]:
     try:
         for batch in batches:
-            yield transfer(tree.map_structure(_as_tensor, batch, none_is_leaf=False))
+            yield to_xla(tree.map_structure(_as_tensor, batch, none_is_leaf=False))
     finally:
         batches.close()
 
@@ -187,13 +173,6 @@ def _as_tensor(x: Any) -> Any:
     """Wraps a slice of an array without a copy; what is no plain array is converted in the thread of `fit`."""
     dtype = _dtype_of(x)
     return x if dtype is None else wrap(np.ascontiguousarray(x), dtype)
-
-
-def to_device(batch: Any) -> Any:
-    """Copies the tensors of a batch to the default device, except those whose dtype stays on the host."""
-    return tree.map_structure(
-        lambda x: place_tensor(x) if type(x) is tf.Tensor else x, batch, none_is_leaf=False
-    )  # fmt: skip
 
 
 def to_xla(batch: Any) -> Any:
