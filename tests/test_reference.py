@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.api.names import NAMES
+
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools" / "reference")
 
 
 def tool(name):
@@ -21,7 +28,7 @@ def spelling():
     return tool("spelling")
 
 
-@pytest.mark.parametrize(("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5)])
+@pytest.mark.parametrize(("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5), ("tables", 1)])
 def test_the_examples_of_the_tool_hold(name, examples):
     assert doctest.testmod(tool(name)) == (0, examples)
 
@@ -68,3 +75,14 @@ def test_entries_refer_to_the_differences_that_name_them():
     assert {"sparse.split", "signal.irfft3d", "image.adjust_hue", "linalg.norm"} <= set(found)
     assert "random.shuffle" not in found, "the page means the method of datasets"
     assert len(found) > 60
+
+
+def test_raw_ops_and_the_names_of_tensorflow_1_have_tables():
+    tables = tool("tables")
+    entries = spelling().spellings(spelling().public_names())
+    pages = {page: text for page, (_, text) in tables.texts(entries).items()}
+    assert '`Sin(x, name=None)` | [`tf.math.sin`](math.md#gradtape.math.sin) |' in pages["raw_ops"]
+    assert "## gradtape.compat.v1.train" in pages["compat.v1"]
+    assert "[`tf.random.gamma`](random.md#gradtape.random.gamma)" in pages["compat.v1"]
+    names = {line.name for line in tables.raw_lines() + tables.v1_lines()}
+    assert {name for name in NAMES if name.startswith(("raw_ops.", "compat.v1."))} <= names

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this fi
 from differences import Difference, differences, mentioned
 from spelling import ROOT, fenced, page_of, public_names, spellings
 from support import facts_of, row_of
+from tables import raw_lines, texts, v1_lines
 
 OWN = ("inspect", "extend")  # modules that TensorFlow does not have, with what their `__all__` says
 TAPE = ("GradientTape", "autodiff.ForwardAccumulator", "custom_gradient", "UnconnectedGradients", "load_tape")
@@ -130,8 +131,11 @@ def on_files(files: Any, config: Any) -> Any:
     handler = config.plugins["mkdocstrings"].get_handler("python")
     package = handler.collect("gradtape", handler.get_options({}))
     pages = pages_of(package)
-    differs = differences((ROOT / "docs/differences.md").read_text("utf-8"), spellings(public_names()))
-    made = {f"reference/{page}.md": page_text(title, entries, differs) for page, (title, entries) in pages.items()}
+    entries = spellings(public_names())
+    differs = differences((ROOT / "docs/differences.md").read_text("utf-8"), entries)
+    tables = texts(entries)
+    made = {f"reference/{page}.md": page_text(title, names, differs) for page, (title, names) in pages.items()}
+    made |= {f"reference/{page}.md": text for page, (_, text) in tables.items()}
     made["reference/index.md"] = index_text(package, pages)
     made["reference/names.js"] = names_script(package, pages)
     made["reference/search.js"] = (ROOT / "tools/reference/search.js").read_text("utf-8")
@@ -143,7 +147,7 @@ def on_files(files: Any, config: Any) -> Any:
         made[source_page(file)] = f'{hidden}# {file}\n\n````python linenums="1"\n{text}````\n'
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
-    titles = {title: f"reference/{page}.md" for page, (title, _) in pages.items()}
+    titles = {title: f"reference/{page}.md" for page, (title, _) in (pages | tables).items()}
     config.nav[-1] = {"API reference": [{"All names": "reference/index.md"}, *({t: p} for t, p in titles.items())]}
     return files
 
@@ -221,6 +225,8 @@ def names_script(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) 
         for page, (_, entries) in pages.items()
         for name, also in entries.items()
     ]
+    for page, lines in {"raw_ops": raw_lines(), "compat.v1": v1_lines()}.items():
+        rows += [[line.name, page, line.text or (line.same_as and f"`tf.{line.same_as}`")] for line in lines]
     return f"const NAMES = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
@@ -241,8 +247,9 @@ def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) ->
     """Every name with a line about it."""
     lines = [
         "# All names", "",
-        "Every public name of `gradtape`, which the examples import as `tf`, with the other spellings it has. Not here",
-        "are `tf.raw_ops`, the same functions under the names of TensorFlow's ops, and `tf.compat.v1`.",
+        "Every public name of `gradtape`, which the examples import as `tf`, with the other spellings it has. The same",
+        "functions under the names of TensorFlow's ops are in [`tf.raw_ops`](raw_ops.md), those of TensorFlow 1 in",
+        "[`tf.compat.v1`](compat.v1.md).",
         "",
         SEARCH,
     ]  # fmt: skip

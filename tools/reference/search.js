@@ -22,7 +22,7 @@ function score(entry, words) {
     if (points === 0) return 0;
     total += points;
   }
-  return total - name.length / 100 - (name.startsWith("experimental") ? 5 : 0);
+  return total - name.length / 100 - (/^(compat|experimental|raw_ops)/.test(name) ? 5 : 0);
 }
 
 function find(query, names = NAMES, count = 20) {

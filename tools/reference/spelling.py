@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = ("raw_ops.", "compat.v1.")  # the same functions under the names of ops, and TensorFlow 1
+LEFT_OUT = ("raw_ops.", "compat.v1.")  # the pages of `tables`
 
 
 def public_names() -> dict[str, str]:
