@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core import dtypes
-from ...core.dtypes import DType, as_dtype
+from ...core.dtypes import as_dtype
 from ...core.type_hints import DTypeLike, ValueLike
 from ...datasets.dataset import Dataset
 from ...state.specs import TensorSpec
 from .initializers import check_types
 from .static_tables import StaticHashTable, StaticVocabularyTable
+from .tables import KeyValueDtypes
 
 NAMESPACES = ("data.experimental",)
 __all__ = ["DatasetInitializer", "index_table_from_dataset", "table_from_dataset"]
@@ -26,7 +27,7 @@ class HasherSpec(NamedTuple):
 FastHashSpec = HasherSpec("fasthash", None)
 
 
-class DatasetInitializer:
+class DatasetInitializer(KeyValueDtypes):
     """The initializer of a static table from a dataset of key-value pairs of scalars.
 
     >>> import gradtape as tf
@@ -39,16 +40,6 @@ class DatasetInitializer:
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
         self._key_dtype, self._value_dtype = (spec.dtype for spec in _pair(dataset))
-
-    @property
-    def key_dtype(self) -> DType:
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> DType:
-        """The dtype of the values."""
-        return self._value_dtype
 
     def initialize(self, table: Any) -> None:
         """Reads the dataset into a static table."""

@@ -14,13 +14,13 @@ from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
-from .tables import array_of
+from .tables import KeyValueDtypes, array_of
 
 NAMESPACES = ("lookup",)
 __all__ = ["KeyValueTensorInitializer", "TextFileIndex", "TextFileInitializer"]
 
 
-class KeyValueTensorInitializer:
+class KeyValueTensorInitializer(KeyValueDtypes):
     """A table with the given keys and values.
 
     >>> import gradtape as tf
@@ -35,16 +35,6 @@ class KeyValueTensorInitializer:
         with dispatch.traced_by(None):
             self._keys, self._values = _of_dtype(keys, key_dtype), _of_dtype(values, value_dtype)
         self._key_dtype, self._value_dtype = self._keys.dtype, self._values.dtype
-
-    @property
-    def key_dtype(self) -> DType:
-        """The dtype of the keys."""
-        return as_dtype(self._key_dtype)
-
-    @property
-    def value_dtype(self) -> DType:
-        """The dtype of the values."""
-        return as_dtype(self._value_dtype)
 
     def initialize(self, table: Any) -> None:
         """Adds keys and values to a static table."""
@@ -66,7 +56,7 @@ class TextFileIndex:
     LINE_NUMBER = -1
 
 
-class TextFileInitializer:
+class TextFileInitializer(KeyValueDtypes):
     """A table of the lines of a text file.
 
     Args:
@@ -111,16 +101,6 @@ class TextFileInitializer:
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"`vocab_size` should be > 0, received: {vocab_size}")
         self._vocab_size, self._delimiter, self._offset = vocab_size, os.fsencode(delimiter), value_index_offset
-
-    @property
-    def key_dtype(self) -> DType:
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> DType:
-        """The dtype of the values."""
-        return self._value_dtype
 
     def initialize(self, table: Any) -> None:
         """Reads the file into a static table."""

@@ -18,17 +18,11 @@ from ...state.sparse_tensor import SparseTensor
 _KEYS = (dtypes.string, dtypes.int64, dtypes.int32)
 
 
-class LookupTable(Owner):
-    """A table from keys of one dtype to values of another."""
+class KeyValueDtypes:
+    """The dtypes of the keys and values of a table or of its initializer."""
 
-    lookup: Any
-
-    def __init__(self, key_dtype: Any, value_dtype: Any, name: str | None) -> None:
-        self._key_dtype, self._value_dtype, self._name = as_dtype(key_dtype), as_dtype(value_dtype), name
-        if self._key_dtype not in _KEYS:
-            raise errors.NotFoundError(
-                f"There is no table with keys of {self._key_dtype.name}: use {', '.join(kind.name for kind in _KEYS)}"
-            )
+    _key_dtype: DType
+    _value_dtype: DType
 
     @property
     def key_dtype(self) -> DType:
@@ -39,6 +33,19 @@ class LookupTable(Owner):
     def value_dtype(self) -> DType:
         """The dtype of the values."""
         return self._value_dtype
+
+
+class LookupTable(KeyValueDtypes, Owner):
+    """A table from keys of one dtype to values of another."""
+
+    lookup: Any
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, name: str | None) -> None:
+        self._key_dtype, self._value_dtype, self._name = as_dtype(key_dtype), as_dtype(value_dtype), name
+        if self._key_dtype not in _KEYS:
+            raise errors.NotFoundError(
+                f"There is no table with keys of {self._key_dtype.name}: use {', '.join(kind.name for kind in _KEYS)}"
+            )
 
     @property
     def name(self) -> str | None:
