@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1} | {
     for power, prefix in enumerate("KMGT", 1)
 }
 _SPELLINGS = {unit.upper(): size for unit, size in _UNITS.items()}
-_WRITTEN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*", re.IGNORECASE)
+_WRITTEN = r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*"
 _EXPECTED = "a number of bytes, a string such as '512MB', '2GiB' or '25%', or a fraction between 0 and 1"
 SMALLEST_BYTES = 1000  # a smaller budget is almost certainly a forgotten unit: no step fits in it
 
@@ -52,7 +52,7 @@ def parse_budget(budget: Any, name: str = "memory_budget") -> int | float:
 
 
 def _of_text(budget: str, name: str) -> int | float:
-    written = _WRITTEN.fullmatch(budget)
+    written = re.fullmatch(_WRITTEN, budget, re.IGNORECASE)
     if written is None:
         raise ValueError(f"{name} must be {_EXPECTED}, got {budget!r}")
     number, unit = float(written[1]), written[2]
