@@ -14,6 +14,7 @@ def _module():
     import torch
 
     from gradtape.backends.torch.device import array_module
+    from gradtape.state import device_storage  # noqa: F401  where variables are stored there
 
     return array_module("/job:localhost/replica:0/task:0/device:GPU:0", torch.device("cpu"))
 

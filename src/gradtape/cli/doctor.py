@@ -17,7 +17,7 @@ from rich.markup import escape
 
 import gradtape
 
-from .gpus import cupy_distribution, device_facts
+from .gpus import device_facts
 from .output import console, table
 from .self_test import TESTS, SelfTestOutcome, perform
 
@@ -27,7 +27,7 @@ PARTS = [
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
     ("torch", "torch", "kernels for large arrays", "gradtape[torch]"),
-    ("cupy", cupy_distribution(), "GPUs", "gradtape[cuda]"),
+    ("array_api_compat", "array-api-compat", "GPUs, with PyTorch", "gradtape[torch]"),
     ("PIL", "pillow", "image files", "gradtape[jpeg]"),
     ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
     ("matplotlib", "matplotlib", "plots of the demo", "gradtape[examples]"),

@@ -1,4 +1,4 @@
-"""The GPU section of `gradtape doctor`: the driver, the GPUs that CuPy and JAX see, and why gradtape uses none.
+"""The GPU section of `gradtape doctor`: the driver, the GPUs that PyTorch and JAX see, and why gradtape uses none.
 
 Other libraries are queried in subprocesses, since a library built for another CUDA version may crash.
 """
@@ -19,15 +19,22 @@ import gradtape
 
 from ..core import devices
 from ..core.device_kinds import Device
+from ..state import gpu
 
 _SECONDS = 90  # time limit for querying a library
 
-_ASK_CUPY = """
-import json, cupy
-runtime = cupy.cuda.runtime
-version = runtime.runtimeGetVersion()
-print(json.dumps({"cuda": f"{version // 1000}.{version % 1000 // 10}", "sees": [
-    runtime.getDeviceProperties(i)["name"].decode() for i in range(runtime.getDeviceCount())]}))
+_ASK_TORCH = """
+import json, torch
+sees = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+if torch.backends.mps.is_available():
+    sees.append("Apple GPU")
+said = {"cuda": torch.version.cuda, "hip": torch.version.hip, "sees": sees}
+if torch.version.cuda and not sees:
+    try:
+        torch.cuda.init()
+    except Exception as error:
+        said["because"] = str(error).partition(". ")[0]
+print(json.dumps(said))
 """
 _ASK_JAX = """
 import json, os
@@ -38,24 +45,24 @@ print(json.dumps({"sees": [f"{d.platform}:{d.id} {d.device_kind}" for d in jax.d
 
 
 def device_facts() -> dict[str, str]:
-    """Returns a description of each device, the driver, CuPy's and JAX' devices, and why there is no GPU."""
-    driver, cupy = _describe_outcome(_driver), _query_subprocess("cupy", _ASK_CUPY)
+    """Returns a description of each device, the driver, PyTorch's and JAX' devices, and why there is no GPU."""
+    driver, torch = _describe_outcome(_driver), _query_subprocess("torch", _ASK_TORCH)
     facts = {f"{device.kind}:{device.index}": _describe_outcome(_about, device) for device in devices.logical_devices()}
-    reason = _describe_outcome(why_no_gpu, cupy)
+    reason = _describe_outcome(why_no_gpu, torch)
     if reason:
         facts["GPU"] = f"none is used: {reason}"
     return {
         **facts,
         "NVIDIA driver": driver,
         "GPUs": _describe_outcome(_from_nvidia_smi),
-        "CuPy": _library(cupy_distribution(), cupy, "pip install 'gradtape[cuda]'"),
-        "JAX": _library("jax", _query_subprocess("jax", _ASK_JAX), "pip install 'gradtape[xla]'"),
+        "PyTorch": describe_torch(torch),
+        "JAX": describe_jax(_query_subprocess("jax", _ASK_JAX), uses_gpu=not reason),
         "TF32": "on" if devices.tensor_float_32() else "off",
     }
 
 
-def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
-    """Returns why gradtape uses no GPU and what to do; "" if it uses one. `cupy` is CuPy's answer, if known."""
+def why_no_gpu(torch: dict[str, Any] | None = None) -> str:
+    """Returns why gradtape uses no GPU and what to do; "" if it uses one. `torch` is PyTorch's answer, if known."""
     if devices.logical_devices("GPU"):
         return ""
     off = devices.turned_off()
@@ -63,20 +70,31 @@ def why_no_gpu(cupy: dict[str, Any] | None = None) -> str:
         return f"{off} turns GPUs off"
     if devices.physical_devices("GPU"):
         return "tf.config.set_visible_devices excludes them"
+    torch = torch or _query_subprocess("torch", _ASK_TORCH)
     driver = _cuda()
+    if not gpu.IS_APPLE and not torch.get("hip"):
+        if driver is None:
+            return gpu.NO_DRIVER
+        if not driver["count"]:
+            return f"NVIDIA's driver, for CUDA {driver['version']}, sees no GPU"
+    if "missing" in torch:
+        return gpu.NO_TORCH
+    if "error" in torch:
+        return f"PyTorch does not work ({torch['error']}){_matching_build(driver)}"
+    if torch.get("cuda") and not torch["sees"]:
+        because = torch.get("because", "it does not say why")
+        return f"PyTorch, built for CUDA {torch['cuda']}, sees no GPU ({because}){_matching_build(driver)}"
+    return gpu.why_unusable() or devices.no_gpu_because()
+
+
+def _matching_build(driver: dict[str, Any] | None) -> str:
+    """Says which PyTorch a driver runs."""
     if driver is None:
-        return "no NVIDIA driver was found on this machine"
-    if not driver["count"]:
-        return f"NVIDIA's driver, for CUDA {driver['version']}, sees no GPU"
-    cupy = cupy or _query_subprocess("cupy", _ASK_CUPY)
-    if cupy is None or "missing" in cupy:
-        return "CuPy is missing: pip install 'gradtape[cuda]'"
-    if "error" in cupy:
-        return (
-            f"CuPy does not work ({cupy['error']}). The driver is for CUDA {driver['version']}: install the "
-            f"matching CuPy, cupy-cuda{driver['version'].partition('.')[0]}x"
-        )
-    return devices.no_gpu_because()
+        return ""
+    return (
+        f". The driver is for CUDA {driver['version']}: update it, or install a PyTorch built for CUDA "
+        f"{driver['version']} or older, as pytorch.org/get-started says"
+    )
 
 
 def _describe_outcome(ask: Callable[..., str], *args: Any) -> str:
@@ -90,8 +108,8 @@ def _describe_outcome(ask: Callable[..., str], *args: Any) -> str:
 def _about(device: Device) -> str:
     if device.kind == "CPU":
         return "NumPy"
-    gpu = gradtape.config.list_physical_devices("GPU")[device.physical]
-    details = gradtape.config.experimental.get_device_details(gpu)
+    physical = gradtape.config.list_physical_devices("GPU")[device.physical]
+    details = gradtape.config.experimental.get_device_details(physical)
     memory = gradtape.config.experimental.get_memory_info(f"GPU:{device.index}")
     capability = ".".join(map(str, details.get("compute_capability", ("?",))))
     used = ", ".join(f"{name} {bytes_ / 2**20:.0f} MiB" for name, bytes_ in memory.items())
@@ -107,13 +125,8 @@ def _driver() -> str:
 
 def _cuda() -> dict[str, Any] | None:
     """Queries the driver library: its CUDA version and the number of GPUs; None if there is no driver."""
-    for name in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
-        try:
-            library = ctypes.CDLL(name)
-            break
-        except OSError:
-            continue
-    else:
+    library = gpu.cuda_driver()
+    if library is None:
         return None
     version, count = ctypes.c_int(0), ctypes.c_int(0)
     library.cuDriverGetVersion(ctypes.byref(version))
@@ -151,14 +164,30 @@ def _query_subprocess(module: str, program: str) -> dict[str, Any]:
     return said
 
 
-def _library(distribution: str, said: dict[str, Any], install: str) -> str:
+def describe_torch(said: dict[str, Any]) -> str:
+    """Describes PyTorch in one line: its version, what it was built for, and the GPUs that it sees."""
+    platforms = {"CUDA": said.get("cuda"), "ROCm": said.get("hip")}
+    built = [f"{name} {version}" for name, version in platforms.items() if version]
+    runtime = f" for {built[0]}" if built else "" if gpu.IS_APPLE else " without CUDA"
+    because = f" ({said['because']})" if "because" in said else ""
+    return _library("torch", said, "pip install 'gradtape[torch]'", runtime) + because
+
+
+def describe_jax(said: dict[str, Any], uses_gpu: bool) -> str:
+    """Describes JAX in one line, and what to do if it sees no GPU although gradtape uses one."""
+    line = _library("jax", said, "pip install 'gradtape[xla]'")
+    if uses_gpu and all(device.startswith("cpu") for device in said.get("sees", ["unknown"])):
+        line += "; without CUDA, it compiles no function for the GPU: pip install 'jax[cuda12]'"
+    return line
+
+
+def _library(distribution: str, said: dict[str, Any], install: str, runtime: str = "") -> str:
     """Formats the answer of a library in one line."""
     if "missing" in said:
         return f"missing: {install}"
     version = _version(distribution)
     if "error" in said:
         return f"{version} does not work: {said['error']}"
-    runtime = f" for CUDA {said['cuda']}" if "cuda" in said else ""
     return f"{version}{runtime}, sees {', '.join(said['sees']) or 'no GPU'}"
 
 
@@ -167,8 +196,3 @@ def _version(distribution: str) -> str:
         return f"{distribution} {importlib.metadata.version(distribution)}"
     except importlib.metadata.PackageNotFoundError:
         return f"{distribution}, unknown version"
-
-
-def cupy_distribution() -> str:
-    """Returns the name of the installed CuPy distribution; there is one per CUDA version."""
-    return next(iter(importlib.metadata.packages_distributions().get("cupy", ())), "cupy")
