@@ -192,10 +192,13 @@ def send_to_device(module: ArrayModule, x: Tensor) -> Tensor:
 def _copy_to_device(module: ArrayModule, x: Tensor) -> DeviceTensor:
     """Copies a host tensor to the device, without tracers. A broadcast scalar is transferred once."""
     array = asarray(x.array)
-    if array.size > 1 and not any(array.strides):
-        number = module.from_host(array[(0,) * array.ndim])
-        return on_device(module, module.copy(module.xp.broadcast_to(number, array.shape)), x.dtype)
-    return on_device(module, module.from_host(array), x.dtype)
+    try:
+        if array.size > 1 and not any(array.strides):
+            number = module.from_host(array[(0,) * array.ndim])
+            return on_device(module, module.copy(module.xp.broadcast_to(number, array.shape)), x.dtype)
+        return on_device(module, module.from_host(array), x.dtype)
+    except module.memory_errors as error:
+        raise exhausted(module, f"a tensor of shape {array.shape} and dtype {x.dtype.name}", error) from error
 
 
 def _record_move(x: Tensor, y: Tensor) -> Tensor:
@@ -228,14 +231,17 @@ def _run_after_failure(
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
+    what = f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}"
     if isinstance(error, module.memory_errors):
-        raise exhausted(module, f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}", error) from error
+        raise exhausted(module, what, error) from error
     if not isinstance(error, module.refusals):
         raise error
     try:
         return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
     except (ValueError, np.linalg.LinAlgError) as wrong:
         raise dispatch.failure(op, [x.dims for x in inputs], wrong) from wrong
+    except module.memory_errors as wrong:
+        raise exhausted(module, what, wrong) from wrong
 
 
 def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:
