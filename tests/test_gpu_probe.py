@@ -56,9 +56,12 @@ def test_the_build_and_the_driver_decide(torch_package, monkeypatch, version, dr
     assert gpu.why_unusable() == expected
 
 
-def test_an_apple_gpu_needs_no_cuda(torch_package, monkeypatch):
+def test_an_apple_gpu_needs_no_cuda_and_a_setting(torch_package, monkeypatch):
     torch_package(VERSION.format(cuda=None, hip=None))
     monkeypatch.setattr(gpu, "IS_APPLE", True)
+    monkeypatch.delenv("GRADTAPE_DEVICE", raising=False)
+    assert gpu.why_unusable() == gpu.APPLE_OFF
+    monkeypatch.setenv("GRADTAPE_DEVICE", "GPU")
     assert gpu.why_unusable() == ""
 
 

@@ -25,6 +25,7 @@ _NO_BUILD = re.compile(r"^(cuda|hip)\b[^=\n]*= None$", re.MULTILINE)
 NO_TORCH = "PyTorch is missing: pip install 'gradtape[torch]'"
 NO_CUDA = "PyTorch is built without CUDA: install a build with CUDA, as pytorch.org/get-started says"
 NO_DRIVER = "no NVIDIA driver was found on this machine"
+APPLE_OFF = "Apple's GPU, which has no float64, is used only with GRADTAPE_DEVICE=gpu"
 NO_STANDARD = "PyTorch is installed, but array-api-compat is missing: pip install 'gradtape[torch]'"
 
 
@@ -47,7 +48,10 @@ def why_unusable() -> str:
     torch = find_spec("torch")
     if torch is None:
         return NO_TORCH
-    if not IS_APPLE:
+    if IS_APPLE:
+        if os.environ.get("GRADTAPE_DEVICE", "").strip().lower() != "gpu":
+            return APPLE_OFF
+    else:
         missing = {name for folder in torch.submodule_search_locations or () for name in _missing_builds(folder)}
         if {"cuda", "hip"} <= missing:
             return NO_CUDA
