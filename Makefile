@@ -29,7 +29,7 @@ fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
-test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and CuPy (`pip install '.[cuda]'`)
+test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and PyTorch with CUDA (`pip install '.[torch]'`)
 	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
 
 test-plain: $(VENV)/.test  ## Runs the tests of convolutions and pooling without oneDNN
