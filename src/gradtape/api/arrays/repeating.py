@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -160,9 +161,14 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"{next(iter(kwargs))!r} is an invalid keyword argument for this function")
+    flat = to_tensors([ops.reshape(x, shape=(math.prod(x.dims),)) for x in map(to_tensor, args)], "Mul")
+    return grid_coordinates(flat, indexing)
+
+
+def grid_coordinates(flat: Sequence[Tensor], indexing: str) -> list[Tensor]:
+    """Returns the coordinates of a grid, one tensor per axis, from the vectors along the axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got {indexing!r}")
-    flat = to_tensors([ops.reshape(x, shape=(math.prod(x.dims),)) for x in map(to_tensor, args)], "Mul")
     axes = list(range(len(flat)))
     if indexing == "xy" and len(axes) > 1:
         axes[:2] = 1, 0

@@ -92,7 +92,7 @@ def linspace(
     parts = int(num) - 1 if endpoint else int(num)
     step = (last - first) / (parts if parts > 0 else math.nan)
     values = resolve("linspace")(first, last if endpoint or parts < 1 else last - step, num, axis=axis)
-    values = cast(ops.floor(values) if kind.is_integer else values, kind)
+    values = cast(ops.floor(values) if kind.is_integer and computed.is_floating else values, kind)
     return (values, cast(step, computed)) if retstep else values
 
 
@@ -149,7 +149,10 @@ def ones_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None)
     [1, 1]
     """
     x = p.tensor(a)
-    return ops.broadcast_to(p.tensor(1, x.dtype if dtype is None else p.dtype_of(dtype)), shape=x.dims)
+    kind = x.dtype if dtype is None else p.dtype_of(dtype)
+    if kind is dtypes.string:
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
+    return resolve("ones_like")(x, kind)
 
 
 @with_policy

@@ -54,6 +54,7 @@ class PromotionPolicy:
     truths: Callable[..., Sequence[Tensor]]
     dtype_of: Callable[..., DType]  # for a `dtype` argument; without one, the default floating dtype
     axes: Callable[[Tensor, AxisLike | None], tuple[int, ...]]  # as non-negative numbers; None means all
+    checked: Callable[[Tensor, AxisLike], AxisLike]  # an axis for a function of TensorFlow, which raises its own errors
     functions: Callable[[str], Any]  # the published function of a name
 
     def __getattr__(self, name: str) -> Any:  # pickle asks the policy for a function that is bound to it
@@ -186,6 +187,10 @@ def _truths(*values: TensorLike) -> list[Tensor]:
     return [truth(x) for x in values]
 
 
+def _unchecked(x: Tensor, axis: AxisLike) -> AxisLike:
+    return axis
+
+
 def _published(name: str) -> Any:
     return resolve(f"experimental.numpy.{name}")
 
@@ -193,5 +198,5 @@ def _published(name: str) -> Any:
 NUMPY = PromotionPolicy(
     tensor=tensor, floating=floating, real=tensor, numeric=tensor, truth=truth, summed=summed, running=summed,
     promote=promoted, join=_join, promote_floats=promote_floats, promote_numeric=promoted, truths=_truths,
-    dtype_of=dtype_of, axes=axes_of, functions=_published,
+    dtype_of=dtype_of, axes=axes_of, checked=_unchecked, functions=_published,
 )  # fmt: skip

@@ -209,7 +209,8 @@ def all(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdim
     >>> bool(tf.experimental.numpy.all([1, 0]))
     False
     """
-    return _reduced("all", p.truth(a), axis, keepdims)
+    x = p.truth(a)
+    return _reduced("all", x, None if axis is None else p.checked(x, axis), keepdims)
 
 
 @with_policy
@@ -220,7 +221,8 @@ def any(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdim
     >>> bool(tf.experimental.numpy.any([1, 0]))
     True
     """
-    return _reduced("any", p.truth(a), axis, keepdims)
+    x = p.truth(a)
+    return _reduced("any", x, None if axis is None else p.checked(x, axis), keepdims)
 
 
 def argmax(a: TensorLike, axis: int | None = None) -> Tensor:
@@ -246,7 +248,10 @@ def argmin(a: TensorLike, axis: int | None = None) -> Tensor:
 def accumulate(name: str, p: PromotionPolicy, a: TensorLike, axis: int | None, dtype: DTypeLike | None) -> Tensor:
     """Returns the cumulative sum or product along an axis, or of the flattened array."""
     x = p.running(a) if dtype is None else p.numeric(p.tensor(a, p.dtype_of(dtype)))
-    return own(name)(ravel(x) if axis is None else x, axis=axis or 0)
+    if axis is None:
+        return own(name)(ravel(x))
+    p.checked(x, axis)
+    return own(name)(x, axis=axis)
 
 
 @with_policy

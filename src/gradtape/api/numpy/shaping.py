@@ -239,7 +239,9 @@ def roll(p: PromotionPolicy, a: TensorLike, shift: ShapeLike, axis: AxisLike | N
     """
     x = p.tensor(a)
     if axis is not None:
-        return resolve("roll")(x, shift, axis)
+        axis = p.checked(x, axis)
+        single = not isinstance(shift, list | tuple) and not np.ndim(shift)
+        return resolve("roll")(x, [shift] * np.size(axis) if single and np.ndim(axis) else shift, axis)
     return ops.reshape(resolve("roll")(ravel(x), shift, 0), shape=x.dims)
 
 

@@ -182,5 +182,5 @@ def _published(name: str) -> Any:
 KERAS = PromotionPolicy(
     tensor=tensor, floating=floating, real=floating, numeric=numeric, truth=truth, summed=summed, running=numeric,
     promote=promote, join=promote, promote_floats=promote_floats, promote_numeric=_promote_numeric, truths=_truths,
-    dtype_of=dtype_of, axes=axes_of, functions=_published,
+    dtype_of=dtype_of, axes=axes_of, checked=axes_of, functions=_published,
 )  # fmt: skip

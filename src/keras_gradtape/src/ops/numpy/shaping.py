@@ -10,11 +10,13 @@ import numpy as np
 from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import gradtape as tf
+from gradtape.api.arrays.repeating import grid_coordinates
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from ... import sparse
 from .promotion import axes_of, axis_of, common, promote, tensor
+from .shared import ravel
 
 __all__ = [
     "array_split", "concatenate", "copy", "expand_dims", "meshgrid", "reshape", "size", "squeeze", "transpose",
@@ -66,7 +68,7 @@ def expand_dims(x, axis):
 
 
 def meshgrid(*x, indexing="xy"):
-    return tf.meshgrid(*(tensor(v) for v in x), indexing=indexing)
+    return grid_coordinates([ravel(v) for v in x], indexing)
 
 
 def _kept(x: Any) -> Any:
