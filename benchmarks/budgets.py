@@ -4,7 +4,7 @@
 
 For a 50-layer MLP, a residual CNN, four blocks of a GPT, a neural ODE, a U-Net and a recurrent net over the rows of its
 input, in several sizes, at 50%, 25% and 10% of what the tape keeps, and with a budget that nothing exceeds. The peak is
-what tracemalloc sees of a step (with --device, CuPy's memory pool), gradients included. The largest single op is the
+what tracemalloc sees of a step (with --device, PyTorch's allocator), gradients included. The largest single op is the
 one that takes most by itself, forward and backward: inputs, outputs, their cotangents, and what its kernels need.
 
 With --function the step is a function, with --jit one compiled by XLA, and the fractions are of what it takes without a
@@ -286,21 +286,12 @@ def peak_of(work: Callable[[], Any], device: bool) -> int:
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most - before
-    import cupy
+    import torch  # type: ignore[import-not-found,unused-ignore]
 
-    pool = cupy.get_default_memory_pool()
-    most = before = pool.used_bytes()
-
-    class Watched(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc, name-defined]
-        name = "peak"
-
-        def malloc_postprocess(self, **_: Any) -> None:
-            nonlocal most
-            most = max(most, pool.used_bytes())
-
-    with Watched():
-        work()
-    return most - before
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    work()
+    return int(torch.cuda.max_memory_allocated()) - before
 
 
 def difference(found: list[Any], expected: list[Any]) -> float:

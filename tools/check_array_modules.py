@@ -1,12 +1,13 @@
 """Runs every op's kernel on its samples with another array module and compares with NumPy.
 
-    python tools/check_array_modules.py {jax.numpy,cupy} [-v]
+    python tools/check_array_modules.py {jax.numpy,torch} [-v]
 
-Prints which kernels run as they are and which need NumPy; `-v` with the reason.
+PyTorch computes on its CPU device. Prints which kernels run as they are and which need NumPy; `-v` with the reason.
 """
 
-import importlib
 import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,45 +16,64 @@ from gradtape.engine.registry.op import bind, registry
 from gradtape.inspect.checks.opcheck import draw
 
 
+class Library(NamedTuple):
+    xp: Any
+    array_type: type
+    from_host: Callable[[Any], Any]
+    to_host: Callable[[Any], Any]
+
+
 def arrays_of(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def to_numpy(array):
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+def library_of(name):
+    """The library's namespace, its type of arrays, and its transfers from and to the host."""
+    if name == "torch":
+        import torch
+
+        from gradtape.backends.torch.device import array_module
+
+        module = array_module("/device:CPU:0", torch.device("cpu"))
+        return Library(module.xp, module.array_type, module.from_host, module.to_host)
+    if name != "jax.numpy":
+        sys.exit(f"{name} is neither jax.numpy nor torch")
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return Library(jax.numpy, jax.Array, jax.numpy.asarray, np.asarray)
 
 
-def check(op, case, xp):
+def check(op, case, library):
     """None if the kernel gives NumPy's answer, else what happened instead."""
     inputs = draw(op, case)
     try:
         expected = arrays_of(op.numpy(*inputs, **case.attrs))
-        got = arrays_of(bind(op.kernel, xp)(*[xp.asarray(a) for a in inputs], **case.attrs))
+        got = arrays_of(bind(op.kernel, library.xp)(*map(library.from_host, inputs), **case.attrs))
         for a, b in zip(got, expected, strict=True):
-            if not isinstance(a, xp.ndarray) and np.ndim(a):
+            if not isinstance(a, library.array_type) and np.ndim(a):
                 return f"gives a {type(a).__name__}"
             if not op.random:
-                np.testing.assert_allclose(to_numpy(a), b, rtol=1e-6, atol=1e-8)
+                a = library.to_host(a) if isinstance(a, library.array_type) else a
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
     except Exception as error:
         return f"{type(error).__name__}: {str(error).strip().splitlines()[0][:120] if str(error).strip() else ''}"
     return None
 
 
-def main(module, verbose):
-    if module.startswith("jax"):
-        importlib.import_module("jax").config.update("jax_enable_x64", True)
-    xp = importlib.import_module(module)
+def main(name, verbose):
+    library = library_of(name)
     ops.load_all()
     failures = {}
     for op in registry.values():
         if any(isinstance(i, np.ndarray) and i.dtype == object for case in op.samples for i in case.inputs):
             continue
-        reason = next((r for r in (check(op, case, xp) for case in op.samples) if r is not None), None)
+        reason = next((r for r in (check(op, case, library) for case in op.samples) if r is not None), None)
         if reason is not None:
             failures[op.name] = reason
-    print(f"{len(registry) - len(failures)} of {len(registry)} kernels run with {module} as they are")
-    for name, reason in failures.items():
-        print(f"  {name}: {reason}" if verbose else f"  {name}")
+    print(f"{len(registry) - len(failures)} of {len(registry)} kernels run with {name} as they are")
+    for op_name, reason in failures.items():
+        print(f"  {op_name}: {reason}" if verbose else f"  {op_name}")
 
 
 if __name__ == "__main__":
