@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import typing
 from collections.abc import Callable
+from types import FunctionType
 
 from ...core import dtypes
 from ...core.tensor import Tensor
@@ -27,7 +29,7 @@ def _function(name: str, per: int, skip_nan: bool) -> Callable[..., Tensor]:
     ) -> Tensor:
         return _quantile(p, x, q if per == 1 else p.floating(q) / per, axis, method, keepdims, skip_nan)
 
-    return with_policy(renamed(function, name))
+    return with_policy(renamed(typing.cast(FunctionType, function), name))
 
 
 quantile, nanquantile = _function("quantile", 1, False), _function("nanquantile", 1, True)
