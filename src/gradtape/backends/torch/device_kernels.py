@@ -7,7 +7,7 @@ not cover; the kernel for any array library runs then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
@@ -124,3 +124,19 @@ def _advance(state: Any, *, blocks: int) -> Any:
 
 for _name in ("scaled_dot_product_attention", "scaled_dot_product_attention_back"):
     _kernel(_name)(partial(KERNELS[_name].function, torch))
+
+
+@cache
+def _affine_launch(number: str) -> Callable[..., Any]:
+    """Returns a kernel that computes an affine map in one launch, with numbers of this C++ type."""
+    from torch.cuda import jiterator  # type: ignore[import-not-found,unused-ignore]
+
+    body = f"return (T)((({number})x - ({number})c) * ({number})f + ({number})s);"
+    return jiterator._create_jit_fn(f"template <typename T> T affine(T x, T c, T f, T s) {{ {body} }}")
+
+
+@_kernel("channel_affine")
+def _channel_affine(x: Any, centre: Any, factor: Any, shift: Any) -> Any:
+    if not x.is_cuda or not x.is_floating_point():
+        return KERNELS["channel_affine"].function(torch, x, centre, factor, shift)
+    return _affine_launch("double" if x.dtype is torch.float64 else "float")(x, centre, factor, shift)
