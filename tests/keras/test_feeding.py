@@ -51,12 +51,11 @@ def read(**options):
 def test_gathered_rows_are_those_of_numpy(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(feeding, "GATHER_MIN_BYTES", int(rng.choice([1, 64, 1 << 30])))
-    monkeypatch.setattr(feeding, "CORES", int(rng.integers(1, 6)))
     shape = rng.integers(1, 9, rng.integers(1, 4))
     array = rng.integers(0, 99, shape).astype(rng.choice(["float32", "int64", "uint8", "bool"]))
     array = np.asfortranarray(array) if rng.integers(2) else np.repeat(array, 2, axis=0)[::2]
     indices = rng.integers(0, len(array), rng.integers(0, 20))
-    found = feeding.gather_rows(array, indices)
+    found = feeding.gather_rows(array, indices, int(rng.integers(1, 6)))
     np.testing.assert_array_equal(found, array[indices])
     assert found.dtype == array.dtype and found.flags.c_contiguous and found.flags.owndata
 
