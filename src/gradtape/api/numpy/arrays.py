@@ -105,7 +105,7 @@ def zeros(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float)
     [0.0, 0.0]
     """
     kind = p.dtype_of(dtype)
-    return resolve("fill")(to_shape(shape), tensor(np.bytes_(b"")) if kind is dtypes.string else p.tensor(0, kind))
+    return resolve("fill")(to_shape(shape), p.tensor(b"" if kind is dtypes.string else 0, kind))
 
 
 @with_policy

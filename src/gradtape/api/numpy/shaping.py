@@ -239,9 +239,11 @@ def roll(p: PromotionPolicy, a: TensorLike, shift: ShapeLike, axis: AxisLike | N
     """
     x = p.tensor(a)
     if axis is not None:
-        axis = p.checked(x, axis)
-        single = not isinstance(shift, list | tuple) and not np.ndim(shift)
-        return resolve("roll")(x, [shift] * np.size(axis) if single and np.ndim(axis) else shift, axis)
+        places: Any = p.checked(x, axis)
+        moves: Any = shift
+        if np.ndim(places) and not isinstance(moves, list | tuple) and not np.ndim(moves):
+            moves = [moves] * len(places)
+        return resolve("roll")(x, moves, places)
     return ops.reshape(resolve("roll")(ravel(x), shift, 0), shape=x.dims)
 
 
