@@ -82,6 +82,23 @@ def test_without_array_api_compat_a_warning_is_logged(torch_package, monkeypatch
     assert devices.has_probe() == probed
 
 
+def test_numpy_computes_if_pytorch_cannot_be_imported(torch_package, monkeypatch):
+    folder = torch_package(VERSION.format(cuda=None, hip=None))
+    (folder / "torch" / "__init__.py").write_text("raise ImportError('libgomp.so.1: cannot open')")
+    program = f"""
+import math, sys; sys.path.insert(0, {str(folder)!r})
+import gradtape as tf
+x = tf.Variable(tf.ones([1 << 20]))
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.nn.softmax(tf.tanh(x) * x)) + tf.reduce_sum(tf.exp(-x))
+print(abs(float(y) - (1 + 2**20 / math.e)) < 1, float(tape.gradient(y, x)[0]) < 0)
+"""
+    monkeypatch.delenv("GRADTAPE_KERNELS", raising=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["True", "True"], done.stderr
+    assert done.stderr.count("PyTorch cannot be imported: ImportError: libgomp.so.1: cannot open") == 1
+
+
 def test_creating_tensors_does_not_import_pytorch(torch_package, monkeypatch):
     folder = torch_package(VERSION.format(cuda=None, hip=None))
     program = (

@@ -1,1 +1,1 @@
-"""PyTorch as a library of kernels for large arrays in host memory; its tensors share memory with NumPy's arrays."""
+"""PyTorch as the array library of GPUs, and as a library of kernels for large arrays in host memory."""

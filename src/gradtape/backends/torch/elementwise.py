@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..tuning import LARGE, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
-from .library import IS_ENABLED, on_arrays, torch
+from .library import IS_ENABLED, can_import, on_arrays, torch
 
 
 class StepLike(Protocol):
@@ -132,7 +132,7 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
-    if name in _SLOWER_ON_HOST:
+    if name in _SLOWER_ON_HOST or not can_import():
         return None
     function = fused_kernels().get(name) or _compile(formula)
     return None if function is None else on_arrays(function, arity)
@@ -140,6 +140,8 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
 
 def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | None) -> Callable[..., Any] | None:
     """Returns the product of the cotangent and a partial derivative as a kernel `f(cotangent, *residuals)`."""
+    if not can_import():
+        return None
     names, fused = fused_vjps().get(name, ((), None))
     function = fused if fused is not None and names == residuals else _compile(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))

@@ -25,7 +25,7 @@ from ..tuning import (
     TORCH_TRANSFORMS,
     TORCH_WINDOWS,
 )  # fmt: skip
-from .library import on_arrays, torch
+from .library import can_import, on_arrays, torch
 
 Axes = tuple[int, ...]
 
@@ -64,7 +64,7 @@ def _vjp(name: str, min_elements: int, operand: int = 0) -> Any:
 
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
-    return on_arrays(partial(kernel.function, torch()))
+    return on_arrays(partial(kernel.function, torch())) if can_import() else lambda *arrays, **attrs: None
 
 
 @_kernel("cast", TORCH_FORMULAS, dtypes="ef")

@@ -34,6 +34,20 @@ def torch() -> Any:
     return torch
 
 
+@cache
+def can_import() -> bool:
+    """Whether PyTorch can be imported. If not, NumPy computes large arrays, and one log line says why."""
+    try:
+        torch()
+    except (ImportError, OSError) as error:  # another version's libraries
+        import logging  # deferred, as gradtape does not need it otherwise
+
+        message = "NumPy computes large arrays, because PyTorch cannot be imported: %s: %s"
+        logging.getLogger("gradtape").warning(message, type(error).__name__, error)
+        return False
+    return True
+
+
 def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any]:
     """Converts a function of tensors to one of NumPy arrays, which returns None where PyTorch cannot compute it.
 
