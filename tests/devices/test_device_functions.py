@@ -1,10 +1,11 @@
 """Functions and training loops on a device, or on PyTorch's CPU device without one."""
 
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
-from stand_in import ON_GPU, on_host
+from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
 from gradtape.graph.executors.xla.executor import XlaProgram
@@ -236,3 +237,27 @@ def test_observers_of_a_function_see_its_runs_on_a_device(gpu, jit):
     for n in (1.0, 2.0, 3.0):
         assert f(tf.constant([n])).numpy().tolist() == [n * n + 1.0]
     assert seen == [[1.0], [4.0], [9.0]]
+
+
+def test_what_a_program_reads_is_kept_until_it_has_ended():
+    class Result:
+        nbytes, ready = 4, False
+
+        def is_ready(self):
+            return self.ready
+
+        def is_deleted(self):
+            return False
+
+    class Array:
+        pass
+
+    first, array = Result(), Array()
+    kept = weakref.ref(array)
+    MODULE.lend([array], [first])
+    del array
+    MODULE.lend([], [])
+    assert kept() is not None
+    first.ready = True
+    MODULE.lend([], [])
+    assert kept() is None

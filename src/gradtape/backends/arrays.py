@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ class ArrayModule:
         self.ops: Any = None  # the op namespace for bare arrays, created on first use
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.by_way_of_host: set[str] = set()
+        self._lent: deque[tuple[list[Any], Any]] = deque()  # what XLA reads, and a result of that run
 
     def numpy_dtype(self, array: Any) -> np.dtype[Any]:
         """Returns NumPy's dtype for the array's."""
@@ -69,6 +71,18 @@ class ArrayModule:
     def from_xla(self, array: Any) -> Any:
         """Takes an array from XLA, without a copy on the same device."""
         return self.from_host(np.asarray(array))
+
+    def lend(self, arrays: list[Any], results: list[Any]) -> None:
+        """Keeps `arrays` until XLA, which runs asynchronously, has computed `results` from them.
+
+        XLA holds the memory that it allocates itself in the order of its own stream; the memory of this library could
+        be reused by an op that runs earlier in another stream.
+        """
+        lent = self._lent
+        while lent and (lent[0][1] is None or lent[0][1].is_deleted() or lent[0][1].is_ready()):
+            lent.popleft()
+        first = min(results, key=lambda y: y.nbytes, default=None)  # all are ready at once
+        lent.append((arrays, first if hasattr(first, "is_ready") else None))
 
     def has_own_memory(self, array: Any) -> bool:
         """Whether the library allocated the array's memory and the array is not a view.

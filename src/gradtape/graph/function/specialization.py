@@ -195,7 +195,7 @@ class Specialization:
             program = self._decided(module)
         if program is None:
             return self._replayed(self._optimized, [send_to_device(module, x) if x.dims else x for x in tensors])
-        return _from_xla(module, program.run(_to_xla(module, tensors)), self.dtypes)
+        return _from_xla(module, _run_on_xla(module, program, _to_xla(module, tensors)), self.dtypes)
 
     def _decided(self, module: ArrayModule) -> Any:
         """Return the program that XLA runs on the device, compiled now or in the next run, or None."""
@@ -240,7 +240,7 @@ class Specialization:
             if found is None:
                 return None
             derivative, forward, backward = found
-            results = forward.run(_to_xla(module, tensors))
+            results = _run_on_xla(module, forward, _to_xla(module, tensors))
         count = len(self.dtypes)
         outputs = _from_xla(module, results[:count], self.dtypes)
         log.record(
@@ -414,6 +414,13 @@ def _to_xla(module: ArrayModule, tensors: Sequence[Tensor]) -> list[Any]:
     return [module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors]
 
 
+def _run_on_xla(module: ArrayModule, program: Any, arrays: list[Any]) -> list[Any]:
+    """Run a program on arrays of XLA, whose memory the device's library may own, and keep them until it has ended."""
+    results = program.run(arrays)
+    module.lend(arrays, results)
+    return results
+
+
 def _from_xla(module: ArrayModule, arrays: Iterable[Any], dtypes: Iterable[DType]) -> list[Tensor]:
     return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(arrays, dtypes, strict=True)]
 
@@ -493,7 +500,7 @@ class DeviceCallOp(FunctionCallOp):
         """Run the compiled backward graph on plain cotangents; replay it for others, or if it is recorded."""
         if not dispatch.unrecorded() or not all([type(g) in REAL for g in gs]):
             return super().vjp(m, gs, saved, parents)
-        results = self._backward.run([*self._kept, *_to_xla(self._module, gs)])
+        results = _run_on_xla(self._module, self._backward, [*self._kept, *_to_xla(self._module, gs)])
         dtypes = [value.dtype for value in self._derivative.backward.outputs]
         return self._derivative.cotangents.of(_from_xla(self._module, results, dtypes))
 
