@@ -139,3 +139,18 @@ def test_variables_of_numbers_are_on_the_host_and_say_so(gpu):
         assert v.device == v.value().device
         assert "GPU:0" in z.device  # computed with a tensor on the device
         assert tape.gradient(z, v).numpy() == 3.0
+
+
+@pytest.mark.parametrize(
+    "share", [lambda v: tf.reshape(v, [4]), lambda v: v[0], tf.transpose, lambda v: v.value().__dlpack__()],
+    ids=["reshape", "slice", "transpose", "dlpack"],
+)
+def test_what_shares_the_memory_of_a_value_is_not_overwritten(gpu, share):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    place = v.value().buffer.data_ptr()
+    v.assign_add([[0.0, 0.0], [0.0, 0.0]])
+    assert v.value().buffer.data_ptr() == place
+    shared = share(v)
+    v.assign_add([[1.0, 1.0], [1.0, 1.0]])
+    assert v.value().buffer.data_ptr() != place
+    del shared

@@ -104,7 +104,7 @@ class TorchModule(ArrayModule):
 
     def has_own_memory(self, array: Any) -> bool:
         # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
-        return array._base is None and array.untyped_storage().resizable()
+        return array._base is None and array.untyped_storage().resizable() and not _has_alias(array)
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
         return fuse(formula) if self.there.type == "cuda" else run_steps(self.xp, formula)
@@ -134,6 +134,14 @@ class TorchModule(ArrayModule):
             f"of {total >> 20} MiB, {free >> 20} are free, tensors hold {held >> 20}, and {reserved - held >> 20} wait "
             "in PyTorch's pool"
         )
+
+
+def _has_alias(array: Any) -> bool:
+    """Whether a view, or another library such as XLA, shares the tensor's memory; Python's references do not tell."""
+    count = getattr(torch._C, "_storage_Use_Count", None)
+    if count is None or not hasattr(array, "_use_count"):
+        return True  # PyTorch does not say
+    return array._use_count() > 1 or count(array.untyped_storage()._cdata) > 2  # the tensor, and the object made here
 
 
 def use_tensor_float_32(enabled: bool) -> None:
