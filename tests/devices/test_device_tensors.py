@@ -176,3 +176,21 @@ def test_gradients_are_where_the_tape_was_recorded(gpu, where, asked_in, scalar)
             found += tf.nest.flatten(tape.gradient(y, sources, nan_safe=True, unconnected_gradients="zero"))
             assert all(g.device.endswith(where[1:]) for g in found)
         assert tape.jacobian(y, v).device.endswith(where[1:])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["float8_e5m2", "float8_e4m3fn", "int4", "uint16", "uint32", "uint64", "bfloat16", "float16", "int8", "complex64"],
+)
+def test_every_dtype_works_there_or_on_the_host(gpu, dtype):
+    x = tf.cast(tf.constant([1.0, 2.0, 3.0]), dtype)
+    y = x + x
+    assert x.dtype.name == y.dtype.name == dtype
+    assert tf.cast(y, tf.float32).numpy().tolist() == [2.0, 4.0, 6.0]
+    assert tf.identity(x).numpy().tolist() == x.cpu().numpy().tolist()
+
+
+def test_large_unsigned_numbers_and_other_names_of_integers(gpu):
+    assert int(tf.constant(2**64 - 1, tf.uint64)) == 2**64 - 1
+    assert tf.constant(np.array([1, 2], np.ulonglong)).numpy().tolist() == [1, 2]
+    assert tf.constant(np.array([1, -2], np.longlong)).numpy().tolist() == [1, -2]

@@ -52,6 +52,10 @@ class ArrayModule:
         """Returns the library's own function of this name, which takes arrays only, and `out`."""
         return getattr(self.xp, name)
 
+    def supports(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the library has arrays of NumPy's `dtype`; values of others stay on the host."""
+        return dtype.kind != "O"
+
     def scalar(self, value: Any) -> Any:
         """Returns a string, or a NumPy scalar that an elementwise kernel takes beside arrays, in the library's form."""
         return value

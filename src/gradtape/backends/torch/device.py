@@ -15,7 +15,7 @@ from .device_kernels import DEVICE_KERNELS
 from .elementwise import fused_kernels, fused_vjps
 from .fusion import fuse, run_steps
 from .kernels import KERNELS, VJPS
-from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, to_host
+from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -75,6 +75,9 @@ class TorchModule(ArrayModule):
 
     def numpy_dtype(self, array: Any) -> np.dtype[Any]:
         return NUMPY_DTYPES[array.dtype]
+
+    def supports(self, dtype: np.dtype[Any]) -> bool:
+        return has_dtype(dtype)
 
     def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
         return array.to(dtype_of(dtype))

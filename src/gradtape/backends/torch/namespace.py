@@ -30,6 +30,11 @@ _FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in _FROM_NUMPY.items()}
 
 
+def has_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether PyTorch has a dtype of NumPy."""
+    return dtype in _FROM_NUMPY
+
+
 def dtype_of(dtype: Any) -> Any:
     """Returns PyTorch's dtype for one of NumPy's; PyTorch's own, and None, as they are."""
     if dtype is None or isinstance(dtype, torch.dtype):
@@ -275,10 +280,6 @@ class TorchNamespace:
     def result_type(self, *arrays: Any) -> Any:
         return standard.result_type(*[x if isinstance(x, torch.Tensor) else dtype_of(x) for x in arrays])
 
-    def as_strided(self, x: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
-        """A view with strides in elements."""
-        return x.as_strided(tuple(shape), tuple(strides))
-
 
 _RENAMED = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
@@ -406,8 +407,10 @@ def from_host(array: np.ndarray[Any, Any], device: Any) -> Any:
     dtype = dtype_of(array.dtype)
     if dtype is torch.bfloat16:
         return torch.tensor(np.ascontiguousarray(array).view(np.int16), device=device).view(dtype).reshape(array.shape)
-    if not array.shape:
+    if not array.shape and array.dtype.kind != "u":
         return torch.full((), array.item(), dtype=dtype, device=device)  # without waiting for the device
     if array.dtype.byteorder not in "=|<" or any(n < 0 for n in array.strides):
         array = np.array(array, array.dtype.newbyteorder("="), order="C")
+    if array.dtype.char in "qQ":  # another C type of the same size, which PyTorch does not accept
+        array = array.view(np.int64 if array.dtype.kind == "i" else np.uint64)
     return torch.from_numpy(array).to(device, copy=True)

@@ -32,7 +32,6 @@ from .formula import neutral, trace_formula
 from .op import Unregistered, bind, registry
 
 _new = object.__new__
-_NEVER_THERE = dtypes.STRING
 _KEPT = 256  # cached kernels per op
 # Ops of narrow dtypes with several steps are computed in float32, unless the library has a kernel of its own;
 # products and elementwise functions in whatever precision the library uses, and rounded if that is wider.
@@ -172,19 +171,22 @@ def _place(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     """Places a new tensor as TensorFlow does: int32 tensors, usually shapes and indices, stay on the host."""
     if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor or _staying.on:
         return x
-    if x.dtype is dtypes.int32 or x.dtype.kind & _NEVER_THERE:
+    if x.dtype is dtypes.int32:
         return x
     device = devices.default_device()
     if device.kind != "GPU":
         return x
-    y = _copy_to_device(module_of(device), x)
+    module = module_of(device)
+    if not module.supports(x.dtype.numpy):
+        return x
+    y = _copy_to_device(module, x)
     y.tracer = x.tracer
     return y
 
 
 def send_to_device(module: ArrayModule, x: Tensor) -> Tensor:
-    """Copies `x` to the device, with its tracers; strings stay on the host."""
-    if type(x) is not Tensor or x.dtype.kind & _NEVER_THERE:
+    """Copies `x` to the device, with its tracers; strings, and dtypes that the library lacks, stay on the host."""
+    if type(x) is not Tensor or not module.supports(x.dtype.numpy):
         return x
     return _record_move(x, _copy_to_device(module, x))
 
@@ -210,14 +212,15 @@ def _record_move(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Copies the host inputs to the device, except strings and other values that only Python can handle.
+    """Copies the host inputs to the device, except strings and other dtypes that the library lacks.
 
     Scalars of elementwise ops stay, since their kernels accept them.
     """
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
     for x in inputs:
-        if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
+        stays = elementwise and not asarray(x.array).shape if type(x) is Tensor else True
+        if not stays and module.supports(x.dtype.numpy):
             y = _copy_to_device(module, x)
             y.tracer = x.tracers
             x = y
@@ -326,7 +329,7 @@ def _on_host(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
     """Wraps the NumPy kernel for device arrays, which are copied to the host and back."""
 
     def returned(y: Operand) -> Any:
-        return y if asarray(y).dtype.kind == "O" else module.from_host(asarray(y))
+        return module.from_host(asarray(y)) if module.supports(asarray(y).dtype) else y
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
         value = op.numpy(*[module.to_host(a)[()] if type(a) is module.array_type else a for a in arrays], **attrs)
