@@ -1,0 +1,79 @@
+"""Random programs on a device: their values and gradients equal those of the host."""
+
+import numpy as np
+import pytest
+from stand_in import on_host
+
+import gradtape as tf
+
+FUNCTIONS = [
+    tf.exp, tf.tanh, tf.nn.relu, tf.nn.gelu, tf.nn.softmax, tf.nn.log_softmax, tf.square, tf.abs, tf.sin, tf.sigmoid,
+    tf.nn.softplus, tf.nn.elu,
+    lambda x: tf.sqrt(tf.abs(x) + 0.5),
+    lambda x: tf.math.rsqrt(tf.abs(x) + 0.5),
+    lambda x: tf.math.log1p(tf.abs(x)),
+    lambda x: tf.reduce_sum(x, -1, keepdims=True) + x,
+    lambda x: x - tf.reduce_mean(x, 0),
+    lambda x: tf.reduce_max(x, 1, keepdims=True) * x,
+    lambda x: tf.reduce_logsumexp(x, 1, keepdims=True) + x,
+    lambda x: tf.nn.moments(x, [1], keepdims=True)[1] * x,
+    lambda x: tf.math.top_k(x, 3)[0][:, :1] + x,
+    lambda x: tf.transpose(tf.transpose(x) * 2.0),
+    lambda x: x[::-1],
+    lambda x: tf.concat([x[1:], x[:1]], 0),
+    lambda x: tf.cumsum(x, 1),
+    lambda x: tf.sort(x, 1),
+    lambda x: tf.where(x > 0.5, x, 0.1 * x),
+    lambda x: tf.clip_by_value(x, -1.0, 1.0),
+    lambda x: tf.gather(x, [0, 2, 1, 0]),
+    lambda x: tf.pad(x, [[0, 0], [1, 1]])[:, 1:-1],
+    lambda x: tf.reverse(x, [1]),
+    lambda x: tf.roll(x, 1, 0),
+    lambda x: tf.linalg.band_part(x, 1, 1),
+]  # fmt: skip
+OPERATIONS = [
+    tf.add, tf.subtract, tf.multiply, tf.maximum, tf.minimum, tf.math.squared_difference, tf.math.atan2,
+    tf.math.divide_no_nan,
+    lambda a, b: a / (tf.abs(b) + 1.0),
+    lambda a, b: tf.matmul(a, b, transpose_b=True) @ b,
+    lambda a, b: tf.einsum("ij,kj->ik", a, b) @ a,
+    lambda a, b: tf.where(a > b, a, b),
+]  # fmt: skip
+
+
+def program(seed, *values):
+    """Returns a number computed by a few random steps; each result is scaled to at most 1."""
+    rng, known = np.random.default_rng(seed), list(values)
+    for _ in range(rng.integers(2, 7)):
+        table, count = (FUNCTIONS, 1) if rng.random() < 0.6 else (OPERATIONS, 2)
+        step = table[rng.integers(len(table))]
+        y = step(*[known[rng.integers(len(known))] for _ in range(count)])
+        known.append(y / (1.0 + tf.reduce_max(tf.abs(tf.stop_gradient(y)))))
+    return tf.reduce_sum(known[-1] * known[-2])
+
+
+def results(seed, dtype, way):
+    """Returns the value of a program and its gradients; `way` is eager, recorded by two tapes, or a function."""
+    rng = np.random.default_rng(seed)
+    sources = [tf.Variable(rng.normal(size=(4, 5)).astype(dtype)) for _ in range(2)]
+
+    def differentiated():
+        with tf.GradientTape() as outer, tf.GradientTape() as inner:
+            y = program(seed, *sources)
+        tape = outer if way == "nested" else inner
+        return [y, *tape.gradient(y, sources, unconnected_gradients="zero")]
+
+    run = tf.function(differentiated, autograph=False) if way == "function" else differentiated
+    return [tf.convert_to_tensor(x).numpy() for x in run()]
+
+
+@pytest.mark.parametrize("way", ["eager", "nested", "function"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_program_computes_what_it_does_on_the_host(seed, dtype, way, request):
+    with on_host():
+        expected = results(seed, dtype, "eager")
+    request.getfixturevalue("gpu")
+    close = 3e-4 if dtype == "float32" else 1e-9
+    for found, value in zip(results(seed, dtype, way), expected, strict=True):
+        np.testing.assert_allclose(found, value, rtol=close, atol=close)
