@@ -249,3 +249,11 @@ def test_indices_out_of_range_do_not_end_the_use_of_a_gpu(gpu):
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.tensor_scatter_nd_update(x, [[1], [9]], [[7.0, 7.0], [8.0, 8.0]])
     assert (x + 1).numpy().tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+def test_the_gradient_of_a_relu_of_nan_is_zero(gpu):
+    x = tf.constant([np.nan, -1.0, 0.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.relu(x)
+    assert tape.gradient(y, x, tf.constant([3.0, np.inf, np.inf, 5.0])).numpy().tolist() == [0.0, 0.0, 0.0, 5.0]

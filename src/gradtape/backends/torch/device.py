@@ -116,8 +116,6 @@ class TorchModule(ArrayModule):
         return _own_kernel(name)
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
-        if name == "relu" and residuals == ("y",):
-            return lambda g, y: torch.ops.aten.threshold_backward(g, y, 0)
         names, function = fused_vjps().get(name, ((), None))
         return function if names == residuals and name not in _FUSED_BETTER else None
 
