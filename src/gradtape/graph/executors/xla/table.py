@@ -2,7 +2,7 @@
 
 A lowering takes a node's arrays and attributes and returns what the kernel would. All other ops run their kernel with
 `jax.numpy`. Ops of several steps, and sums, compute half precision in float32 and round the result only; a lowering
-that takes half precision computes with it as it sees fit.
+that takes half precision computes with it as it sees fit. Importing this module does not import JAX.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
+import numpy as np
 
 from ....core import dtypes
 
@@ -37,10 +37,10 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
         halves = [x.dtype for x in arrays if x.dtype in HALF]
         if not halves:
             return kernel(*arrays, **attrs)
-        result = kernel(*[x.astype(jnp.float32) if x.dtype in HALF else x for x in arrays], **attrs)
+        result = kernel(*[x.astype(np.float32) if x.dtype in HALF else x for x in arrays], **attrs)
 
         def rounded(y: Any) -> Any:
-            return y.astype(halves[0]) if y.dtype == jnp.float32 else y
+            return y.astype(halves[0]) if y.dtype == np.float32 else y
 
         return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
 
