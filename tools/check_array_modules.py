@@ -32,9 +32,9 @@ def library_of(name):
     if name == "torch":
         import torch
 
-        from gradtape.backends.torch.device import array_module
+        from gradtape.backends.torch.device import TorchModule
 
-        module = array_module("/device:CPU:0", torch.device("cpu"))
+        module = TorchModule("/device:CPU:0", torch.device("cpu"))
         return Library(module.xp, module.array_type, module.from_host, module.to_host)
     if name != "jax.numpy":
         sys.exit(f"{name} is neither jax.numpy nor torch")

@@ -13,10 +13,10 @@ def _module():
         return tf.zeros([1]).module
     import torch
 
-    from gradtape.backends.torch.device import array_module
+    from gradtape.backends.torch.device import TorchModule
     from gradtape.state import device_storage  # noqa: F401  where variables are stored there
 
-    return array_module("/job:localhost/replica:0/task:0/device:GPU:0", torch.device("cpu"))
+    return TorchModule("/job:localhost/replica:0/task:0/device:GPU:0", torch.device("cpu"))
 
 
 MODULE = _module()

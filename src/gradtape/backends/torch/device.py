@@ -12,8 +12,8 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from ..arrays import ArrayModule
 from .device_kernels import DEVICE_KERNELS
-from .elementwise import fused_kernels, fused_vjps
-from .fusion import fuse, run_steps
+from .elementwise import compile_steps, fused_kernels, fused_vjps
+from .fusion import fuse
 from .kernels import KERNELS, VJPS
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 
@@ -42,20 +42,15 @@ def module_of(name: str) -> TorchModule:
     # By default XLA preallocates three quarters of the GPU's memory, which would leave PyTorch too little.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     kind = "cuda" if torch.cuda.is_available() else "mps"
-    return array_module(name, torch.device(kind, int(name.rpartition(":")[2])))
+    return TorchModule(name, torch.device(kind, int(name.rpartition(":")[2])))
 
 
-def array_module(name: str, device: Any) -> TorchModule:
-    """Returns the array library of a device of PyTorch; `name` is TensorFlow's name of the device."""
-    return TorchModule(name, device)
-
-
-_FUSED_BETTER = ("sqrt", "rsqrt")  # whose products on the host are of several steps
+_SEVERAL_STEPS = ("sqrt", "rsqrt")  # whose derivatives by PyTorch are several launches: the formula is one
 _NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
 
 
 class TorchModule(ArrayModule):
-    """PyTorch on one device. Tensors never require gradients: PyTorch records nothing."""
+    """PyTorch on the device `there`; `device` is TensorFlow's name of it. No tensor requires PyTorch's gradients."""
 
     name = "PyTorch"
     array_type = torch.Tensor
@@ -110,14 +105,14 @@ class TorchModule(ArrayModule):
         return array._base is None and array.untyped_storage().resizable() and not _has_alias(array)
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
-        return fuse(formula) if self.there.type == "cuda" else run_steps(self.xp, formula)
+        return fuse(formula) if self.there.type == "cuda" else compile_steps(formula)
 
     def kernel(self, name: str) -> Callable[..., Any] | None:
         return _own_kernel(name)
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
         names, function = fused_vjps().get(name, ((), None))
-        return function if names == residuals and name not in _FUSED_BETTER else None
+        return function if names == residuals and name not in _SEVERAL_STEPS else None
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         return _own_vjp(name)

@@ -134,7 +134,7 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
     """
     if name in _SLOWER_ON_HOST or not can_import():
         return None
-    function = fused_kernels().get(name) or _compile(formula)
+    function = fused_kernels().get(name) or compile_steps(formula)
     return None if function is None else on_arrays(function, arity)
 
 
@@ -143,11 +143,11 @@ def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | Non
     if not can_import():
         return None
     names, fused = fused_vjps().get(name, ((), None))
-    function = fused if fused is not None and names == residuals else _compile(formula)
+    function = fused if fused is not None and names == residuals else compile_steps(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
 
 
-def _compile(formula: FormulaLike | None) -> Callable[..., Any] | None:
+def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:
     """Compiles a formula to calls of PyTorch's functions; None if a step has no counterpart.
 
     The program addresses values by position: first the inputs, then the constants, then the steps' outputs. Symbols

@@ -6,7 +6,7 @@ PyTorch's jiterator compiles the kernel, for tensors of all shapes and strides a
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,34 +69,13 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
 
     of_tensors = kernel(())
 
-    def run(*arrays: Any, out: Any = None) -> Any:
+    def run(*arrays: Any) -> Any:
         there = [type(x) is torch.Tensor and x.is_cuda for x in arrays]
         if all(there):
-            y = of_tensors(*arrays)
-        else:
-            numbers = tuple([n for n, is_there in enumerate(there) if not is_there])
-            values = {f"x{n}": float(arrays[n]) for n in numbers}
-            y = kernel(numbers)(*[x for x, is_there in zip(arrays, there, strict=True) if is_there], **values)
-        return y if out is None else out.copy_(y)
-
-    return run
-
-
-def run_steps(xp: Any, formula: Any) -> Callable[..., Any] | None:
-    """Returns a function that runs the steps one after the other, for devices without a compiler of kernels."""
-    steps = []
-    for step in formula.steps:
-        function = getattr(xp, step.function.__name__, None)
-        if function is None:
-            return None
-        numbers = [x.item() if isinstance(x, np.generic) else None for x in step.inputs]
-        steps.append((partial(function, **step.attrs), list(zip(step.inputs, numbers, strict=True)), step.output))
-
-    def run(*arrays: Any, out: Any = None) -> Any:
-        known = dict(zip(formula.inputs, arrays, strict=True))
-        for function, inputs, output in steps:
-            known[output] = function(*[known[x] if number is None else number for x, number in inputs])
-        return known[formula.result] if out is None else out.copy_(known[formula.result])
+            return of_tensors(*arrays)
+        numbers = tuple([n for n, is_there in enumerate(there) if not is_there])
+        values = {f"x{n}": float(arrays[n]) for n in numbers}
+        return kernel(numbers)(*[x for x, is_there in zip(arrays, there, strict=True) if is_there], **values)
 
     return run
 

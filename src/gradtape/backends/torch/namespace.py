@@ -77,7 +77,7 @@ class TorchNamespace:
             return torch.stack([self.asarray(y, dtype) for y in x])
         if not isinstance(x, np.ndarray | np.generic):
             x = np.asarray(x)
-        return from_host(np.asarray(x, None if dtype is None else numpy_dtype(dtype)), self.device)
+        return from_host(np.asarray(x, NUMPY_DTYPES.get(dtype, dtype)), self.device)
 
     def array(self, x: Any, dtype: Any = None) -> Any:
         return self.asarray(x, dtype, copy=True)
@@ -257,9 +257,6 @@ class TorchNamespace:
         places = rows.reshape(-1, *(1,) * (array.ndim - 1)).expand(whole.shape)
         return array.scatter_reduce_(0, places, whole.to(array.dtype), names[ufunc])
 
-    def complex(self, real: Any, imag: Any) -> Any:
-        return torch.complex(real, imag)
-
     def unsigned_remainder(self, x: Any, n: Any) -> Any:
         """The remainder of 64 bits read as an unsigned number; `n` is below 2**62."""
         half = torch.remainder((x >> 1) & 0x7FFFFFFFFFFFFFFF, n)
@@ -267,9 +264,6 @@ class TorchNamespace:
 
     def philox(self, state: Any, blocks: Any) -> Any:
         return philox_words(state.view(torch.int64), blocks)
-
-    def logaddexp(self, a: Any, b: Any) -> Any:
-        return torch.logaddexp(a, b)
 
     def einsum(self, equation: str, *arrays: Any, **options: Any) -> Any:
         return torch.einsum(equation, *arrays)
@@ -346,9 +340,6 @@ class LinearAlgebra:
     def pinv(self, x: Any, rcond: Any = None) -> Any:
         return torch.linalg.pinv(x, rtol=rcond)
 
-    def cholesky(self, x: Any) -> Any:
-        return torch.linalg.cholesky(x)
-
 
 class SpecialFunctions:
     """SciPy's special functions that PyTorch has, by SciPy's names."""
@@ -371,7 +362,7 @@ class SpecialFunctions:
 
 
 _SPECIAL = {
-    "psi": "digamma", "i0e": "i0e", "i1e": "i1e", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
+    "psi": "digamma", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
     "y1": "bessel_y1", "k0": "modified_bessel_k0", "k1": "modified_bessel_k1", "k0e": "scaled_modified_bessel_k0",
     "k1e": "scaled_modified_bessel_k1",
 }  # fmt: skip
@@ -387,11 +378,6 @@ def _operands(condition: Any, choices: Sequence[Any]) -> list[Any]:
     if tensor is None:
         return [torch.as_tensor(np.asarray(x), device=condition.device) for x in choices]
     return [x if isinstance(x, torch.Tensor) else x.item() if isinstance(x, np.generic) else x for x in choices]
-
-
-def numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """Returns NumPy's dtype for one of PyTorch's; NumPy's own as it is."""
-    return NUMPY_DTYPES[dtype] if isinstance(dtype, torch.dtype) else np.dtype(dtype)
 
 
 def to_host(x: Any) -> np.ndarray[Any, Any]:
