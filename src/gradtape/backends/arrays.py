@@ -89,10 +89,7 @@ class ArrayModule:
         lent.append((arrays, first if hasattr(first, "is_ready") else None))
 
     def has_own_memory(self, array: Any) -> bool:
-        """Whether the library allocated the array's memory and the array is not a view.
-
-        Then any other user of the memory holds a reference to the array.
-        """
+        """Whether the library allocated the array's memory, and no view or other library shares it."""
         return False
 
     def kernel(self, name: str) -> Callable[..., Any] | None:
@@ -138,7 +135,7 @@ def put(array: Any, key: Any, values: Any) -> Any:
     if array.dtype == object and np.ndim(values) == 0:
         values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
     if hasattr(array, "is_cuda") and array.is_cuda:
-        return importlib.import_module(f"{__package__}.torch.namespace").put(array, key, values)
+        return _torch_namespace().put(array, key, values)
     array[key] = values
     return array
 
@@ -269,6 +266,12 @@ def special(xp: Any) -> Any:
     return importlib.import_module("scipy.special" if xp is np else "jax.scipy.special")
 
 
+@functools.cache
+def _torch_namespace() -> Any:
+    """The module of PyTorch's functions, which imports PyTorch: called for PyTorch's tensors only."""
+    return importlib.import_module(f"{__package__}.torch.namespace")
+
+
 def kind_of(x: Any) -> str:
     """Returns the kind of an array's numbers by NumPy's letters: b, i, u, f or c."""
     try:
@@ -281,7 +284,7 @@ def kind_of(x: Any) -> str:
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     """Returns NumPy's dtype for one of NumPy's, JAX's or PyTorch's."""
     if type(dtype).__module__ == "torch":
-        return importlib.import_module(f"{__package__}.torch.namespace").NUMPY_DTYPES[dtype]
+        return _torch_namespace().NUMPY_DTYPES[dtype]
     return np.dtype(dtype)
 
 
@@ -290,7 +293,7 @@ def astype(x: Any, dtype: Any, copy: bool = True) -> Any:
     try:
         method = x.astype
     except AttributeError:
-        return x.to(importlib.import_module(f"{__package__}.torch.namespace").dtype_of(dtype))
+        return x.to(_torch_namespace().dtype_of(dtype))
     return method(dtype, copy=copy)
 
 

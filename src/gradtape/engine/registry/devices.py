@@ -219,8 +219,8 @@ def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor])
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
     for x in inputs:
-        stays = elementwise and not asarray(x.array).shape if type(x) is Tensor else True
-        if not stays and module.supports(x.dtype.numpy):
+        is_scalar = type(x) is Tensor and elementwise and not asarray(x.array).shape
+        if type(x) is Tensor and not is_scalar and module.supports(x.dtype.numpy):
             y = _copy_to_device(module, x)
             y.tracer = x.tracers
             x = y

@@ -6,19 +6,17 @@ left to the other executors, and one log line per function says why.
 
 from __future__ import annotations
 
-import logging
 import os
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 from ...backends.arrays import ArrayModule
+from ...core import logger
 from ..executors.xla.executor import check_jax, compile_graph
 from ..executors.xla.mesh import prepare
 from ..executors.xla.standalone import NotCompilable
 from ..ir.graph import Graph, subgraphs
-
-logger = logging.getLogger("gradtape")
 
 MIN_NODES = 4  # of a graph that is compiled by default, as in TensorFlow's auto-clustering
 _COMPILED_AT_ONCE = 4  # graphs of one function that are compiled in their first run, as a compilation takes seconds
@@ -34,7 +32,7 @@ def from_environment() -> bool | None:
     return level
 
 
-# What becomes of functions without `jit_compile`: compiled everywhere, nowhere, or (None) on devices.
+# Whether functions without `jit_compile` are compiled: everywhere, nowhere, or (None) on devices.
 settings = SimpleNamespace(autoclustering=from_environment())
 
 
@@ -77,9 +75,9 @@ class JitPolicy:
 
     def refuse(self, reason: str) -> None:
         """Log why XLA does not run a graph of this function, once."""
-        level = logging.DEBUG if self._reported else logging.WARNING
+        log = logger.debug if self._reported else logger.warning
         self._reported.add(reason)
-        logger.log(level, "function %s is not compiled by XLA: %s", self._name, reason)
+        log("function %s is not compiled by XLA: %s", self._name, reason)
 
 
 @cache
