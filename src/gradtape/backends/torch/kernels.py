@@ -74,29 +74,15 @@ def _cast(t: Any, x: Any, *, dtype: Any) -> Any:
     return x.to(wanted) if t.float16 in (wanted, x.dtype) and wanted not in (None, x.dtype) else None
 
 
-@_kernel("sum", TORCH_SUMS)
-def _sum(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return t.sum(x, axis, keepdims) if axis else None  # PyTorch reduces all axes if given none
+def _reduce(function: str, t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
+    return getattr(t, function)(x, axis, keepdims) if axis else None  # PyTorch reduces all axes if given none
 
 
-@_kernel("mean", TORCH_SUMS)
-def _mean(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return t.mean(x, axis, keepdims) if axis else None
-
-
-@_kernel("max", TORCH_REDUCTIONS)
-def _max(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return t.amax(x, axis, keepdims) if axis else None
-
-
-@_kernel("min", TORCH_REDUCTIONS)
-def _min(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return t.amin(x, axis, keepdims) if axis else None
-
-
-@_kernel("logsumexp", TORCH_PASSES)
-def _logsumexp(t: Any, x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return t.logsumexp(x, axis, keepdims) if axis else None
+for _name, _function, _min_elements in (
+    ("sum", "sum", TORCH_SUMS), ("mean", "mean", TORCH_SUMS), ("max", "amax", TORCH_REDUCTIONS),
+    ("min", "amin", TORCH_REDUCTIONS), ("logsumexp", "logsumexp", TORCH_PASSES),
+):  # fmt: skip
+    _kernel(_name, _min_elements)(partial(_reduce, _function))
 
 
 @_kernel("moments", TORCH_REDUCTIONS)
