@@ -18,7 +18,8 @@ def path(monkeypatch):
 
 
 def tool(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"tools/reference/{name}.py")
+    # Under a name of its own: doctest skips the functions of a module when `sys.modules` holds another one of its name.
+    spec = importlib.util.spec_from_file_location(f"reference_{name}", ROOT / f"tools/reference/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
