@@ -1,6 +1,7 @@
 """`tensorflow.python`: counterparts of TensorFlow's private modules that libraries import.
 
-`tensorflow.__internal__`, used by Keras and others, is served in the same way.
+`tensorflow.__internal__`, used by Keras and others, is served in the same way, and so is `tensorflow.core`, of which
+the modules of messages (`graph_pb2`) are generated.
 
 A module consists of its row in `table.py` and of the file with the same path in this folder:
 `tensorflow.python.util.nest` has the names of `util/nest.py`. Only the TensorFlow import hook serves these modules; no
@@ -19,10 +20,12 @@ from typing import Any
 
 import gradtape
 
+from ...core.protos import generated
 from .table import MODULES, PACKAGES
 
 ROOT = "tensorflow.python"
 INTERNAL = "tensorflow.__internal__"
+_ROOTS = (ROOT, INTERNAL, "tensorflow.core", "tensorflow.compiler", "tensorflow.tsl")
 
 
 class PrivateModule(types.ModuleType):
@@ -75,12 +78,13 @@ def module(name: str) -> types.ModuleType:
             return importlib.import_module(elsewhere + place.removeprefix(package))
     if place and place not in places() and not _is_generated(place):
         raise ModuleNotFoundError(missing(name))
-    return PrivateModule(name)
+    path = generated.paths().get(name)
+    return PrivateModule(name) if path is None else generated.module(path)
 
 
 def is_private(name: str) -> bool:
     """Returns whether `name` is a private module of TensorFlow."""
-    return f"{name}.".startswith((f"{ROOT}.", f"{INTERNAL}."))
+    return f"{name}.".startswith(tuple(f"{root}." for root in _ROOTS))
 
 
 def _place(name: str) -> str:
@@ -91,8 +95,8 @@ def _place(name: str) -> str:
 @cache
 def places() -> frozenset[str]:
     """Returns all modules and their parent packages, relative to `tensorflow.python`."""
-    found = {*MODULES, *PACKAGES}
-    for place in (*MODULES, *PACKAGES):
+    found = {*MODULES, *PACKAGES, *map(_place, generated.paths())}
+    for place in tuple(found):
         while "." in place:
             place = place.rpartition(".")[0]
             found.add(place)

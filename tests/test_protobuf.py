@@ -1,0 +1,122 @@
+"""TensorFlow's protocol buffer messages, generated from gradtape's tables."""
+
+import pytest
+from test_command_line import gradtape, script  # noqa: F401  a fixture among them
+
+from gradtape.cli import private
+from gradtape.core.protos import generated, schema
+
+pytest.importorskip("google.protobuf")
+from google.protobuf import text_format
+
+# A message as text, and its bytes as TensorFlow 2.21 serializes it.
+BYTES = {
+    "GraphDef": (
+        'node { name: "a" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } } node { name: "b" op: '
+        '"Identity" input: "a" } versions { producer: 1987 } library { function { signature { name: "f" } ret { key: '
+        '"y" value: "a:output:0" } } }',
+        "0a170a01611205436f6e73742a0b0a056474797065120230010a100a016212084964656e746974791a016112180a160a030a0166220f"
+        "0a0179120a613a6f75747075743a30220308c30f",
+    ),
+    "AttrValue": (
+        "list { i: 1 i: -2 f: 0.5 shape { dim { size: 3 } unknown_rank: true } }",
+        "0a1b1a0b01feffffffffffffffff0122040000003f3a06120208031801",
+    ),
+    "TensorProto": (
+        "dtype: DT_INT64 tensor_shape { dim { size: 2 } } int64_val: 5 int64_val: -1",
+        "0809120412020802520b05ffffffffffffffffff01",
+    ),
+    "GraphDebugInfo": (
+        'traces_by_id { key: 7 value { frame_id: 1 frame_id: 2 } } files: "x.py"',
+        "0a04782e7079321d0907000000000000001212121001000000000000000200000000000000",
+    ),
+    "ConfigProto": (
+        "allow_soft_placement: true gpu_options { allow_growth: true per_process_gpu_memory_fraction: 0.25 } "
+        'device_count { key: "GPU" value: 0 } graph_options { rewrite_options { constant_folding: OFF } }',
+        "0a070a034750551000320b09000000000000d03f20013801520452021802",
+    ),
+    "ClusterDef": (
+        'job { name: "worker" tasks { key: 1 value: "host:1" } }',
+        "0a140a06776f726b6572120a08011206686f73743a31",
+    ),
+    "StructuredValue": (
+        "tuple_value { values { int64_value: -3 } values { none_value { } } }",
+        "a203080a0260050a020a00",
+    ),
+    "TrackableObjectGraph": (
+        'nodes { children { node_id: 1 local_name: "w" } has_checkpoint_values { value: true } }',
+        "0a0b0a0508011201772a020801",
+    ),
+    "BundleEntryProto": (
+        "dtype: DT_FLOAT shape { dim { size: 2 } } offset: 4 size: 8 crc32c: 305419896",
+        "0801120412020802200428083578563412",
+    ),
+    "Example": (
+        'features { feature { key: "age" value { int64_list { value: 29 value: 300 } } } }',
+        "0a100a0e0a0361676512071a050a031dac02",
+    ),
+    "Event": (
+        'wall_time: 1.5 step: 3 summary { value { tag: "loss" simple_value: 0.25 } }',
+        "09000000000000f83f10032a0d0a0b0a046c6f7373150000803e",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_messages_have_tensorflows_bytes(name):
+    text, data = BYTES[name]
+    kind = generated.message_class(name)
+    message = text_format.Parse(text, kind())
+    assert message.SerializeToString(deterministic=True).hex() == data
+    assert kind.FromString(bytes.fromhex(data)) == message
+    assert kind.DESCRIPTOR.full_name == f"tensorflow.{name}"
+
+
+def test_every_module_is_generated():
+    names = generated.paths()
+    assert len(names) > 90
+    for name, path in names.items():
+        module = private.module(name)
+        assert module.__name__ == name and module.DESCRIPTOR.name == path
+        for kind in schema.proto_file(path).types:
+            title = kind.name.removeprefix(f"{module.DESCRIPTOR.package}.")
+            if "." not in title and isinstance(kind, schema.ProtoMessage):
+                assert getattr(module, title).__module__ == name
+
+
+def test_libraries_import_messages(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import pickle, sys
+        import tensorflow as tf
+        from tensorflow.core.framework import graph_pb2, types_pb2
+        from tensorflow.core.framework.summary_pb2 import HistogramProto, Summary
+        from tensorflow.core.protobuf import config_pb2, error_codes_pb2
+        from tensorflow.python.training.checkpoint_state_pb2 import CheckpointState
+        import tensorflow.core.util.event_pb2
+
+        assert error_codes_pb2.Code.Name(3) == "INVALID_ARGUMENT" and types_pb2.DT_HALF == tf.float16.as_datatype_enum
+        assert sys.modules["tensorflow.core.framework.graph_pb2"] is graph_pb2
+        graph = graph_pb2.GraphDef()
+        graph.node.add(name="x", op="Const").attr["dtype"].type = types_pb2.DT_FLOAT
+        assert pickle.loads(pickle.dumps(graph)) == graph
+        assert type(graph.node[0]).__module__ == "tensorflow.core.framework.node_def_pb2"
+        assert config_pb2.OptimizerOptions.ON_1 == 1
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+def test_without_protobuf_the_error_says_what_to_install(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import sys
+        sys.modules["google.protobuf"] = None
+        try:
+            from tensorflow.core.framework import graph_pb2
+        except ImportError as error:
+            print(error)
+        """
+    ))  # fmt: skip
+    assert "pip install protobuf" in done.stdout, done.stderr
