@@ -87,6 +87,8 @@ class Iterator:
             raise errors.OutOfRangeError("End of sequence")
         return found
 
+    _next_internal = get_next  # TensorFlow's name, which code that serves both of its versions calls
+
     def get_next_as_optional(self) -> Optional:
         """Returns the next element as an `Optional`, empty at the end."""
         found = next(self, _END)

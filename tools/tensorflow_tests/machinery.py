@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -94,6 +95,11 @@ class NamedObject:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.value(*args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_name", "value"):
+            raise AttributeError(name)
+        return getattr(self.value, name)
+
 
 def combine(**choices: Any) -> list[dict[str, Any]]:
     """Every choice of one value for each name."""
@@ -111,9 +117,11 @@ def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) ->
     cases: dict[str, dict[str, Any]] = {}
     for chosen in combinations:
         named = [value for value in chosen.values() if isinstance(value, NamedDistribution)]
-        if chosen.get("mode") == "graph" or any(value.kind is None for value in named):
+        graph = chosen.get("mode") == "graph" or chosen.get("tf_api_version") == 1
+        if graph or any(value.kind is None for value in named):
             continue
-        title = "".join(f"_{name}_{_title(value)}" for name, value in sorted(chosen.items()) if name != "mode")
+        shown = {name: value for name, value in chosen.items() if name not in ("mode", "tf_api_version")}
+        title = "".join(f"_{name}_{_title(value)}" for name, value in sorted(shown.items()))
         cases.setdefault(title or "_eager", chosen)
 
     def decorate(tested: Any) -> Any:
@@ -158,12 +166,52 @@ def gather(strategy: Any, value: Any) -> Any:
     return tf.nest.map_structure(lambda part: tf.stack(strategy.experimental_local_results(part)), value)
 
 
-def _same(f: Any = None, **options: Any) -> Any:
-    return (lambda g: g) if f is None else f
+def _unchanged(f: Any = None, *args: Any, **options: Any) -> Any:
+    """A decorator that changes nothing, with or without arguments."""
+    return f if callable(f) else lambda g: g
 
 
-def _left_out(f: Any) -> Any:
-    return unittest.skip("a graph of TensorFlow 1")(f)
+def _skipped(reason: str) -> Callable[..., Any]:
+    """A decorator, with or without arguments, of tests that are skipped."""
+
+    def decorate(f: Any = None, *args: Any, **options: Any) -> Any:
+        return unittest.skip(reason)(f) if callable(f) else unittest.skip(reason)
+
+    return decorate
+
+
+def _no_block(*args: Any, **kwargs: Any) -> Any:
+    """A context that changes nothing."""
+    return contextlib.nullcontext()
+
+
+def _also_in_function(f: Any) -> Any:
+    """A test that runs twice: as it is, and as a `tf.function`."""
+
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> None:
+        f(*args, **kwargs)
+        sys.modules["tensorflow"].function(lambda: f(*args, **kwargs), autograph=False)()
+
+    return run
+
+
+def _channels_first(x: Any) -> Any:
+    """An image, or its shape, with the channels after the batch."""
+    import tensorflow as tf
+
+    if tf.is_tensor(x):
+        return tf.transpose(x, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
+    return [x[0], x[-1], *x[1:-1]]
+
+
+def _channels_last(x: Any) -> Any:
+    """An image, or its shape, with the channels at the end."""
+    import tensorflow as tf
+
+    if tf.is_tensor(x):
+        return tf.transpose(x, [0, *range(2, len(x.shape)), 1])
+    return [x[0], *x[2:], x[1]]
 
 
 _COMBINATIONS = {
@@ -172,21 +220,49 @@ _COMBINATIONS = {
     "no_tf_function": NamedObject("NoTfFunction", lambda f: f), "env": lambda: types.SimpleNamespace(),
     "tf_function": NamedObject("TfFunction", lambda f: sys.modules["tensorflow"].function(f)),
 }  # fmt: skip
+_UNCHANGED = """
+run_in_graph_and_eager_modes run_v2_only with_eager_op_as_function run_all_in_graph_and_eager_modes disable_xla
+disable_tfrt disable_mlir_bridge run_without_tensor_float_32 run_all_without_tensor_float_32 matmul_without_tf32
+assert_no_garbage_created assert_no_new_tensors assert_no_new_pyobjects_executing_eagerly run_in_async_and_sync_mode
+enable_control_flow_v2 disable_control_flow_v2 with_control_flow_v2 xla_allow_fallback no_xla_auto_jit disable_asan
+disable_ubsan disable_msan disable_tsan add_graph_building_optimization_tests disable_eager_op_as_function
+enable_eager_op_as_function enable_output_all_intermediates
+"""
+_SKIPPED = {
+    "run_deprecated_v1 run_v1_only deprecated_graph_mode_only build_as_function_and_v1_graph": "a TensorFlow 1 graph",
+    "run_gpu_only run_cuda_only run_gpu_or_tpu": "there is no GPU",
+}
+_NOT_HERE = "is_xla_enabled is_gpu_available IsMklEnabled GpuSupportsHalfMatMulAndConv is_asan_enabled is_ubsan_enabled"
 MACHINERY: dict[str, dict[str, Any]] = {
     "distribute.combinations": _COMBINATIONS,
     "framework.test_combinations": _COMBINATIONS,
     "framework.combinations": _COMBINATIONS,
     "framework.test_util": {
-        "run_in_graph_and_eager_modes": _same, "run_v2_only": _same, "with_eager_op_as_function": _same,
-        "run_deprecated_v1": _left_out, "build_as_function_and_v1_graph": _left_out, "is_xla_enabled": lambda: False,
-        "assert_no_garbage_created": _same, "run_all_in_graph_and_eager_modes": _same,
+        **dict.fromkeys(_UNCHANGED.split(), _unchanged),
+        **{name: _skipped(reason) for names, reason in _SKIPPED.items() for name in names.split()},
+        **dict.fromkeys(_NOT_HERE.split(), lambda *args, **kwargs: False),
+        **dict.fromkeys(("use_gpu", "force_cpu", "force_gpu", "device"), _no_block),
+        "also_run_as_tf_function": _also_in_function, "gpu_device_name": lambda: "", "sync_devices": lambda: None,
+        "NHWCToNCHW": _channels_first, "NCHWToNHWC": _channels_last,
     },
     "distribute.test_util": {"gather": gather, "main": None, "set_logical_devices_to_at_least": lambda *args: None},
     "distribute.multi_process_runner": {"test_main": None},
     "tf2": {"enabled": lambda: True},
-    "eager.context": {"num_gpus": lambda: 0, "_reset_context": lambda: None},
+    "eager.context": {
+        "num_gpus": lambda: 0, "_reset_context": lambda: None, "eager_mode": _no_block,
+        "ensure_initialized": lambda: None,
+    },
 }  # fmt: skip
 OWN_FILES = ("distribute.strategy_combinations", "distribute.strategy_test_lib")  # TensorFlow's, run as they are
+HELPER_FILES = (
+    "data.kernel_tests.test_base", "data.kernel_tests.checkpoint_test_base", "data.kernel_tests.tf_record_test_base",
+    "ops.image_grad_test_base", "ops.linalg.linear_operator_test_util", "ops.parallel_for.test_util",
+    "kernel_tests.signal.test_util", "kernel_tests.random.util", "kernel_tests.sparse_ops.sparse_xent_op_test_base",
+    "kernel_tests.nn_ops.xent_op_test_base", "kernel_tests.nn_ops.bias_op_base",
+    "kernel_tests.nn_ops.depthwise_conv_op_base", "kernel_tests.nn_ops.cudnn_deterministic_base",
+    "kernel_tests.proto.decode_proto_op_test_base", "kernel_tests.proto.encode_proto_op_test_base",
+    "kernel_tests.proto.descriptor_source_test_base", "saved_model.registration.test_util",
+)  # as they are too; what is private in them is not asked of the tests that use them  # fmt: skip
 
 
 def _select(number: int, structure: Any) -> Any:
@@ -233,6 +309,18 @@ def _distributed(strategy: Any, x: Any, num_replicas_in_sync: int | None = None,
     return strategy.experimental_distribute_dataset(x)
 
 
+def _is(kind: str) -> Callable[[Any], bool]:
+    """A function that says whether a value is of a public class."""
+    return lambda value: isinstance(value, getattr(sys.modules["tensorflow"], kind))
+
+
+def _nest(name: str) -> Callable[..., Any]:
+    """A function of `tf.nest`."""
+    return lambda *args, **kwargs: getattr(sys.modules["tensorflow"].nest, name)(*args, **kwargs)
+
+
+_leaves = _nest("flatten")
+
 # Private names that tests use for what public ones do as well. Only gradtape is given these.
 COUNTERPARTS: dict[str, Any] = {
     "distribute.distribute_utils.select_replica": _select,
@@ -256,6 +344,11 @@ COUNTERPARTS: dict[str, Any] = {
         _distributed(strategy, x)
     ),
     "eager.context.set_global_seed": lambda seed: sys.modules["tensorflow"].random.set_seed(seed),
+    "data.ops.test_mode.toggle_test_mode": lambda testing: None,
+    **{f"data.util.nest.{name}": _nest(name) for name in ("flatten", "assert_same_structure", "map_structure")},
+    "data.util.structure.are_compatible": lambda a, b: [*map(str, _leaves(a))] == [*map(str, _leaves(b))],
+    "framework.sparse_tensor.is_sparse": _is("SparseTensor"),
+    "ops.ragged.ragged_tensor.is_ragged": _is("RaggedTensor"),
     "distribute.v1.input_lib.DistributedDatasetV1": None,  # without TensorFlow 2 only
     "distribute.values.PerReplica": None,  # `gradtape run` has a module `values`
     "distribute.values.Mirrored": None,

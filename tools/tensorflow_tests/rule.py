@@ -1,4 +1,17 @@
-"""What of a test is private to TensorFlow: the rule is in `__main__.py`."""
+"""What of a test is private to TensorFlow.
+
+A test *relies on private APIs*, whatever came of it here, if the text of its method, or what it reaches in its file
+or in those of `OWN_FILES` by name (functions, classes, methods of `self`, `setUp`), has one of these:
+
+- a name of a module of TensorFlow's that is not found in `tf` or `tf.compat.v1`, is no function of a generated module
+  whose op is in `tf.raw_ops`, is not called like a function of their roots, is no part of the replaced machinery
+  (`MACHINERY`), stands for nothing that a public name does as well (`COUNTERPARTS`), and is not only asked whether
+  something is of that kind, in `isinstance` or `assertIsInstance`;
+- an attribute with an underscore of anything but `self`, unless a `tf.TypeSpec` of one's own has to have it
+  (`PROTOCOL`), or a method with an underscore of a class of TensorFlow's that a class of the file defines anew, as
+  those of a strategy of one's own;
+- TensorFlow 1's sessions, savers and graphs, or servers (`NOT_ASKED`).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from machinery import COUNTERPARTS, MACHINERY, OWN_FILES
+from machinery import COUNTERPARTS, HELPER_FILES, MACHINERY, OWN_FILES
 
 PYTHON = "tensorflow.python."
 LIKE = "like "  # before the public name of what is only called like it
+SUPPORT = (*OWN_FILES, *HELPER_FILES)  # files that tests share, which are run as they are
 NOT_ASKED = (
     "Graph", "Operation", "compat.v1.Session", "compat.v1.Graph", "compat.v1.train.Saver", "compat.v1.ConfigProto",
     "distribute.Server", "compat.v1.distribute.StrategyExtended", "compat.v1.placeholder",
@@ -23,10 +37,13 @@ KIND_ASKED = ("isinstance", "assertIsInstance", "assertNotIsInstance", "assertAl
 class Source:
     """The text of a test file, and what its tests reach in it."""
 
-    def __init__(self, path: Path, names: dict[str, str | None], support: Source | None = None) -> None:
-        self.names, self.support = names, support
+    def __init__(self, path: Path, names: dict[str, str | None], sources: Path | None = None) -> None:
+        self.names = names
         tree = ast.parse(path.read_text())
         self.aliases = aliases_of(tree)
+        own = {} if sources is None else own_modules(self.aliases)
+        self.is_helper = sources is not None and any(path == file_of(sources, PYTHON + name) for name in HELPER_FILES)
+        self.support = {alias: Source(file_of(sources, name), names, sources) for alias, name in own.items() if sources}
         self.defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
     def bases(self, owner: str) -> Iterator[tuple[Source, str]]:
@@ -37,8 +54,10 @@ class Source:
         for base in node.bases:
             if isinstance(base, ast.Name) and base.id in self.defined:
                 yield from self.bases(base.id)
-            elif isinstance(base, ast.Attribute) and self.support and base.attr in self.support.defined:
-                yield from self.support.bases(base.attr)
+            elif isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+                support = self.support.get(base.value.id)
+                if support is not None and isinstance(support.defined.get(base.attr), ast.ClassDef):
+                    yield from support.bases(base.attr)
 
     def private(self, owner: str, method: str) -> list[str]:
         """What the test `owner.method` uses that is private."""
@@ -65,7 +84,9 @@ class Source:
                     return
 
     def _look(self, node: ast.AST, classes: list[tuple[Source, str]], found: set[str], seen: set[int]) -> None:
-        """Adds what is private in `node`, and in what it names."""
+        """Adds what is private in `node`, and in what it names; a helper file is not asked."""
+        if self.is_helper:
+            return
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in KIND_ASKED:
             self._look(node.func, classes, found, seen)
             self._look(node.args[0], classes, found, seen)
@@ -74,6 +95,13 @@ class Source:
             holder = node.value.id
             if holder in ("self", "cls"):
                 self._method(node.attr, classes, found, seen)
+                return
+            if holder in self.support:
+                support = self.support[holder]
+                named = support.defined.get(node.attr)
+                if named is not None and id(named) not in seen:
+                    seen.add(id(named))
+                    support._look(named, classes, found, seen)
                 return
             if holder in self.aliases:
                 self._named(f"{self.aliases[holder]}.{node.attr}", found)
@@ -98,13 +126,35 @@ class Source:
     def _named(self, name: str, found: set[str]) -> None:
         public = self.names.get(name)
         module, _, leaf = name.removeprefix(PYTHON).rpartition(".")
-        replaced = leaf in MACHINERY.get(module, ()) or module in OWN_FILES or f"{module}.{leaf}" in COUNTERPARTS
+        replaced = leaf in MACHINERY.get(module, ()) or module in SUPPORT or f"{module}.{leaf}" in COUNTERPARTS
         if not replaced and (public is None or public in NOT_ASKED or _is_private(leaf)):
             found.add(name.removeprefix(PYTHON))
 
 
 def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
+
+
+def own_modules(aliases: dict[str, str]) -> dict[str, str]:
+    """Those of the modules that a file imports that are support files."""
+    return {alias: name for alias, name in aliases.items() if name.removeprefix(PYTHON) in SUPPORT}
+
+
+def file_of(sources: Path, module: str) -> Path:
+    """The file of a module in TensorFlow's sources."""
+    return sources / (module.replace(".", "/") + ".py")
+
+
+def support_files(path: Path, sources: Path) -> dict[str, Path]:
+    """The support files that a test file needs, with those that they need, by the names of their modules."""
+    found: dict[str, Path] = {}
+    waiting = [path]
+    while waiting:
+        for name in own_modules(aliases_of(ast.parse(waiting.pop().read_text()))).values():
+            if name not in found:
+                found[name] = file_of(sources, name)
+                waiting.append(found[name])
+    return found
 
 
 def aliases_of(tree: ast.AST) -> dict[str, str]:

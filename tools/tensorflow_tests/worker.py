@@ -1,6 +1,11 @@
 """Runs one file of TensorFlow's tests, on TensorFlow or on gradtape.
 
-    python worker.py PLATFORM SOURCES TEST_FILE NAMES OUTCOMES
+    python worker.py PLATFORM SOURCES TEST_FILE NAMES OUTCOMES CPUS
+
+What makes tests of the file, `combinations` and the decorators of `test_util`, is replaced on both in the same way
+(`MACHINERY`): tests are run eagerly, without those of TensorFlow 1 and of GPUs, and combinations that come out the
+same are run once. Files that tests share (`SUPPORT`) are TensorFlow's own, as they are. CPUS is the number of logical
+devices.
 
 What came of each test is written into OUTCOMES. On TensorFlow, NAMES is written too: which public name each thing has
 that the file imports. On gradtape those names are all there is: a thing without one is a `Private`, which can be
@@ -13,6 +18,7 @@ import contextlib
 import functools
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import itertools
 import json
@@ -27,10 +33,11 @@ from pathlib import Path
 from typing import Any
 
 from absl import flags
-from machinery import COUNTERPARTS, MACHINERY, OWN_FILES, Private
-from rule import LIKE, PYTHON, imported
+from machinery import COUNTERPARTS, MACHINERY, Private
+from rule import LIKE, PYTHON, SUPPORT, file_of, imported, support_files
 
 SECONDS = 60  # that a test may take
+NO_TEST = "test_session"  # a method of TensorFlow's `TestCase` that is only called like a test
 UNFINISHED = 3  # the exit code of a process that was ended in a test
 
 
@@ -57,8 +64,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Where a module is that others are not to find."""
         place = name.removeprefix(PYTHON)
-        if place in OWN_FILES:
-            return importlib.util.spec_from_file_location(name, self.sources / (name.replace(".", "/") + ".py"))
+        if place in SUPPORT:
+            return importlib.util.spec_from_file_location(name, file_of(self.sources, name))
         if self.served and name.startswith(("tensorflow.python", "tensorflow.core", "tensorflow.dtensor")):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
@@ -71,6 +78,16 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to run."""
+
+
+class PackageFinder(importlib.abc.MetaPathFinder):
+    """Finds the folders of support files that TensorFlow's wheel does not have; asked after all other finders."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """An empty package."""
+        if any((PYTHON + own).startswith(f"{name}.") for own in SUPPORT):
+            return importlib.machinery.ModuleSpec(name, None, is_package=True)
+        return None
 
 
 def public_names() -> dict[int, str]:
@@ -103,6 +120,7 @@ def recorded_names(files: list[Path]) -> dict[str, str | None]:
     import tensorflow as tf
 
     public = public_names()
+    raw = {name.lower(): f"{LIKE}raw_ops.{name}" for name in dir(tf.raw_ops) if not name.startswith("_")}
     spaces = {"": tf, "compat.v1.": tf.compat.v1}
     found: dict[str, str | None] = {}
     for module, name in itertools.chain(*map(imported, files)):
@@ -114,14 +132,16 @@ def recorded_names(files: list[Path]) -> dict[str, str | None]:
             except ImportError:
                 value = object()
         same = next((path for path, space in spaces.items() if callable(value) and hasattr(space, name)), None)
-        known = public.get(id(value)) or (None if same is None else f"{LIKE}{same}{name}")
+        generated = raw.get(name.replace("_", "").lower()) if module.startswith(f"{PYTHON}ops.gen_") else None
+        known = public.get(id(value)) or generated or (None if same is None else f"{LIKE}{same}{name}")
         found[f"{module}.{name}"] = "module" if isinstance(value, types.ModuleType) else known
     return found
 
 
-def on_tensorflow(sources: Path, files: list[Path], names: Path) -> None:
+def on_tensorflow(sources: Path, path: Path, names: Path) -> None:
     """Puts the machinery into TensorFlow, and writes the public names."""
-    names.write_text(json.dumps(recorded_names(files), indent=0))
+    support = support_files(path, sources)
+    names.write_text(json.dumps(recorded_names([path, *support.values()]), indent=0))
     for place, own in MACHINERY.items():
         try:
             other = functools.partial(getattr, importlib.import_module(PYTHON + place))
@@ -129,9 +149,11 @@ def on_tensorflow(sources: Path, files: list[Path], names: Path) -> None:
             other = lambda name: Private(name)  # noqa: E731
         _put(PYTHON + place, Overlay(PYTHON + place, own, other))
     sys.meta_path.insert(0, Finder(sources, None))
-    for place in OWN_FILES:
-        sys.modules.pop(PYTHON + place, None)
-        _put(PYTHON + place, importlib.import_module(PYTHON + place))
+    sys.meta_path.append(PackageFinder())
+    for name in support:
+        sys.modules.pop(name, None)
+    for name in support:
+        _put(name, importlib.import_module(name))
 
 
 def _put(name: str, module: types.ModuleType) -> None:
@@ -155,7 +177,7 @@ def on_gradtape(sources: Path, names: Path) -> None:
         full = f"{module}.{name}"
         if COUNTERPARTS.get(full.removeprefix(PYTHON)):
             return COUNTERPARTS[full.removeprefix(PYTHON)]
-        if full in modules or full.removeprefix(PYTHON) in OWN_FILES:
+        if full in modules or full.removeprefix(PYTHON) in SUPPORT:
             raise AttributeError(name)  # so that it is imported
         public = known.get(full) or ""
         with contextlib.suppress(AttributeError, ImportError):
@@ -225,21 +247,25 @@ def name_of(test: Any) -> str:
 def tests_of(suite: Any) -> Iterator[Any]:
     """The tests in a suite of suites."""
     for each in suite:
-        yield from tests_of(each) if isinstance(each, unittest.TestSuite) else [each]
+        if isinstance(each, unittest.TestSuite):
+            yield from tests_of(each)
+        elif not name_of(each).endswith(f".{NO_TEST}"):
+            yield each
 
 
 def main() -> None:
     """Runs the tests of a file."""
-    platform, sources, path, names, outcomes = sys.argv[1], *map(Path, sys.argv[2:])
-    files = [path, *(sources / f"{(PYTHON + own).replace('.', '/')}.py" for own in OWN_FILES)]
+    platform, sources, path, names, outcomes = sys.argv[1], *map(Path, sys.argv[2:6])
+    cpus = int(sys.argv[6])
     if platform == "gradtape":
         on_gradtape(sources, names)
     import tensorflow as tf
 
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+    if cpus > 1:
+        cpu = tf.config.list_physical_devices("CPU")[0]
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * cpus)
     if platform == "tensorflow":
-        on_tensorflow(sources, files, names)
+        on_tensorflow(sources, path, names)
     flags.FLAGS(sys.argv[:1])
     spec: Any = importlib.util.spec_from_file_location(path.stem, path)
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""The rule by which `tools/distribute_suite` decides whether a TensorFlow test needs something private."""
+"""The rule by which `tools/tensorflow_tests` decides whether a TensorFlow test needs something private."""
 
 import importlib
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("absl")
-TEST = '''
+TEST = """
 from tensorflow.python.distribute import combinations, distribute_lib, distribute_utils, values
 from tensorflow.python.ops import math_ops
 from tensorflow.python.eager import test
@@ -33,7 +33,7 @@ class SomeTest(test.TestCase):
   @decorated
   def testStrategy(self, strategy):
     pass
-'''
+"""
 NAMES = {
     **dict.fromkeys(("tensorflow.python.ops.math_ops.add", "tensorflow.python.eager.test.TestCase"), "public"),
     "tensorflow.python.distribute.distribute_lib.StrategyV1": "compat.v1.distribute.Strategy",
@@ -41,7 +41,7 @@ NAMES = {
 
 
 def test_what_a_test_needs_that_is_private(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tools" / "distribute_suite"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tools" / "tensorflow_tests"))
     rule = importlib.import_module("rule")
     (tmp_path / "some_test.py").write_text(TEST)
     source = rule.Source(tmp_path / "some_test.py", NAMES)
@@ -54,3 +54,36 @@ def test_what_a_test_needs_that_is_private(tmp_path, monkeypatch):
         "testOther": ["._hidden", "distribute.values.Secret"],
         "testStrategy": ["def _call"],
     }
+
+
+HELPER = """
+from tensorflow.python.ops import math_ops
+
+class Base:
+  def helps(self):
+    math_ops.secret()
+"""
+USER = """
+from tensorflow.python.data.kernel_tests import test_base
+
+class SomeTest(test_base.Base):
+  def testInherits(self):
+    self.helps()
+  def testMentions(self):
+    test_base.Base()._hidden
+"""
+
+
+def test_what_a_helper_file_needs_is_not_asked_of_its_users(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tools" / "tensorflow_tests"))
+    rule = importlib.import_module("rule")
+    folder = tmp_path / "tensorflow" / "python" / "data" / "kernel_tests"
+    folder.mkdir(parents=True)
+    (folder / "test_base.py").write_text(HELPER)
+    (folder / "some_test.py").write_text(USER)
+    source = rule.Source(folder / "some_test.py", {}, tmp_path)
+    assert source.private("SomeTest", "testInherits") == []
+    assert source.private("SomeTest", "testMentions") == ["._hidden"]
+    assert list(rule.support_files(folder / "some_test.py", tmp_path)) == [
+        "tensorflow.python.data.kernel_tests.test_base"
+    ]
