@@ -12,6 +12,7 @@ from gradtape import distribute as distribute
 from gradtape import dtypes as dtypes
 from gradtape import errors as errors
 from gradtape import experimental as experimental
+from gradtape import feature_column as feature_column
 from gradtape import image as image
 from gradtape import io as io
 from gradtape import linalg as linalg

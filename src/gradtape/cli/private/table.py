@@ -13,6 +13,12 @@ _ROWS = """
 __internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.private.framework.ops:EagerTensor
     SymbolicTensor=cli.private.framework.ops:SymbolicTensor
 __internal__.nest | cli.private.util.nest:
+__internal__.feature_column FeatureColumn=api.feature_column.columns:FeatureColumn
+    DenseColumn=api.feature_column.columns:DenseColumn StateManager=api.feature_column.columns:StateManager
+    SequenceDenseColumn=api.feature_column.columns:SequenceDenseColumn
+    FeatureTransformationCache=api.feature_column.columns:FeatureTransformationCache
+    serialize_feature_column=api.feature_column.serialization:serialize_feature_column
+    deserialize_feature_column=api.feature_column.serialization:deserialize_feature_column
 __internal__.types Tensor
 __internal__.tf2 enabled=cli.private.tf2:enabled
 framework.ops Tensor Graph RegisterGradient convert_to_tensor control_dependencies device init_scope name_scope
@@ -175,6 +181,23 @@ distribute.values DistributedValues=distribute.DistributedValues PerReplica=dist
     Mirrored=distribution.values:Mirrored PerReplicaSpec=distribution.values:PerReplicaSpec
     DistributedVariable=distribution.variables:DistributedVariable
 autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
+feature_column.feature_column_lib | tf.feature_column api.feature_column.columns: api.feature_column.dense:
+    api.feature_column.categorical: api.feature_column.sequence_categorical: api.feature_column.sequence_numeric:
+feature_column.feature_column_v2 StateManager=api.feature_column.columns:StateManager
+    _StateManagerImpl=api.feature_column.columns:StateManager
+    _transform_features_v2=api.feature_column.columns:transform_features
+    make_parse_example_spec_v2=feature_column.make_parse_example_spec
+    shared_embedding_columns_v2=feature_column.shared_embeddings
+    categorical_column_with_vocabulary_file_v2=feature_column.categorical_column_with_vocabulary_file
+    _normalize_feature_columns=api.feature_column.columns:normalize_feature_columns
+    | tf.feature_column api.feature_column.columns: api.feature_column.dense: api.feature_column.categorical:
+    api.feature_column.sequence_categorical:
+feature_column.feature_column_v2_types FeatureColumn=api.feature_column.columns:FeatureColumn
+feature_column.sequence_feature_column | tf.feature_column api.feature_column.sequence_numeric:
+feature_column.serialization | api.feature_column.serialization:
+feature_column.utils assert_key_is_string=api.feature_column.columns:check_key
+    assert_string_or_int=api.feature_column.columns:check_string_or_integer
+    sequence_length_from_sparse_tensor=api.feature_column.columns:sequence_length_from_sparse_tensor
 client.session Session=compat.v1.Session
 keras.callbacks | tf.keras.callbacks
 keras.layers | tf.keras.layers
