@@ -158,13 +158,43 @@ def test_keras_is_on_gradtape_however_it_is_imported(script):
         from tensorflow.keras import layers
         from tensorflow.keras.preprocessing.image import ImageDataGenerator
 
-        assert plain.config.backend() == "gradtape" and os.environ["KERAS_BACKEND"] == "tensorflow"
+        assert plain.src.backend.backend() == "gradtape" and os.environ["KERAS_BACKEND"] == "tensorflow"
+        assert plain.config.backend() == plain.backend.backend() == keras.backend.backend() == "tensorflow"
         assert keras is tf.keras and L is layers is keras.layers and L.Dense is plain.layers.Dense
         flip = layers.RandomFlip()
         model = keras.Sequential([layers.Dense(2)])
         assert tf.function(lambda x: flip(x, training=True))(tf.ones((1, 4, 4, 3))).shape == (1, 4, 4, 3)
         model.compile("sgd", "mse")
         assert "loss" in model.fit(tf.ones((4, 3)), tf.ones((4, 2)), verbose=0).history
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+@with_keras
+def test_libraries_find_tensorflow_without_importing_it(script):
+    done = gradtape("run", script(
+        """
+        import importlib.metadata, importlib.util, sys
+
+        assert importlib.util.find_spec("tensorflow") is not None
+        assert importlib.metadata.version("TensorFlow") == importlib.metadata.distribution("tensorflow").version
+        assert "tensorflow" in importlib.metadata.packages_distributions()["tensorflow"]
+        assert importlib.metadata.version("numpy") and "tensorflow" not in sys.modules
+        try:
+            importlib.metadata.version("tensorflow-of-another-name")
+        except importlib.metadata.PackageNotFoundError:
+            pass
+        import keras
+        from keras.src.backend.tensorflow import convert_to_numpy
+        from keras.src.backend.tensorflow.numpy import *
+        from keras.src.backend.tensorflow import image, layer, linalg, math, nn, random, rnn, trainer
+        import tensorflow as tf
+
+        assert importlib.metadata.version("tensorflow") == tf.__version__
+        assert convert_to_numpy(add(nn.relu([1.0, -1.0]), 1.0)).tolist() == [2.0, 1.0]
+        assert issubclass(keras.Model, trainer.TensorFlowTrainer) and issubclass(keras.Layer, layer.TFLayer)
         print("all of it")
         """
     ))  # fmt: skip

@@ -188,7 +188,7 @@ def test_workers_share_a_dataset_as_its_policy_says(tmp_path):
 
 KERAS = """
 import contextlib, keras
-assert keras.backend.backend() == "gradtape"
+assert keras.src.backend.backend() == "gradtape"
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 rng = np.random.default_rng(0)
 x = rng.normal(size=(48, 6, 6, 1)).astype(np.float32)

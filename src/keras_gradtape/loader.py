@@ -41,11 +41,18 @@ _SERVED = {
     f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
     f"{_SLOT}.export": "from keras_gradtape.src.export import SavedModelExportArchive as NumpyExportArchive",
 }
-_TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers that use TensorFlow besides their backend
+_TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers and libraries that use it besides their backend
 _BESIDE = {
     _TENSORFLOW: "from keras_gradtape.src.backend import *",
-    f"{_TENSORFLOW}.core": "from keras_gradtape.src.ops.core import *",
+    f"{_TENSORFLOW}.layer": "from keras_gradtape.src.layer import BackendLayer as TFLayer",
+    f"{_TENSORFLOW}.random": "from keras_gradtape.src.random import *",
+    f"{_TENSORFLOW}.rnn": "from keras_gradtape.src.rnn import *",
     f"{_TENSORFLOW}.sparse": "from keras_gradtape.src.sparse import *",
+    f"{_TENSORFLOW}.trainer": "from keras_gradtape.src.trainer import Trainer as TensorFlowTrainer",
+    **{
+        f"{_TENSORFLOW}.{name}": f"from keras_gradtape.src.ops.{name} import *"
+        for name in ("core", "image", "linalg", "math", "nn", "numpy")
+    },
 }
 
 
@@ -58,7 +65,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Returns the spec of `name` if it is a backend module, or a module to patch after loading."""
-        if not name.startswith("keras.src."):
+        if not name.startswith("keras."):
             return None
         if name == _CONFIG:
             return followed_by(name, path, self._configured, _environment())
@@ -226,6 +233,21 @@ def _synchronise_batch_norm(module: Any) -> None:
     module.backend = _AsTensorFlow(module.backend)
 
 
+def _answer_tensorflow(module: Any) -> None:
+    """Makes the public `backend()` return "tensorflow" if gradtape serves as `tensorflow`.
+
+    Libraries compare the name with those of Keras' own backends, to choose the code for TensorFlow. Keras itself asks
+    `keras.src.backend`, which returns gradtape's name.
+    """
+    if role.serves_tensorflow:
+        module.backend = _tensorflow_name
+
+
+def _tensorflow_name() -> str:
+    """Returns the name of the backend that `tensorflow` is."""
+    return "tensorflow"
+
+
 class _AsTensorFlow:
     """Keras' backend under the name `tensorflow`, for a module that only checks the name."""
 
@@ -242,6 +264,10 @@ class _AsTensorFlow:
 
 # Keras modules that are patched after loading.
 _FOLLOWED = {
+    "keras._tf_keras.keras.backend": _answer_tensorflow,
+    "keras._tf_keras.keras.config": _answer_tensorflow,
+    "keras.backend": _answer_tensorflow,
+    "keras.config": _answer_tensorflow,
     "keras.src.callbacks.tensorboard": _serve_summaries,
     "keras.src.distribution.distribution_lib": _serve_distribution,
     "keras.src.layers.normalization.batch_normalization": _synchronise_batch_norm,
@@ -314,9 +340,10 @@ def load() -> types.ModuleType:
         if error.name != "keras":
             raise
         raise ImportError("gradtape.keras needs Keras, which is not installed: pip install 'gradtape[keras]'") from None
-    if keras.config.backend() != NAME:
+    backend = sys.modules[_CONFIG].backend()
+    if backend != NAME:
         raise ImportError(
-            f"Keras was imported before, with the backend {keras.config.backend()!r}, and a process has one. Import "
+            f"Keras was imported before, with the backend {backend!r}, and a process has one. Import "
             f"gradtape.keras before keras, or set KERAS_BACKEND={NAME}"
         )
     return keras

@@ -15,13 +15,17 @@ import multiprocessing
 import multiprocessing.spawn
 import sys
 import types
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import gradtape
 from keras_gradtape import loader
 
 from ..api.namespace import Namespace, star_names
 from . import legacy_keras, private
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 NAME = "tensorflow"
 
@@ -36,6 +40,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
+
+    def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
+        """Returns the metadata of the package `tensorflow`, by which libraries look for it."""
+        from .distribution import distributions
+
+        return distributions(getattr(context, "name", None))
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         """Uses the default module creation."""
