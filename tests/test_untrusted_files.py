@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.api.saved_model.format.protos import Record, decoded, encoded
+from gradtape.core.protos.records import Record, decoded, encoded
 
 S = tf.TensorSpec
 

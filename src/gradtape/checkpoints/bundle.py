@@ -18,13 +18,13 @@ import numpy as np
 from ..core import dtypes, errors, wire
 from ..core.checksums import masked_crc32c
 from ..core.dtypes import DType
+from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from ..state.archive import replacing
 from .table import read_table, table_of
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_DTYPE, _SHAPE, _SHARD, _OFFSET, _SIZE, _CHECKSUM, _SLICES = range(1, 8)  # field numbers of an entry
 _FULL = -1  # the length of a slice that covers its whole axis
 
 Slice = tuple[tuple[int, int], ...]  # start and length along each axis
@@ -59,7 +59,7 @@ def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], obj
     named = {name: value if isinstance(value, Tensor) else to_tensor(value) for name, value in tensors.items()}
     if object_graph is not None:
         named[OBJECT_GRAPH] = wrap(np.array(object_graph, object), dtypes.string)
-    table = {b"": wire.number_field(1, 1) + wire.field(3, wire.number_field(1, 1))}  # one data file, version 1
+    table = {b"": encoded("BundleHeaderProto", {"num_shards": 1, "version": {"producer": 1}})}
     offset = 0
     with replacing(_data_path(path, 0, 1)) as file:
         for name, tensor in sorted(named.items(), key=lambda item: item[0].encode()):
@@ -91,10 +91,14 @@ def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
 
 
 def _encode_entry(dtype: DType, shape: tuple[int, ...], offset: int, size: int, checksum: int) -> bytes:
-    dims = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in shape)
-    parts = [wire.number_field(_DTYPE, dtype.as_datatype_enum), wire.field(_SHAPE, dims)]
-    parts += [wire.number_field(number, value) for number, value in ((_OFFSET, offset), (_SIZE, size)) if value]
-    return b"".join(parts) + wire.varint(_CHECKSUM << 3 | wire.FIXED32) + struct.pack("<I", checksum)
+    values = {
+        "dtype": dtype.as_datatype_enum,
+        "shape": {"dim": [{"size": n} for n in shape]},
+        "offset": offset,
+        "size": size,
+        "crc32c": checksum,
+    }
+    return encoded("BundleEntryProto", values)
 
 
 def _data_path(prefix: str, shard: int, shards: int) -> str:
@@ -114,9 +118,9 @@ class BundleReader:
             data = file.read()
         with self._trusting(index):
             table = read_table(data)
-            header = {number: value for number, _, value in wire.fields(table.pop(b""))}
-            self._shards = int(header.get(1, 1))
-            if header.get(2):
+            header = decoded("BundleHeaderProto", table.pop(b""))
+            self._shards = header.num_shards or 1
+            if header.endianness:
                 raise wire.DecodeError("the numbers are big-endian, which gradtape does not read")
             self._parts = {key: _entry(value) for key, value in table.items() if key[:1] == b"\0"}
             self._entries = {key.decode(): _entry(value) for key, value in table.items() if key[:1] != b"\0"}
@@ -227,32 +231,13 @@ def _strings(name: str, data: bytes, entry: Entry) -> np.ndarray[Any, Any]:
 
 
 def _entry(data: bytes) -> Entry:
-    dtype, shape, numbers, checksum, slices = 0, (), {}, 0, []
-    for number, _, value in wire.fields(data):
-        if number == _DTYPE:
-            dtype = value
-        elif number == _SHAPE:
-            shape = tuple(_message(dim).get(1, 0) for n, _, dim in wire.fields(value) if n == 2)
-        elif number == _CHECKSUM:
-            checksum = struct.unpack("<I", value)[0]
-        elif number == _SLICES:
-            slices.append(tuple(_extent(extent) for n, _, extent in wire.fields(value) if n == 1))
-        else:
-            numbers[number] = value
-    shard, offset, size = (numbers.get(number, 0) for number in (_SHARD, _OFFSET, _SIZE))
-    if not all(isinstance(number, int) for number in (dtype, shard, offset, size, *shape)):
-        raise wire.DecodeError("a number was expected")
-    return Entry(DType(dtype), shape, shard, offset, size, checksum, tuple(slices))
-
-
-def _message(data: bytes) -> dict[int, Any]:
-    return {number: value for number, _, value in wire.fields(data)}
-
-
-def _extent(data: bytes) -> tuple[int, int]:
-    """Decode start and length; a missing length covers the whole axis."""
-    found = _message(data)
-    return found.get(1, 0), found.get(2, _FULL)
+    found = decoded("BundleEntryProto", data)
+    shape = () if found.shape is None else tuple(dim.size for dim in found.shape.dim)
+    if min(found.shard_id, found.offset, found.size, *shape) < 0:
+        raise wire.DecodeError("a number that is not negative was expected")
+    # A missing length covers the whole axis.
+    slices = tuple(tuple((x.start, x.length if "length" in x else _FULL) for x in part.extent) for part in found.slices)
+    return Entry(DType(found.dtype), shape, found.shard_id, found.offset, found.size, found.crc32c, slices)
 
 
 def _part_key(name: str, part: Slice) -> bytes:

@@ -260,6 +260,4 @@ def as_dtype(type_value: Any) -> DType:
             return _BY_ENUM[type_value]
         return of_numpy(type_value if isinstance(type_value, np.dtype) else type_value.dtype)
     except (KeyError, TypeError, AttributeError):
-        raise TypeError(
-            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
-        ) from None
+        raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.") from None

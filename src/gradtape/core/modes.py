@@ -123,9 +123,7 @@ def results_created(results: object, given: object) -> None:
         mode.results_created(results, given)
 
 
-def function_called(
-    function: FunctionLike, args: tuple[Any, ...], kwargs: dict[str, Any], result: object
-) -> None:
+def function_called(function: FunctionLike, args: tuple[Any, ...], kwargs: dict[str, Any], result: object) -> None:
     """Notifies every active mode."""
     for mode in entered:
         mode.function_called(function, args, kwargs, result)

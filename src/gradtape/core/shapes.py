@@ -129,8 +129,10 @@ class TensorShape:
             return False
         if other.rank is None:
             return True
-        return self.rank is not None and len(self) == len(other) and all(
-            b is None or a == b for a, b in zip(self, other, strict=True)
+        return (
+            self.rank is not None
+            and len(self) == len(other)
+            and all(b is None or a == b for a, b in zip(self, other, strict=True))
         )
 
     def with_rank(self, rank: int) -> TensorShape:

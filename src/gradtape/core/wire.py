@@ -66,24 +66,32 @@ def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
     """Yields the fields of a message as (number, wire type, value); a value is an integer or bytes."""
     if not isinstance(data, bytes):
         raise DecodeError("a message was expected")
-    place = 0
+    place, end = 0, len(data)
     try:
-        while place < len(data):
-            tag, place = varint_at(data, place)
+        while place < end:
+            tag = data[place]
+            if tag < 0x80:  # most numbers take one byte
+                place += 1
+            else:
+                tag, place = varint_at(data, place)
             kind = tag & 7
             if not tag >> 3:
                 raise DecodeError("a field without a number")
-            if kind == VARINT:
-                value, place = varint_at(data, place)
-                yield tag >> 3, kind, value
-                continue
-            if kind == BYTES:
-                size, place = varint_at(data, place)
+            if kind == VARINT or kind == BYTES:
+                value = data[place]
+                if value < 0x80:
+                    place += 1
+                else:
+                    value, place = varint_at(data, place)
+                if kind == VARINT:
+                    yield tag >> 3, kind, value
+                    continue
+                size = value
             elif kind in _SIZES:
                 size = _SIZES[kind]
             else:
                 raise DecodeError(f"a field of the kind {kind}")
-            if place + size > len(data):
+            if place + size > end:
                 raise DecodeError("the message ends within a field")
             yield tag >> 3, kind, data[place : place + size]
             place += size

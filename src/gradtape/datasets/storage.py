@@ -19,12 +19,13 @@ from typing import Any
 
 from ..core import errors, nest, wire
 from ..core.errors import of_system as failures
+from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor
 from .records import frame_record, records
 from .structure import leaves
 
 _VERSION = 2  # record format: TFRecord
-_RUN, _CREATED, _FORMAT, _DTYPE, _COUNT, _FINALIZED = 2, 3, 4, 5, 6, 1000  # fields of SnapshotMetadataRecord
+_METADATA = "tensorflow.data.experimental.SnapshotMetadataRecord"
 
 
 @dataclass
@@ -82,15 +83,15 @@ class Writer:
     def finish(self) -> None:
         """Closes the files and writes the metadata, which marks the folder as complete."""
         self._open.close()
-        metadata = [
-            wire.field(_RUN, self._run.encode()),
-            wire.number_field(_CREATED, int(time.time() * 1e6)),
-            wire.number_field(_FORMAT, _VERSION),
-            wire.field(_DTYPE, wire.varints(dtype.as_datatype_enum for dtype in self._dtypes)),
-            wire.number_field(_COUNT, self._count),
-            wire.number_field(_FINALIZED, 1),
-        ]
-        (self._folder / "snapshot.metadata").write_bytes(b"".join(metadata))
+        metadata = {
+            "run_id": self._run,
+            "creation_timestamp": int(time.time() * 1e6),
+            "version": _VERSION,
+            "dtype": [dtype.as_datatype_enum for dtype in self._dtypes],
+            "num_elements": self._count,
+            "finalized": True,
+        }
+        (self._folder / "snapshot.metadata").write_bytes(encoded(_METADATA, metadata))
 
     def close(self) -> None:
         """Closes the files, finished or not."""
@@ -129,18 +130,13 @@ def read_shards(path: str) -> tuple[list[Path], int]:
     file = Path(path) / "snapshot.metadata"
     if not file.exists():
         raise errors.NotFoundError(f"Could not find metadata file [{file}]: the dataset was not saved to its end")
-    run, count = "", 0  # a message leaves out a count of 0
     try:
-        for number, kind, value in wire.fields(file.read_bytes()):
-            if number == _RUN:
-                run = bytes(value).decode()
-            elif number == _COUNT:
-                count = int(wire.integers(kind, value)[0])
+        metadata = decoded(_METADATA, file.read_bytes())
     except (wire.DecodeError, TypeError, ValueError) as error:
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: {error}") from None
-    if not run.isalnum():  # it is used as a folder name
-        raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {run!r}")
-    return sorted((Path(path) / run).glob("*.shard/*.snapshot")), count
+    if not metadata.run_id.isalnum():  # it is used as a folder name
+        raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {metadata.run_id!r}")
+    return sorted((Path(path) / metadata.run_id).glob("*.shard/*.snapshot")), metadata.num_elements
 
 
 def read_shard(file: Path, specs: Any, compression: str | None) -> Iterator[Any]:

@@ -32,21 +32,21 @@ __all__ = [
 
 
 def _encode_specs(specs: Any) -> bytes:
-    from ..saved_model.format import protos, structures
+    from ...core.protos import records
+    from ..saved_model.format import structures
 
-    return protos.encoded("StructuredValue", structures.structured(specs))
+    return records.encoded("StructuredValue", structures.structured(specs))
 
 
 def _decode_specs(data: bytes) -> Any:
-    from ..saved_model.format import protos, structures
+    from ...core.protos import records
+    from ..saved_model.format import structures
 
-    return structures.value_of(protos.decoded("StructuredValue", data))
+    return structures.value_of(records.decoded("StructuredValue", data))
 
 
 storage.register_codec(
-    storage.Codec(
-        _encode_specs, _decode_specs, lambda tensor: encoded(np.asarray(tensor.array), tensor.dtype), parsed
-    )
+    storage.Codec(_encode_specs, _decode_specs, lambda tensor: encoded(np.asarray(tensor.array), tensor.dtype), parsed)
 )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from .messages import Field, Message
+from .messages import Message
 
 NAMESPACES = ("train",)
 __all__ = [
@@ -21,7 +21,6 @@ class BytesList(Message):
     [b'a']
     """
 
-    FIELDS: ClassVar = {"value": Field(1, "bytes")}
     value: Any
 
 
@@ -33,7 +32,6 @@ class FloatList(Message):
     [0.5]
     """
 
-    FIELDS: ClassVar = {"value": Field(1, "float")}
     value: Any
 
 
@@ -45,7 +43,6 @@ class Int64List(Message):
     [1, 2]
     """
 
-    FIELDS: ClassVar = {"value": Field(1, "int64")}
     value: Any
 
 
@@ -58,12 +55,6 @@ class Feature(Message):
     ('int64_list', [3])
     """
 
-    FIELDS: ClassVar = {
-        "bytes_list": Field(1, "message", BytesList),
-        "float_list": Field(2, "message", FloatList),
-        "int64_list": Field(3, "message", Int64List),
-    }
-    ONEOF = "kind"
     bytes_list: Any
     float_list: Any
     int64_list: Any
@@ -79,7 +70,6 @@ class Features(Message):
     ['age']
     """
 
-    FIELDS: ClassVar = {"feature": Field(1, "map", Feature)}
     feature: Any
 
 
@@ -94,7 +84,6 @@ class Example(Message):
     [29, 30]
     """
 
-    FIELDS: ClassVar = {"features": Field(1, "message", Features)}
     features: Any
 
 
@@ -108,7 +97,6 @@ class FeatureList(Message):
     1
     """
 
-    FIELDS: ClassVar = {"feature": Field(1, "messages", Feature)}
     feature: Any
 
 
@@ -122,7 +110,6 @@ class FeatureLists(Message):
     ['words']
     """
 
-    FIELDS: ClassVar = {"feature_list": Field(1, "map", FeatureList)}
     feature_list: Any
 
 
@@ -137,6 +124,5 @@ class SequenceExample(Message):
     True
     """
 
-    FIELDS: ClassVar = {"context": Field(1, "message", Features), "feature_lists": Field(2, "message", FeatureLists)}
     context: Any
     feature_lists: Any

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 from ...core import wire
+from ...core.protos import schema
 from ...core.wire import DecodeError
 
 
@@ -23,10 +24,17 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A message; subclasses define its fields in `FIELDS` and `ONEOF`."""
+    """A message; a subclass has the fields of TensorFlow's message of the same name."""
 
     FIELDS: ClassVar[dict[str, Field]] = {}
     ONEOF: ClassVar[str] = ""  # the name of the oneof that contains all fields, if there is one
+    _classes: ClassVar[dict[str, type[Message]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        description = schema.message(cls.__name__)
+        Message._classes[description.name] = cls
+        cls.FIELDS = {field.name: _field(field) for field in description.fields}
+        cls.ONEOF = description.fields[0].oneof
 
     def __init__(self, **values: Any) -> None:
         self._values: dict[str, Any] = {}
@@ -231,6 +239,13 @@ class Message:
 
     def __deepcopy__(self, memo: Any) -> Self:
         return type(self).FromString(self.SerializeToString())
+
+
+def _field(field: schema.ProtoField) -> Field:
+    message = Message._classes.get(field.kind)
+    if message is None:
+        return Field(field.number, field.kind)
+    return Field(field.number, "map" if field.keys else "messages" if field.repeated else "message", message)
 
 
 def _check_same_kind(message: Message, other: Any) -> Any:

@@ -7,8 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, errors, wire
+from ...core.protos.schema import field_number
 
-KINDS = {1: dtypes.string, 2: dtypes.float32, 3: dtypes.int64}
+# Numbers of fields. Everything else is the only field of its message, or the key or value of a map: 1 or 2.
+_FEATURES = field_number("Example", "features")
+_CONTEXT, _LISTS = (field_number("SequenceExample", name) for name in ("context", "feature_lists"))
+_BYTES, _FLOATS, _INTEGERS = (field_number("Feature", f"{kind}_list") for kind in ("bytes", "float", "int64"))
+KINDS = {_BYTES: dtypes.string, _FLOATS: dtypes.float32, _INTEGERS: dtypes.int64}
 
 
 class Values(NamedTuple):
@@ -27,14 +32,16 @@ _NOTHING = Values(None, [])
 
 def examples(serialized: list[bytes], wanted: set[str]) -> list[Row]:
     """Returns the requested features of each example."""
-    return [_read(data, lambda message: _features(_message_in_field(message, 1), wanted)) for data in serialized]
+    return [
+        _read(data, lambda message: _features(_message_in_field(message, _FEATURES), wanted)) for data in serialized
+    ]
 
 
 def sequences(serialized: list[bytes], context: set[str], lists: set[str]) -> tuple[list[Row], list[dict[str, Any]]]:
     """Returns the requested context features of each example, and the feature lists."""
     return (
-        [_read(data, lambda message: _features(_message_in_field(message, 1), context)) for data in serialized],
-        [_read(data, lambda message: _lists(_message_in_field(message, 2), lists)) for data in serialized],
+        [_read(data, lambda message: _features(_message_in_field(message, _CONTEXT), context)) for data in serialized],
+        [_read(data, lambda message: _lists(_message_in_field(message, _LISTS), lists)) for data in serialized],
     )
 
 
@@ -83,9 +90,9 @@ def _values(feature: bytes) -> Values:
         if kind != wire.BYTES or number not in KINDS:
             continue
         parts = [(part, value) for field, part, value in wire.fields(data) if field == 1]
-        if number == 1:
+        if number == _BYTES:
             return Values(dtypes.string, [value for part, value in parts if part == wire.BYTES])
-        read = wire.floats if number == 2 else wire.integers
+        read = wire.floats if number == _FLOATS else wire.integers
         arrays = [read(*part) for part in parts]
         kind_of = KINDS[number]
         return Values(kind_of, np.concatenate(arrays) if arrays else np.empty(0, kind_of.as_numpy_dtype))

@@ -11,6 +11,8 @@ import numpy as np
 
 from ...core import dtypes, errors, wire
 from ...core.dtypes import DType, as_dtype
+from ...core.protos.records import encoded as encoded_message
+from ...core.protos.schema import field_number
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike, ValueLike
 from ...engine.run.convert import to_tensor
@@ -23,9 +25,15 @@ __all__ = [
     "deserialize_many_sparse", "parse_tensor", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
 ]  # fmt: skip
 
+
+def _numbers(*names: str) -> tuple[int, ...]:
+    return tuple(field_number("TensorProto", name) for name in names)
+
+
 # Fields of a TensorProto, and the fields of single values by dtype.
-_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
-_FLOATS, _DOUBLES, _INTEGERS = (5, 9), (6, 12), (7, 10, 11, 13, 16, 17)
+_DTYPE, _SHAPE, _CONTENT, _STRINGS = _numbers("dtype", "tensor_shape", "tensor_content", "string_val")
+_FLOATS, _DOUBLES = _numbers("float_val", "scomplex_val"), _numbers("double_val", "dcomplex_val")
+_INTEGERS = _numbers("int_val", "int64_val", "bool_val", "half_val", "uint32_val", "uint64_val")
 _MAX_RANK = 254  # TensorFlow's
 _MAX_BYTES = 1 << 31  # limit for a tensor of which one value is stored; a message with all values cannot be larger
 
@@ -43,11 +51,15 @@ def serialize_tensor(tensor: ValueLike, name: str | None = None) -> Tensor:
 
 def encoded(array: Any, dtype: DType) -> bytes:
     """Returns the bytes of a `TensorProto`."""
-    dims = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in array.shape)
-    head = wire.number_field(_DTYPE, dtype.as_datatype_enum) + wire.field(_SHAPE, dims)
+    values: dict[str, Any] = {
+        "dtype": dtype.as_datatype_enum,
+        "tensor_shape": {"dim": [{"size": n} for n in array.shape]},
+    }
     if dtype is dtypes.string:
-        return head + b"".join(wire.field(_STRINGS, text) for text in array.ravel().tolist())
-    return head + (wire.field(_CONTENT, array.tobytes()) if array.size else b"")
+        values["string_val"] = array.ravel().tolist()
+    else:
+        values["tensor_content"] = array.tobytes()
+    return encoded_message("TensorProto", values)
 
 
 def parse_tensor(serialized: StringLike, out_type: DTypeLike, name: str | None = None) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
+from ...core.protos.records import Record
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
@@ -27,7 +28,6 @@ from ..random.generator import Generator
 from ..raw.functions import op_named
 from ..raw.rows import rows
 from ..text.strings import text_tensor
-from .format.protos import Record
 from .format.structures import shape_of
 from .tables import LoadedTable
 from .validation import (

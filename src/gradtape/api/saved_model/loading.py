@@ -14,13 +14,13 @@ from ...checkpoints.object_graph import ObjectNode
 from ...checkpoints.tensorflow_graph import decode_graph as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
+from ...core.protos.records import Record, decoded
 from ...core.tensor import Tensor
 from ...state.archive import is_inside
 from ...state.module import Module
 from ...state.variable import Variable
 from .format import constants
 from .format.options import Asset, LoadOptions
-from .format.protos import Record, decoded
 from .format.structures import UnknownSpecError, shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
 from .interpretation import CapturedTensor, FileAccess, Library

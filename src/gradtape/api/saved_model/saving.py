@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
 from ...core import dtypes, errors
+from ...core.protos.records import encoded
 from ...distribution.context import variables_as_one
 from ...engine.run.dispatch import thread
 from ...graph.function.concrete_function import ConcreteFunction
@@ -21,7 +22,6 @@ from ..lookup.static_tables import StaticHashTable
 from ..runtime.version import GIT_VERSION, VERSION
 from .format import constants
 from .format.options import Asset, SaveOptions
-from .format.protos import encoded
 from .format.structures import structured
 from .loading import Signatures
 from .objects import ObjectGraph, concrete_functions_of, file_of

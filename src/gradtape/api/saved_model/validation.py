@@ -12,8 +12,8 @@ from typing import Any
 
 from ...core import errors
 from ...core.dtypes import DType, as_dtype
+from ...core.protos.records import Record
 from ..catalogue.definitions import Argument, Definition
-from .format.protos import Record
 
 MAX_EXPANDED_NODES = 1_000_000  # nodes that one call runs, without loops: nested calls can multiply them
 _MAX_OUTPUTS = 1 << 16  # of one node

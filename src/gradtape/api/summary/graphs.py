@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, logger, modes, wire
+from ...core import dtypes, logger, modes
+from ...core.protos.records import encoded
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
@@ -19,7 +20,6 @@ from .scalars import current, written_as
 
 NAMESPACES = ("summary",)
 __all__ = ["graph", "trace_export", "trace_off", "trace_on"]
-
 
 
 class _FunctionGraphs(modes.Mode):
@@ -86,7 +86,8 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str
     tracing = modes.innermost(_FunctionGraphs)
     if tracing is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    found = b"".join(wire.field(4, wire.field(2, _encode_graph(one.as_graph_def()))) for one in tracing.graphs.values())
+    graphs = [{"pre_optimization_graph": _graph_values(one.as_graph_def())} for one in tracing.graphs.values()]
+    found = encoded("RunMetadata", {"function_graphs": graphs})
 
     def event(tag: str, _: Tensor) -> Any:
         metadata = plugin_metadata("graph_run_metadata_graph", content=b"1")
@@ -125,10 +126,8 @@ def graph(graph_data: Any) -> Tensor:
 
 def _encode_graph(graph: GraphDef) -> bytes:
     """Encodes a `GraphDef` as a protocol buffer."""
-    return b"".join(
-        wire.field(1, b"".join([
-            wire.field(1, node.name.encode()), wire.field(2, node.op.encode()),
-            *(wire.field(3, given.encode()) for given in node.input),
-        ]))
-        for node in graph.node
-    )  # fmt: skip
+    return encoded("GraphDef", _graph_values(graph))
+
+
+def _graph_values(graph: GraphDef) -> dict[str, Any]:
+    return {"node": [{"name": node.name, "op": node.op, "input": node.input} for node in graph.node]}

@@ -11,12 +11,12 @@ import numpy as np
 
 from ....core import nest
 from ....core.dtypes import DType, as_dtype
+from ....core.protos.records import Record
 from ....core.shapes import TensorShape
 from ....core.tensor import Tensor
 from ....state.ragged.spec import RaggedTensorSpec
 from ....state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec, VariableSpec
 from ...io.tensors import encoded, parsed
-from .protos import Record
 
 _SPECS: dict[int, Any] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTensorSpec, 9: VariableSpec}
 
