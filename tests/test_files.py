@@ -238,3 +238,19 @@ def test_promotion_is_numpys():
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2 * np.cos([1.0, 2.0]), rtol=1e-6)
     assert y.dtype is tf.float32 and tnp.add(x, np.float64(1)).dtype is tf.float64
     assert tnp.add(tf.constant([1]), tf.constant([1.5])).dtype is tf.float64
+
+
+def test_the_names_of_tensorflow_1(tmp_path):
+    v1 = tf.compat.v1.gfile
+    v1.MakeDirs(tmp_path / "a" / "b")
+    with v1.Open(str(tmp_path / "a" / "x.txt"), "w") as file:
+        file.write("text")
+    v1.Copy(tmp_path / "a" / "x.txt", tmp_path / "a" / "y.txt")
+    v1.Rename(tmp_path / "a" / "y.txt", tmp_path / "a" / "b" / "z.txt")
+    assert v1.Glob(f"{tmp_path}/a/*.txt") == [f"{tmp_path}/a/x.txt"]
+    assert list(v1.Walk(tmp_path / "a")) == [(f"{tmp_path}/a", ["b"], ["x.txt"]), (f"{tmp_path}/a/b", [], ["z.txt"])]
+    assert v1.Stat(tmp_path / "a" / "x.txt").length == 4
+    v1.Remove(tmp_path / "a" / "x.txt")
+    assert v1.ListDirectory(tmp_path / "a") == ["b"] and v1.IsDirectory(tmp_path / "a" / "b")
+    v1.DeleteRecursively(tmp_path / "a")
+    assert not v1.Exists(tmp_path / "a")

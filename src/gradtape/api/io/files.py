@@ -141,7 +141,7 @@ class GFile:
         self.close()
 
 
-class _Status(NamedTuple):
+class FileStatistics(NamedTuple):
     """The result of `stat`: size in bytes, modification time in nanoseconds, and whether it is a folder."""
 
     length: int
@@ -149,7 +149,7 @@ class _Status(NamedTuple):
     is_directory: bool
 
 
-def stat(path: PathLike) -> _Status:
+def stat(path: PathLike) -> FileStatistics:
     """Returns size, modification time and kind of a file.
 
     >>> import gradtape as tf, tempfile
@@ -158,7 +158,7 @@ def stat(path: PathLike) -> _Status:
     """
     with failures(path):
         found = os.stat(path)
-    return _Status(found.st_size, found.st_mtime_ns, os.path.isdir(path))
+    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
 
 
 def exists(path: PathLike) -> bool:

@@ -7,6 +7,7 @@ from gradtape.core.type_hints import AxisLike, DTypeLike, ShapeLike, SizesLike, 
 from gradtape.compat.v1 import data as data
 from gradtape.compat.v1 import debugging as debugging
 from gradtape.compat.v1 import dtypes as dtypes
+from gradtape.compat.v1 import gfile as gfile
 from gradtape.compat.v1 import image as image
 from gradtape.compat.v1 import initializers as initializers
 from gradtape.compat.v1 import linalg as linalg
