@@ -10,7 +10,7 @@ import gradtape as tf
 from gradtape.cli import private
 from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
 from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
-from gradtape.cli.private.table import MODULES
+from gradtape.cli.private.table import EXPORTED, MODULES
 from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
 Point = namedtuple("Point", "x y")
@@ -182,6 +182,44 @@ def test_every_name_of_the_table_is_there(place):
     for name in module._row:
         assert name == "*" or module._found(name) is not None
     assert module._row or module._file is not None
+
+
+def test_recorded_names_are_the_public_ones():
+    found = 0
+    for place, names in EXPORTED.items():
+        module = private.PrivateModule(f"{private.ROOT}.{place}")
+        for name, path in names.items():
+            if name not in module._row and (module._file is None or name not in vars(module._file)):
+                try:
+                    public = private._public(path)
+                except AttributeError:
+                    continue
+                assert module._found(name) is public, (place, name)
+                found += 1
+    assert found > 1200
+    ops = private.PrivateModule("tensorflow.python.ops.array_ops")
+    assert ops.gather is tf.compat.v1.gather and ops.gather_v2 is tf.gather
+
+
+@pytest.mark.parametrize("version", ["init_ops", "init_ops_v2"])
+def test_initializers(version):
+    ops = private.PrivateModule(f"tensorflow.python.ops.{version}")
+    assert [ops._compute_fans(shape) for shape in ([], [3], [3, 4], (5, 2, 3, 4))] == [(1, 1), (3, 3), (3, 4), (30, 40)]
+    spread = {"VarianceScaling": 1 / 300, "GlorotUniform": 1 / 350, "GlorotNormal": 1 / 350, "he_normal": 2 / 300}
+    for name, variance in spread.items():
+        initializer = getattr(ops, name)(seed=1)
+        drawn = initializer([300, 400])
+        np.testing.assert_allclose(tf.math.reduce_variance(drawn), variance, rtol=0.02)
+        again = type(initializer).from_config(initializer.get_config())
+        assert again([2, 2]).shape == (2, 2) and again.get_config() == initializer.get_config()
+    rows = ops.Orthogonal()([2, 5])
+    np.testing.assert_allclose(rows @ tf.transpose(rows), np.eye(2), atol=1e-5)
+    assert ops.Identity(2.0)([2, 2]).numpy().tolist() == [[2, 0], [0, 2]] and ops.Constant(3)([1]).numpy() == 3
+    for shape in ([2], [2, 2, 2]):
+        with pytest.raises(ValueError, match="at least two-dimensional"):
+            ops.Identity()(shape)
+    with pytest.raises(ValueError, match="positive float"):
+        ops.VarianceScaling(scale=-1.0)
 
 
 def test_paths_and_structures():

@@ -8,12 +8,14 @@ from typing import Any
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..namespace import resolve
+from ..nn.initializers import compute_fans
 
 NAMESPACES = ("compat.v1",)
 __all__ = [
     "constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
     "orthogonal_initializer", "random_normal_initializer", "random_uniform_initializer",
-    "truncated_normal_initializer", "variance_scaling_initializer", "zeros_initializer",
+    "truncated_normal_initializer", "uniform_unit_scaling_initializer", "variance_scaling_initializer",
+    "zeros_initializer",
 ]  # fmt: skip
 
 
@@ -129,6 +131,23 @@ class truncated_normal_initializer(random_normal_initializer):
         return resolve("random.truncated_normal")(shape, self.mean, self.stddev, dtype, self.seed)
 
 
+class uniform_unit_scaling_initializer(Initializer):
+    """Draws uniform numbers that keep the variance of the inputs.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.uniform_unit_scaling_initializer()([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, factor: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(_floating(dtype))
+        self.factor, self.seed = factor, seed
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        limit = math.sqrt(3 / max(1.0, math.prod(float(size) for size in shape[:-1]))) * self.factor
+        return resolve("random.uniform")(shape, -limit, limit, dtype, self.seed)
+
+
 _CUT = 0.87962566103423978  # the standard deviation of a normal distribution truncated at 2
 
 
@@ -152,10 +171,8 @@ class variance_scaling_initializer(Initializer):
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution.lower(), seed
 
     def _made(self, shape: Any, dtype: Any) -> Tensor:
-        dims = [int(size) for size in shape]
-        field = math.prod(dims[:-2])
-        fan_in, fan_out = (dims[-2:] if len(dims) > 1 else dims * 2) or (1, 1)
-        count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode] * field
+        fan_in, fan_out = compute_fans(shape)
+        count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Initializer:
+class Initializer:
     """The base class of initializers, with a configuration to recreate them from."""
 
     def get_config(self) -> dict[str, Any]:
@@ -40,9 +41,16 @@ def _only_partitions(kwargs: dict[str, Any]) -> None:
             )
 
 
-def _part(shape: Any, kwargs: dict[str, Any]) -> Any:
+def partition_shape(shape: Any, kwargs: dict[str, Any]) -> Any:
+    """Returns the shape to create: that of a partition, if the keyword arguments name one."""
     _only_partitions(kwargs)
     return kwargs.get("partition_shape", shape)
+
+
+def compute_fans(shape: Any) -> tuple[int, int]:
+    """Returns how many inputs and outputs the weights of this shape connect, a convolution's included."""
+    *window, fan_in, fan_out = (int(size) for size in (shape if len(shape) > 1 else [*shape, *shape] or [1, 1]))
+    return math.prod(window) * fan_in, math.prod(window) * fan_out
 
 
 def _numeric(dtype: Any) -> DType:
@@ -52,7 +60,7 @@ def _numeric(dtype: Any) -> DType:
     return target
 
 
-class zeros_initializer(_Initializer):
+class zeros_initializer(Initializer):
     """Creates zeros.
 
     >>> import gradtape as tf
@@ -62,10 +70,10 @@ class zeros_initializer(_Initializer):
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         """Returns zeros of this shape."""
-        return zeros(_part(shape, kwargs), _numeric(dtype))
+        return zeros(partition_shape(shape, kwargs), _numeric(dtype))
 
 
-class ones_initializer(_Initializer):
+class ones_initializer(Initializer):
     """Creates ones.
 
     >>> import gradtape as tf
@@ -75,10 +83,10 @@ class ones_initializer(_Initializer):
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         """Returns ones of this shape."""
-        return ones(_part(shape, kwargs), _numeric(dtype))
+        return ones(partition_shape(shape, kwargs), _numeric(dtype))
 
 
-class constant_initializer(_Initializer):
+class constant_initializer(Initializer):
     """Creates tensors with one value, or with the values of a list of matching length.
 
     >>> import gradtape as tf
@@ -97,13 +105,13 @@ class constant_initializer(_Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
         """Returns the value in this shape."""
-        return constant(self.value, dtype=dtype, shape=_part(shape, kwargs))
+        return constant(self.value, dtype=dtype, shape=partition_shape(shape, kwargs))
 
     def get_config(self) -> dict[str, Any]:
         return {"value": self.value}
 
 
-def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
+def draw(kind: str, seed: int | None, *arguments: Any) -> Tensor:
     """Returns a random tensor: a new one, or the one determined by the seed."""
     from ..namespace import resolve
 
@@ -113,7 +121,7 @@ def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
     return resolve(f"random.stateless_{kind}")(shape, [seed, 0], *others)
 
 
-class random_uniform_initializer(_Initializer):
+class random_uniform_initializer(Initializer):
     """Draws from a uniform distribution between `minval` and `maxval`.
 
     >>> import gradtape as tf
@@ -131,13 +139,13 @@ class random_uniform_initializer(_Initializer):
         target = as_dtype(dtype)
         if not target.is_floating and not target.is_integer:
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {target}.")
-        return _drawn("uniform", self.seed, _part(shape, kwargs), self.minval, self.maxval, target)
+        return draw("uniform", self.seed, partition_shape(shape, kwargs), self.minval, self.maxval, target)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
 
 
-class random_normal_initializer(_Initializer):
+class random_normal_initializer(Initializer):
     """Draws from a normal distribution.
 
     >>> import gradtape as tf
@@ -155,7 +163,7 @@ class random_normal_initializer(_Initializer):
         target = as_dtype(dtype)
         if not target.is_floating:
             raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {target}.")
-        return _drawn("normal", self.seed, _part(shape, kwargs), self.mean, self.stddev, target)
+        return draw("normal", self.seed, partition_shape(shape, kwargs), self.mean, self.stddev, target)
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}

@@ -21,7 +21,7 @@ from typing import Any
 import gradtape
 
 from ...core.protos import generated
-from .table import MODULES, PACKAGES
+from .table import EXPORTED, MODULES, PACKAGES
 
 ROOT = "tensorflow.python"
 INTERNAL = "tensorflow.__internal__"
@@ -36,6 +36,7 @@ class PrivateModule(types.ModuleType):
         self.__path__: list[str] = []  # makes Python import a missing name as a submodule, which reports it
         self._place = _place(name)
         self._row = MODULES.get(self._place, {})
+        self._exported = EXPORTED.get(self._place, {})
         self._file = _file(self._place)
 
     def __getattr__(self, name: str) -> Any:
@@ -58,16 +59,17 @@ class PrivateModule(types.ModuleType):
             return _public(self._row[name])
         if _is_generated(self._place):
             return _raw_op(name)
-        for space in self._row.get("*", "").split():
+        exported = [self._exported[name]] if name in self._exported else []
+        for path in (*exported, *(_join(space, name) for space in self._row.get("*", "").split())):
             try:
-                return _public(_join(space, name))
+                return _public(path)
             except AttributeError:
                 continue
         raise AttributeError(name)
 
     def __dir__(self) -> list[str]:
         written = () if self._file is None else (name for name in vars(self._file) if not name.startswith("_"))
-        return sorted({*vars(self), *(name for name in self._row if name != "*"), *written})
+        return sorted({*vars(self), *(name for name in self._row if name != "*"), *self._exported, *written})
 
 
 def module(name: str) -> types.ModuleType:
@@ -95,7 +97,7 @@ def _place(name: str) -> str:
 @cache
 def places() -> frozenset[str]:
     """Returns all modules and their parent packages, relative to `tensorflow.python`."""
-    found = {*MODULES, *PACKAGES, *map(_place, generated.paths())}
+    found = {*MODULES, *EXPORTED, *PACKAGES, *map(_place, generated.paths())}
     for place in tuple(found):
         while "." in place:
             place = place.rpartition(".")[0]

@@ -2,11 +2,13 @@
 
 A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`, and
 `name=core.nest:flatten` is a name of a gradtape module; after a bar follow the namespaces in which all other names are
-looked up.
+looked up. Before those, a name is looked up in `exported_names.txt`: the names that TensorFlow's modules define and
+publish under another name, recorded by tools/record_private_names.py.
 """
 
 from __future__ import annotations
 
+import os
 import re
 
 _ROWS = """
@@ -213,9 +215,9 @@ PACKAGES = {
 }
 
 
-def _read() -> dict[str, dict[str, str]]:
+def _read(lines: list[str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for line in re.split(r"\n(?! )", _ROWS.strip()):
+    for line in lines:
         names, _, spaces = line.partition("|")
         module, *entries = names.split()
         row = found[module] = {}
@@ -227,4 +229,10 @@ def _read() -> dict[str, dict[str, str]]:
     return found
 
 
-MODULES = _read()
+def _recorded() -> list[str]:
+    with open(os.path.join(os.path.dirname(__file__), "exported_names.txt"), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+MODULES = _read(re.split(r"\n(?! )", _ROWS.strip()))
+EXPORTED = _read(_recorded())
