@@ -269,6 +269,34 @@ def test_batch_norm_and_its_derivatives_are_those_of_its_formula(shape):
         np.testing.assert_array_equal(y, again)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 4), (64, 300), (300, 256), (4, 7, 5), (9, 70, 70)])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_normalization_has_derivatives_of_all_operands(shape, by_rows, dtype):
+    """Mean and variance are operands of their own, though they are the moments of another operand."""
+    rng = np.random.default_rng(sum(shape))
+    axes = (len(shape) - 1,) if by_rows else tuple(range(len(shape) - 1))
+    x, w = rng.standard_normal(shape) + 3, rng.standard_normal(shape)
+    scale, offset = rng.random(shape[-1]) + 0.5, rng.standard_normal(shape[-1])
+    given = [tf.constant(a, dtype) for a in (x, scale, offset)]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(given)
+        mean, variance = tf.nn.moments(given[0], axes, keepdims=True)
+        y = tf.nn.batch_normalization(given[0], mean, variance, given[2], given[1], 1e-3)
+        loss = tf.reduce_sum(y * tf.constant(w, dtype))
+    found = [y, *tape.gradient(loss, [*given, mean, variance])]
+    r = 1 / np.sqrt(x.var(axes, keepdims=True) + 1e-3)
+    z, u, others = (x - x.mean(axes, keepdims=True)) * r, w * scale, tuple(range(len(shape) - 1))
+    known = [
+        z * scale + offset, r * (u - u.mean(axes, keepdims=True) - z * (u * z).mean(axes, keepdims=True)),
+        (w * z).sum(others), w.sum(others), -(u * r).sum(axes), -0.5 * (u * z * r * r).sum(axes),
+    ]  # fmt: skip
+    for mine, right in zip(found, known, strict=True):
+        size = max(1, np.abs(right).max())
+        np.testing.assert_allclose(mine.numpy().reshape(right.shape) / size, right / size,
+                                   atol=3e-5 if dtype == "float32" else 1e-10)  # fmt: skip
+
+
 @pytest.mark.parametrize("axes", [(0,), (0, 1), (1,), (2,), (0, 2), ()])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_moments_of_small_and_of_large_arrays(axes, keepdims):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.tuning import BLOCK
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
@@ -60,13 +59,11 @@ def moments(
     wide = ops.cast(x, dtype=dtypes.float32) if x.dtype is dtypes.float16 else x
     axis = reduced_axes(x, axes)
     if wide.dtype.is_floating:
-        mean, variance = ops.moments(wide, axis=axis)
+        mean, variance = ops.moments(wide, axis=axis, keepdims=bool(keepdims))
     else:
         mean = ops.mean(wide, axis=axis, keepdims=True)
-        variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=True)
-    if not keepdims:
-        kept = tuple([n for i, n in enumerate(x.dims) if i not in axis])
-        mean, variance = ops.reshape(mean, shape=kept), ops.reshape(variance, shape=kept)
+        variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=bool(keepdims))
+        mean = mean if keepdims else ops.reshape(mean, shape=variance.dims)
     return (mean, variance) if wide is x else (ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype))
 
 
@@ -150,18 +147,14 @@ def batch_normalization(
     def like_x(value: Any) -> Tensor:
         return to_tensor(value, dtype=None if hasattr(value, "dtype") else x.dtype)
 
-    factor: Tensor = ops.rsqrt(like_x(variance) + variance_epsilon)
-    center, bias = like_x(mean), None if offset is None else like_x(offset)
-    if scale is not None:
-        gain = like_x(scale)
-        if math.prod(x.dims) > BLOCK and _in_columns(x, center, factor, gain):
-            # The product of the factor and the gain would be as large as `x`, and so would the shift.
-            z: Tensor = ops.channel_affine(x, center, factor, ops.zeros_like(center))
-            return batch_normalization(z, ops.zeros_like(gain), ops.ones_like(gain), bias, gain, 0.0)
+    center, spread = like_x(mean), like_x(variance)
+    bias, gain = (None if value is None else like_x(value) for value in (offset, scale))
+    y = _normalized(x, center, spread, bias, gain, variance_epsilon)
+    if y is not None:
+        return y
+    factor: Tensor = ops.rsqrt(spread + variance_epsilon)
+    if gain is not None:
         factor = factor * gain
-    rows = (center, factor) if bias is None else (center, factor, bias)
-    if x.dims and x.dtype.is_floating and all(row.dims == x.dims[-1:] and row.dtype is x.dtype for row in rows):
-        return ops.channel_affine(x, center, factor, ops.zeros_like(center) if bias is None else bias)
     shift = -center * factor if bias is None else bias - center * factor
     if factor.dtype is not x.dtype:
         factor = ops.cast(factor, dtype=x.dtype)
@@ -170,10 +163,40 @@ def batch_normalization(
     return x * factor + shift
 
 
-def _in_columns(x: Tensor, mean: Tensor, factor: Tensor, scale: Tensor) -> bool:
-    """Whether the mean and the factor have a number for each row of `x`, and the scale one for each channel."""
-    same = mean.dtype is factor.dtype is scale.dtype is x.dtype and x.dtype.is_floating
-    return same and len(x.dims) > 1 and mean.dims == factor.dims == (*x.dims[:-1], 1) and scale.dims == x.dims[-1:]
+def _normalized(
+    x: Tensor, mean: Tensor, variance: Tensor, bias: Tensor | None, gain: Tensor | None, epsilon: TensorLike
+) -> Tensor | None:
+    """`batch_normalization` as one op; None unless operands are by channel, or statistics by row and the gain given."""
+    if not x.dims or not x.dtype.is_floating:
+        return None
+    center, spread = _as_row(mean, x), _as_row(variance, x)
+    if center is None or spread is None:
+        if gain is None or not mean.dims == variance.dims == (*x.dims[:-1], 1):
+            return None
+        if not mean.dtype is variance.dtype is x.dtype:
+            return None
+        center, spread = mean, variance
+    scale = ops.ones_like(center) if gain is None else _as_row(gain, x)
+    if scale is None:
+        return None
+    shift = ops.zeros_like(scale) if bias is None else _as_row(bias, x)
+    if shift is None:
+        return None
+    if type(epsilon) is not float:
+        spread, epsilon = spread + epsilon, 0.0
+    return ops.normalization(x, center, spread, scale, shift, epsilon=epsilon)
+
+
+def _as_row(a: Tensor, x: Tensor) -> Tensor | None:
+    """Returns `a`, if it has a number for each channel of `x`, as a row, also from `(1, 1, 1, channels)`; else None."""
+    dims, channels = a.dims, x.dims[-1:]
+    if a.dtype is not x.dtype or dims[-1:] != channels:
+        return None
+    if len(dims) == 1:
+        return a
+    if len(dims) > len(x.dims) or any(n != 1 for n in dims[:-1]):
+        return None
+    return ops.reshape(a, shape=channels)
 
 
 def local_response_normalization(

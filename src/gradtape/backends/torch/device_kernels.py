@@ -64,10 +64,10 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
 
 
 @_kernel("moments")
-def _moments(x: Any, *, axis: Axes) -> Any:
+def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     if not axis or not x.is_floating_point() or not x.numel():
         return None
-    variance, mean = torch.var_mean(x, axis, correction=0, keepdim=True)
+    variance, mean = torch.var_mean(x, axis, correction=0, keepdim=keepdims)
     return mean, variance
 
 
@@ -127,16 +127,27 @@ for _name in ("scaled_dot_product_attention", "scaled_dot_product_attention_back
 
 
 @cache
-def _affine_launch(number: str) -> Callable[..., Any]:
-    """Returns a kernel that computes an affine map in one launch, with numbers of this C++ type."""
+def _launch(parameters: str, text: str, dtype: Any, **numbers: float) -> Callable[..., Any]:
+    """Returns a kernel that computes a formula in C++ of tensors, followed by numbers, in one launch."""
     from torch.cuda import jiterator  # type: ignore[import-not-found,unused-ignore]
 
-    body = f"return (T)((({number})x - ({number})c) * ({number})f + ({number})s);"
-    return jiterator._create_jit_fn(f"template <typename T> T affine(T x, T c, T f, T s) {{ {body} }}")
+    wide = "double" if dtype is torch.float64 else "float"
+    given = ", ".join(f"T {name}_" for name in parameters.split())
+    lines = " ".join(f"const {wide} {name} = {name}_;" for name in parameters.split())
+    code = f"template <typename T> T formula({given}) {{ {lines} return (T)({text}); }}"
+    return jiterator._create_jit_fn(code, **{f"{name}_": value for name, value in numbers.items()})
 
 
 @_kernel("channel_affine")
 def _channel_affine(x: Any, centre: Any, factor: Any, shift: Any) -> Any:
     if not x.is_cuda or not x.is_floating_point():
         return KERNELS["channel_affine"].function(torch, x, centre, factor, shift)
-    return _affine_launch("double" if x.dtype is torch.float64 else "float")(x, centre, factor, shift)
+    return _launch("x c f s", "(x - c) * f + s", x.dtype)(x, centre, factor, shift)
+
+
+@_kernel("normalization")
+def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, epsilon: float) -> Any:
+    if not x.is_cuda or not x.is_floating_point():
+        return KERNELS["normalization"].function(torch, x, mean, variance, scale, shift, epsilon=epsilon)
+    launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
+    return launch(x, mean, variance, scale, shift, e_=epsilon)

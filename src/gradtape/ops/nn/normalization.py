@@ -1,7 +1,13 @@
 """Means and variances in one pass, and normalization with them, by channel and by row.
 
-`channel_affine(x, centre, factor, shift)` is `(x - centre) * factor + shift` with one of each for each index along the
-last axis, or, as columns, for each row: a batch or layer norm, given the moments, and the derivative of moments.
+`normalization(x, mean, variance, scale, shift)` is `(x - mean) / sqrt(variance + epsilon) * scale + shift`: a batch or
+layer norm, given the moments. Mean and variance have a number for each index along the last axis, the channels, or, as
+columns, for each row; scale and shift one for each channel. With z for the normalized values, r for
+`1 / sqrt(variance + epsilon)` and u for the cotangent times the scale, the cotangents are `u r` of x, `-sum(u r)` of
+the mean, `-sum(u z) r² / 2` of the variance, `sum(g z)` of the scale and `sum(g)` of the shift.
+
+`channel_affine(x, centre, factor, shift)` is `(x - centre) * factor + shift`, with rows or columns in the same way: the
+derivative of moments.
 
 `layer_norm(x, scale, shift)` is `(x - mean) / sqrt(variance + epsilon) * scale + shift` along the last axis. With z for
 the normalized values and r for `1 / sqrt(variance + epsilon)`, the derivative of z with respect to x is the symmetric
@@ -157,24 +163,15 @@ layer_norm = opaque(
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (3,), (3,), epsilon=1e-3),
     ],
 )  # fmt: skip
-def _rows_beside(*shared):
-    """The per-example rule of an op's derivative whose arguments `shared`, rows of channels, belong to all examples.
-
-    Columns belong to the examples.
-    """
-
-    def rows(inputs, flags, attrs, count):
-        if len(inputs[-1].dims) > 1:
-            return all_rows(inputs, flags, attrs, count)
-        alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
-        return SummedRows(shared, kept=(0,)) if alone else None
-
-    return rows
+def _rows_of_layer_norm_back(inputs, flags, attrs, count):
+    """The per-example rule of `layer_norm_back`, whose scale belongs to all examples."""
+    alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
+    return SummedRows((2,), kept=(0,)) if alone else None
 
 
 layer_norm_back = opaque(
     "layer_norm_back", _layer_norm_back, on=_SMOOTH, never_aliases=True, vjp=_layer_norm_back_vjp,
-    batch=_batch_layer_norm_back, rows=_rows_beside(2),
+    batch=_batch_layer_norm_back, rows=_rows_of_layer_norm_back,
     samples=[
         sample((3, 4), (3, 4), (4,), epsilon=1e-3), sample((2, 2, 5), (2, 2, 5), (5,), epsilon=0.1),
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (0, 3), (3,), epsilon=1e-3),
@@ -210,61 +207,88 @@ def _has_columns(x, centre):
     return len(centre.shape) == len(x.shape) > 1
 
 
-def _channel_affine(xp, x, centre, factor, shift):
-    if xp is not np or x.size <= BLOCK:
-        return into(xp.add, into(xp.multiply, x - centre, factor), shift)
-    if _has_columns(x, centre):
-        rows, *terms = (a.reshape(-1, a.shape[-1]) for a in (x, centre, factor, shift))
+def _in_steps(x, steps):
+    """Applies `(ufunc, row or column)` one after the other to the rows of a large array, in blocks on all cores."""
+    if any(len(a.shape) > 1 for _, a in steps):
+        rows, terms = x.reshape(-1, x.shape[-1]), [a.reshape(-1, 1) if a.ndim > 1 else a for _, a in steps]
     else:
-        rows, *terms = _long_rows(x, centre, factor, shift)
+        rows, *terms = _long_rows(x, *[a for _, a in steps])
     y = np.empty(rows.shape, x.dtype)
-    steps = [(np.subtract, terms[0]), (np.multiply, terms[1]), (np.add, terms[2])]
-    steps = [(step, a) for step, a in steps if step is np.multiply or a.any()]
+    ufuncs = [ufunc for ufunc, _ in steps]
 
     def work(part):
         here = rows[part]
-        for step, a in steps:
-            here = step(here, a if a.ndim == 1 else a[part], out=y[part])
+        for ufunc, a in zip(ufuncs, terms, strict=True):
+            here = ufunc(here, a if a.ndim == 1 else a[part], out=y[part])
 
     by_rows(work, *rows.shape, CHANNEL_BLOCK)
     return y.reshape(x.shape)
 
 
-def _channel_affine_back(xp, cotangent, x, centre, factor):
-    """The cotangents of `channel_affine`'s x, factor and shift; that of its centre is `-factor` times the last."""
-    columns = _has_columns(x, centre)
-    if xp is not np or x.size <= BLOCK:
-        axes = (x.ndim - 1,) if columns else tuple(range(x.ndim - 1))
-        weighed = into(xp.multiply, x - centre, cotangent)
-        return cotangent * factor, *[sum_of(xp, a, axis=axes, keepdims=columns) for a in (weighed, cotangent)]
-    if columns:
-        return _row_affine_back(cotangent, x, centre, factor)
-    rows, centre, factor = _long_rows(x, centre, factor)
-    gs = cotangent.reshape(rows.shape)
-    of_x, centred = np.empty(rows.shape, x.dtype), not centre.any()
+def _normalization(xp, x, mean, variance, scale, shift, *, epsilon):
+    r = 1 / xp.sqrt(variance + epsilon)
+    factors = (r, scale) if _has_columns(x, mean) else (r * scale,)  # two columns would make a matrix
+    if xp is np and x.size > BLOCK:
+        return _in_steps(x, [(np.subtract, mean), *[(np.multiply, a) for a in factors], (np.add, shift)])
+    y = x - mean
+    for a in factors:
+        y = into(xp.multiply, y, a)
+    return into(xp.add, y, shift)
+
+
+def _normalization_back(xp, cotangent, x, mean, variance, scale, *, epsilon):
+    """The cotangents of the arguments of `normalization`."""
+    r = 1 / xp.sqrt(variance + epsilon)
+    if _has_columns(x, mean):
+        return _row_normalization_back(xp, cotangent, x, mean, r, scale)
+    factor = r * scale
+    if xp is np and x.size > BLOCK:
+        of_x, weighed, of_shift = _channel_normalization_back(cotangent, x, mean, factor)
+    else:
+        axes = tuple(range(x.ndim - 1))
+        weighed = sum_of(xp, into(xp.multiply, x - mean, cotangent), axis=axes)
+        of_x, of_shift = cotangent * factor, sum_of(xp, cotangent, axis=axes)
+    of_scale = weighed * r
+    return of_x, -factor * of_shift, -0.5 * factor * r * of_scale, of_scale, of_shift
+
+
+def _channel_normalization_back(cotangent, x, mean, factor):
+    """The product of the cotangent and the factors, and its sums with `x - mean` and alone, of a large array."""
+    rows, mean, factor = _long_rows(x, mean, factor)
+    gs, of_x = cotangent.reshape(rows.shape), np.empty(rows.shape, x.dtype)
 
     def work(part):
         g = gs[part]
-        weighed = rows[part] * g if centred else into(np.multiply, rows[part] - centre, g)
         np.multiply(g, factor, out=of_x[part])
-        return _column_sums(weighed), _column_sums(g)
+        return _column_sums(into(np.multiply, rows[part] - mean, g)), _column_sums(g)
 
     sums = zip(*by_rows(work, *rows.shape, CHANNEL_BLOCK), strict=True)
     return of_x.reshape(x.shape), *[_sum_channels(terms, x.shape[-1]) for terms in sums]
 
 
-def _row_affine_back(cotangent, x, centre, factor):
-    """Same as `_channel_affine_back` for a large array and columns."""
-    gs, rows, centres, factors = (a.reshape(-1, a.shape[-1]) for a in (cotangent, x, centre, factor))
-    of_x, sums = np.empty(rows.shape, x.dtype), row_summer(x.shape[-1], x.dtype)
+def _row_normalization_back(xp, cotangent, x, mean, r, scale):
+    gs, rows, means, rs = (a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) for a in (cotangent, x, mean, r))
+    sums = _summer(xp, x)
 
     def work(part):
-        g = gs[part]
-        np.multiply(g, factors[part], out=of_x[part])
-        return _dots(np, rows[part] - centres[part], g), sums(g)
+        g, r = gs[part], rs[part]
+        u, z = g * scale, into(xp.multiply, rows[part] - means[part], r)
+        of_variance, of_mean = _dots(xp, u, z) * r * r * -0.5, -r * sums(u)
+        of_x = into(xp.multiply, u, r)
+        return of_x, of_mean, of_variance, sum_of(xp, into(xp.multiply, z, g), axis=(0,)), sum_of(xp, g, axis=(0,))
 
-    columns = map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
-    return of_x.reshape(x.shape), *[a.reshape(centre.shape) for a in columns]
+    if xp is not np or rows.size <= BLOCK:
+        of_x, of_mean, of_variance, *of_rows = work(slice(None))
+    else:
+        of_x = np.empty(rows.shape, x.dtype)
+
+        def kept(part):
+            of_x[part], *others = work(part)
+            return others
+
+        of_means, of_variances, *terms = zip(*by_rows(kept, *rows.shape), strict=True)
+        of_mean, of_variance, of_rows = np.concatenate(of_means), np.concatenate(of_variances), [sum(a) for a in terms]
+    return of_x.reshape(x.shape), of_mean.reshape(mean.shape), of_variance.reshape(mean.shape), *of_rows
 
 
 def _sum_like(m, x, row):
@@ -272,26 +296,107 @@ def _sum_like(m, x, row):
     return m.sum(x, axis=(len(x.shape) - 1,), keepdims=True) if _has_columns(x, row) else _sum_rows(m, x)
 
 
-def _channel_affine_vjp(m, g, x, centre, factor):
-    of_x, of_factor, of_shift = m.channel_affine_back(g, x, centre, factor)
-    return of_x, -factor * of_shift, of_factor, of_shift
+def _z_and_r_of(m, x, mean, variance, epsilon):
+    r = m.rsqrt(variance + epsilon)
+    return (x - mean) * r, r
 
 
-def _channel_affine_jvp(m, inputs, y, attrs, ts):
-    x, centre, factor, _ = inputs
-    tx, t_centre, t_factor, t_shift = ts
-    terms = [] if tx is None else [tx * factor]
-    terms += [] if t_centre is None else [m.zeros_like(x) - t_centre * factor]
-    terms += [] if t_factor is None else [(x - centre) * t_factor]
+def _normalization_vjp(m, g, x, mean, variance, scale, epsilon):
+    return m.normalization_back(g, x, mean, variance, scale, epsilon=epsilon)
+
+
+def _normalization_jvp(m, inputs, y, attrs, ts):
+    x, mean, variance, scale, _ = inputs
+    tx, t_mean, t_variance, t_scale, t_shift = ts
+    z, r = _z_and_r_of(m, x, mean, variance, attrs["epsilon"])
+    terms = [] if tx is None else [tx * r * scale]
+    terms += [] if t_mean is None else [m.zeros_like(x) - t_mean * r * scale]
+    terms += [] if t_variance is None else [z * (-0.5 * r * r * t_variance) * scale]
+    terms += [] if t_scale is None else [z * t_scale]
     terms += [] if t_shift is None else [m.zeros_like(x) + t_shift]
     return sum(terms[1:], terms[0]) if terms else None
 
 
-def _channel_affine_back_vjp(m, g, cotangent, x, centre, factor):
-    """The cotangents of `channel_affine_back`, given those of its outputs: `h`, of the shape of `x`, and two rows."""
-    h, row, of_shift = g
-    of_cotangent = h * factor + m.channel_affine(x, centre, row, of_shift)
-    return of_cotangent, cotangent * row, -row * _sum_like(m, cotangent, row), _sum_like(m, cotangent * h, row)
+def _normalization_back_vjp(m, g, cotangent, x, mean, variance, scale, epsilon):
+    """The cotangents of `normalization_back`, given those of its five outputs.
+
+    Their products with the outputs sum to Σ g q, with `q = scale inner + of_scale z + of_shift`.
+    """
+    of_x, of_mean, of_variance, of_scale, of_shift = g
+    z, r = _z_and_r_of(m, x, mean, variance, epsilon)
+    inner = r * (of_x - of_mean - 0.5 * of_variance * r * z)
+    by_x = cotangent * r * (of_scale - 0.5 * scale * of_variance * r * r)
+    by_r = cotangent * (scale * (inner - of_variance * r * r * z) + of_scale * z)
+    return (
+        scale * inner + of_scale * z + of_shift, by_x, -_sum_like(m, by_x, mean),
+        -0.5 * r * r * _sum_like(m, by_r, mean), _sum_rows(m, cotangent * inner),
+    )  # fmt: skip
+
+
+def _aligned_statistics(m, mean, variance, flags, rank):
+    """Reshapes mean and variance, of which some have a leading batch axis, to broadcast against `rank` axes."""
+    if len(mean.dims) - flags[0] == rank - 1 > 1:
+        return mean, variance  # columns
+    return (_aligned(m, a, flag, rank) for a, flag in zip((mean, variance), flags, strict=True))
+
+
+def _batch_normalization(m, size, inputs, flags, attrs):
+    x, mean, variance, scale, shift = inputs
+    rank, columns = len(x.dims) + (not flags[0]), len(mean.dims) - flags[1] > 1
+    if not any(flags[3:]) and (columns or not any(flags[1:])):
+        count = 3 if columns else 1
+        given = [broadcast_batch(m, a, flag, size) for a, flag in zip(inputs[:count], flags, strict=False)]
+        return m.normalization(*given, *inputs[count:], **attrs)
+    mean, variance = _aligned_statistics(m, mean, variance, flags[1:3], rank)
+    scale, shift = (_aligned(m, row, flag, rank) for row, flag in zip((scale, shift), flags[3:], strict=True))
+    return _z_and_r_of(m, x, mean, variance, attrs["epsilon"])[0] * scale + shift
+
+
+def _batch_normalization_back(m, size, inputs, flags, attrs):
+    g, x, mean, variance, scale = inputs
+    g = broadcast_batch(m, g, flags[0], size)
+    rank, columns = len(g.dims), len(mean.dims) - flags[2] > 1
+    mean, variance = _aligned_statistics(m, mean, variance, flags[2:4], rank)
+    z, r = _z_and_r_of(m, x, mean, variance, attrs["epsilon"])
+    u = g * _aligned(m, scale, flags[4], rank)
+    of_x = u * r
+
+    def summed(a):
+        return m.sum(a, axis=(rank - 1,), keepdims=True) if columns else _sum_rows(m, a, 1)
+
+    return of_x, -summed(of_x), -0.5 * summed(of_x * z * r), _sum_rows(m, g * z, 1), _sum_rows(m, g, 1)
+
+
+_ROWS = [((3, 4), (4,)), ((2, 2, 5), (5,)), ((3,), (3,)), ((0, 3), (3,)), ((3, 4), (3, 1)), ((2, 2, 3), (2, 2, 1))]
+_VARIANCE = (0.5, 2.0)
+normalization = opaque(
+    "normalization", _normalization, on=_SMOOTH, never_aliases=True, vjp=_normalization_vjp, jvp=_normalization_jvp,
+    batch=_batch_normalization, domain=_VARIANCE,
+    samples=[sample(x, row, row, x[-1:], x[-1:], epsilon=1e-3) for x, row in _ROWS],
+)  # fmt: skip
+def _rows_of_back(inputs, flags, attrs, count):
+    """The per-example rule of `normalization_back`: columns belong to the examples, rows of channels to all."""
+    if not flags[0] or any(flags[1:]) or len(inputs[0].dims) < 2:
+        return None
+    return SummedRows((4,), kept=(0, 1, 2)) if len(inputs[2].dims) > 1 else SummedRows((2, 3, 4), kept=(0,))
+
+
+normalization_back = opaque(
+    "normalization_back", _normalization_back, on=_SMOOTH, never_aliases=True, vjp=_normalization_back_vjp,
+    batch=_batch_normalization_back, rows=_rows_of_back, domain=_VARIANCE,
+    samples=[sample(x, x, row, row, x[-1:], epsilon=1e-3) for x, row in _ROWS],
+)  # fmt: skip
+
+
+def _channel_affine(xp, x, centre, factor, shift):
+    if xp is np and x.size > BLOCK:
+        return _in_steps(x, [(np.subtract, centre), (np.multiply, factor), (np.add, shift)])
+    return into(xp.add, into(xp.multiply, x - centre, factor), shift)
+
+
+def _channel_affine_vjp(m, g, x, centre, factor):
+    of_shift = _sum_like(m, g, centre)
+    return g * factor, -factor * of_shift, _sum_like(m, g * (x - centre), centre), of_shift
 
 
 def _batch_channel_affine(m, size, inputs, flags, attrs):
@@ -305,46 +410,24 @@ def _batch_channel_affine(m, size, inputs, flags, attrs):
     return (x - centre) * factor + shift
 
 
-def _batch_channel_affine_back(m, size, inputs, flags, attrs):
-    g, x, *rows = inputs
-    if len(rows[0].dims) - flags[2] == len(g.dims) - flags[0] > 1:
-        whole = [broadcast_batch(m, a, flag, size) for a, flag in zip(inputs, flags, strict=True)]
-        return m.channel_affine_back(*whole)
-    g = broadcast_batch(m, g, flags[0], size)
-    centre, factor = (_aligned(m, row, flag, len(g.dims)) for row, flag in zip(rows, flags[2:], strict=True))
-    return g * factor, _sum_rows(m, g * (x - centre), 1), _sum_rows(m, g, 1)
-
-
 channel_affine = opaque(
-    "channel_affine", _channel_affine, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_vjp, jvp=_channel_affine_jvp,
+    "channel_affine", _channel_affine, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_vjp,
     batch=_batch_channel_affine,
     rows=lambda inputs, *given: all_rows(inputs, *given) if len(inputs[-1].dims) > 1 else None,
-    samples=[
-        sample((3, 4), (4,), (4,), (4,)), sample((2, 2, 5), (5,), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
-        sample((0, 3), (3,), (3,), (3,)), sample((3, 4), (3, 1), (3, 1), (3, 1)),
-        sample((2, 2, 3), (2, 2, 1), (2, 2, 1), (2, 2, 1)),
-    ],
-)  # fmt: skip
-channel_affine_back = opaque(
-    "channel_affine_back", _channel_affine_back, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_back_vjp,
-    batch=_batch_channel_affine_back, rows=_rows_beside(2, 3),
-    samples=[
-        sample((3, 4), (3, 4), (4,), (4,)), sample((2, 2, 5), (2, 2, 5), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
-        sample((0, 3), (0, 3), (3,), (3,)), sample((3, 4), (3, 4), (3, 1), (3, 1)),
-        sample((2, 2, 3), (2, 2, 3), (2, 2, 1), (2, 2, 1)),
-    ],
+    samples=[sample(x, row, row, row) for x, row in _ROWS],
 )  # fmt: skip
 
 
-def _moments(xp, x, *, axis):
+def _moments(xp, x, *, axis, keepdims=True):
     n = math.prod(x.shape[i] for i in axis)
-    if xp is np and x.size > BLOCK and _of_channels(x.shape, axis):
-        return _channel_moments(x, x.dtype.type(n))
-    if xp is np and x.size > BLOCK and _of_rows(x.shape, axis):
-        return _row_moments(x, x.dtype.type(n))
+    if xp is np and x.size > BLOCK and (_of_channels(x.shape, axis) or _of_rows(x.shape, axis)):
+        found = (_row_moments if axis[0] else _channel_moments)(x, x.dtype.type(n))
+        shape = [1 if i in axis else size for i, size in enumerate(x.shape) if keepdims or i not in axis]
+        return tuple(a.reshape(shape) for a in found)
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
     d = x - mean
-    return mean, sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=True) / n
+    variance = sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=keepdims) / n
+    return mean if keepdims else mean.reshape(variance.shape), variance
 
 
 def _of_channels(shape, axis):
@@ -364,13 +447,12 @@ def _row_moments(x, n):
         d = rows[part] - mean
         return mean, _dots(np, d, d) / n
 
-    columns = map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
-    return tuple(a.reshape(*x.shape[:-1], 1) for a in columns)
+    return map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
 
 
 def _channel_moments(x, n):
     """The moments of each channel of a large array."""
-    channels, kept = x.shape[-1], (*(1,) * (x.ndim - 1), -1)
+    channels = x.shape[-1]
     rows, = _long_rows(x)
     sums = by_rows(lambda part: _column_sums(rows[part]), *rows.shape, CHANNEL_BLOCK)
     mean = _sum_channels(sums, channels) / n
@@ -380,15 +462,17 @@ def _channel_moments(x, n):
         d = rows[part] - centre
         return _column_sums(np.multiply(d, d, out=d))
 
-    variance = _sum_channels(by_rows(squares, *rows.shape, CHANNEL_BLOCK), channels) / n
-    return mean.reshape(kept), variance.reshape(kept)
+    return mean, _sum_channels(by_rows(squares, *rows.shape, CHANNEL_BLOCK), channels) / n
 
 
 def _moments_vjp(m, g, x, ys, axis):
     n = max(math.prod(x.shape[i] for i in axis), 1)
     terms = ys[0], g[1] * (2.0 / n), g[0] / n
     if _of_channels(x.shape, axis):
-        return m.channel_affine(x, *[m.reshape(row, shape=(x.shape[-1],)) for row in terms])
+        return m.channel_affine(x, *[m.reshape(row, shape=(x.shape[-1],)) if row.ndim > 1 else row for row in terms])
+    if len(g[0].shape) < len(x.shape):
+        kept = tuple([1 if i in axis else size for i, size in enumerate(x.shape)])
+        terms = [m.reshape(a, shape=kept) for a in terms]
     if _of_rows(x.shape, axis) and math.prod(x.shape) > BLOCK:
         return m.channel_affine(x, *terms)
     mean, factor, shift = terms
@@ -396,8 +480,9 @@ def _moments_vjp(m, g, x, ys, axis):
 
 
 def _moments_jvp(m, inputs, ys, attrs, ts):
-    change = m.mean(ts[0], axis=attrs["axis"], keepdims=True)
-    return change, 2.0 * m.mean((inputs[0] - ys[0]) * ts[0], axis=attrs["axis"], keepdims=True)
+    axis, keepdims = attrs["axis"], attrs.get("keepdims", True)
+    changes = ts[0], (inputs[0] - m.mean(inputs[0], axis=axis, keepdims=True)) * (2.0 * ts[0])
+    return tuple([m.mean(change, axis=axis, keepdims=keepdims) for change in changes])
 
 
 moments = opaque(
@@ -405,6 +490,7 @@ moments = opaque(
     batch=lambda m, size, inputs, flags, attrs: m.moments(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((3, 4), axis=(0,)), sample((2, 3, 2), axis=(0, 1)), sample((2, 3, 2), axis=(0, 2)),
-        sample((3,), axis=()), sample((0, 3), axis=(1,)),
+        sample((3,), axis=()), sample((0, 3), axis=(1,)), sample((3, 4), axis=(0,), keepdims=False),
+        sample((2, 3), axis=(1,), keepdims=False),
     ],
 )  # fmt: skip

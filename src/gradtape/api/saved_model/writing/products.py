@@ -117,14 +117,22 @@ def _irfft(w: Writer, s: Step, x: Ref, axis: Any, length: Any, norm: str) -> Ref
 
 
 @translates("moments")
-def _moments(w: Writer, s: Step, x: Ref, axis: Any) -> list[Ref]:
+def _moments(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = True) -> list[Ref]:
     mean = w.Mean(x, list(axis), keep_dims=True)
-    return [mean, w.Mean(w.SquaredDifference(x, mean), list(axis), keep_dims=True)]
+    variance = w.Mean(w.SquaredDifference(x, mean), list(axis), keep_dims=keepdims)
+    return [mean if keepdims else w.Mean(x, list(axis), keep_dims=False), variance]
 
 
 @translates("layer_norm")
 def _layer_norm(w: Writer, s: Step, x: Ref, scale: Ref, shift: Ref, epsilon: float) -> Ref:
     mean, variance = _moments(w, s, x, (-1,))
+    return _normalization(w, s, x, mean, variance, scale, shift, epsilon)
+
+
+@translates("normalization")
+def _normalization(
+    w: Writer, s: Step, x: Ref, mean: Ref, variance: Ref, scale: Ref, shift: Ref, epsilon: float
+) -> Ref:
     factor = w.Mul(w.Rsqrt(w.AddV2(variance, number(w, epsilon, x))), scale)
     return w.AddV2(w.Mul(w.Sub(x, mean), factor), shift)
 
