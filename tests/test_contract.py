@@ -41,6 +41,8 @@ OTHER_PARAMETERS = {
         )
     },
     "experimental.Optional": "abstract in TensorFlow",
+    "types.experimental.distributed.Mirrored": "abstract in TensorFlow",
+    "types.experimental.distributed.PerReplica": "abstract in TensorFlow",
     "data.experimental.Optional": "abstract in TensorFlow",
     **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
 }
@@ -133,7 +135,7 @@ LEFT_OUT = {
             **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
             "placeholder_value": TRACING,
         }
-        for name in ("ExtensionTypeSpec", "NoneTensorSpec", "OptionalSpec", "TensorArraySpec")
+        for name in ("ExtensionTypeSpec", "IteratorSpec", "NoneTensorSpec", "OptionalSpec", "TensorArraySpec")
     },
     "DatasetSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
@@ -156,11 +158,15 @@ MADE_BY_FUNCTIONS = {
     "data.TextLineDataset",
     "data.experimental.CsvDataset",
     "data.experimental.RandomDataset",
+    "data.experimental.SqlDataset",
 }
 CLASSES = [name for name in PRESENT if TABLE[name]["kind"] == "class" and name not in MADE_BY_FUNCTIONS]
 WITH_ATTRIBUTES = {
     "data.Options",
     "data.ThreadingOptions",
+    "data.experimental.AutotuneOptions",
+    "data.experimental.OptimizationOptions",
+    "data.experimental.ServiceOptions",
     "data.experimental.ThreadingOptions",
     "train.CheckpointOptions",
 }  # members are on the instances

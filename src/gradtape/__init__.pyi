@@ -122,8 +122,10 @@ from gradtape.api.arrays.repeating import (
     tile as tile,
 )
 from gradtape.api.arrays.shaping import (
+    check_pinned as check_pinned,
     ensure_shape as ensure_shape,
     expand_dims as expand_dims,
+    guarantee_const as guarantee_const,
     identity as identity,
     identity_n as identity_n,
     rank as rank,
@@ -179,6 +181,10 @@ from gradtape.api.control.control_flow import (
     cond as cond,
     switch_case as switch_case,
     while_loop as while_loop,
+)
+from gradtape.api.control.critical_section import (
+    CriticalSection as CriticalSection,
+    nondifferentiable_batch_function as nondifferentiable_batch_function,
 )
 from gradtape.api.control.custom_gradient import (
     RegisterGradient as RegisterGradient,
@@ -277,6 +283,8 @@ from gradtape.api.math.sorting import (
 )
 from gradtape.api.nn.backward import (
     conv as conv,
+    conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
 )
 from gradtape.api.nn.initializers import (
     constant_initializer as constant_initializer,

@@ -28,13 +28,16 @@ from gradtape.api.image.boxes import (
     sample_distorted_bounding_box as sample_distorted_bounding_box,
 )
 from gradtape.api.image.codecs import (
+    decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
     decode_gif as decode_gif,
     decode_image as decode_image,
     decode_jpeg as decode_jpeg,
     decode_png as decode_png,
+    decode_webp as decode_webp,
     encode_jpeg as encode_jpeg,
     encode_png as encode_png,
+    extract_jpeg_shape as extract_jpeg_shape,
     is_jpeg as is_jpeg,
 )
 from gradtape.api.image.color import (

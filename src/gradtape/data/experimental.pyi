@@ -22,6 +22,15 @@ from gradtape.api.data.deprecated import (
     rejection_resample as rejection_resample,
     shuffle_and_repeat as shuffle_and_repeat,
 )
+from gradtape.api.data.example_files import (
+    SqlDataset as SqlDataset,
+    TFRecordWriter as TFRecordWriter,
+    from_variant as from_variant,
+    make_batched_features_dataset as make_batched_features_dataset,
+    pad_to_cardinality as pad_to_cardinality,
+    parse_example_dataset as parse_example_dataset,
+    to_variant as to_variant,
+)
 from gradtape.api.data.experimental import (
     AUTOTUNE as AUTOTUNE,
     Counter as Counter,
@@ -51,8 +60,13 @@ from gradtape.api.data.optional import (
 )
 from gradtape.api.data.policies import (
     AutoShardPolicy as AutoShardPolicy,
+    AutotuneAlgorithm as AutotuneAlgorithm,
+    AutotuneOptions as AutotuneOptions,
     DistributeOptions as DistributeOptions,
     ExternalStatePolicy as ExternalStatePolicy,
+    OptimizationOptions as OptimizationOptions,
+    SHARD_HINT as SHARD_HINT,
+    ServiceOptions as ServiceOptions,
 )
 from gradtape.api.lookup.dataset_tables import (
     DatasetInitializer as DatasetInitializer,

@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
-from ..state.type_spec import register_type_spec_from_value_converter
+from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter
 from ..state.variable import Variable
 from .calls import start_pass
 from .specs import OptionalSpec
@@ -171,3 +171,34 @@ def _as_numpy(leaf: Any) -> Any:
 
 OptionalSpec.value_type = Optional
 register_type_spec_from_value_converter(Optional, OptionalSpec.from_value)
+
+
+class IteratorSpec(LeafSpec):
+    """The spec of an iterator over a dataset, as an argument of a function.
+
+    >>> import gradtape as tf
+    >>> tf.data.IteratorSpec(tf.TensorSpec([], tf.int64)).is_compatible_with(iter(tf.data.Dataset.range(3)))
+    True
+    """
+
+    __slots__ = ("_element_spec",)
+    value_type = Iterator
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @staticmethod
+    def from_value(value: Iterator) -> IteratorSpec:
+        """Returns the spec of an iterator."""
+        return IteratorSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Returns whether an iterator or spec is compatible with this spec."""
+        spec = self.from_value(spec_or_value) if isinstance(spec_or_value, Iterator) else spec_or_value
+        return super().is_compatible_with(spec)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
+
+register_type_spec_from_value_converter(Iterator, IteratorSpec.from_value, allow_subclass=True)

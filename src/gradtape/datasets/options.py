@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, ClassVar
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -51,7 +51,21 @@ class ThreadingOptions(_Settings):
     """Thread pool settings of TensorFlow, without effect here."""
 
 
-class DistributeOptions(_Settings):
+class _TypedSettings(_Settings):
+    """Settings with checked names and types, which default to None."""
+
+    _KINDS: ClassVar[dict[str, type]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self._KINDS.get(name)
+        if kind is None:
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        if not isinstance(value, kind):
+            raise TypeError(f'Property "{name}" must be of type {kind}, got: {value!r} (type: {type(value)})')
+        super().__setattr__(name, value)
+
+
+class DistributeOptions(_TypedSettings):
     """How the workers of a strategy shard a dataset: `options.experimental_distribute`.
 
     >>> import gradtape as tf
@@ -59,16 +73,61 @@ class DistributeOptions(_Settings):
     'AUTO'
     """
 
+    _KINDS: ClassVar[dict[str, type]] = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
     auto_shard_policy = AutoShardPolicy.AUTO
     num_devices: int | None = None
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        kinds = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
-        if name not in kinds:
-            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
-        if not isinstance(value, kinds[name]):
-            raise TypeError(f'Property "{name}" must be of type {kinds[name]}, got: {value!r} (type: {type(value)})')
-        super().__setattr__(name, value)
+
+class AutotuneAlgorithm(enum.Enum):
+    """How TensorFlow tunes the parallelism of a pipeline; without effect here."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class AutotuneOptions(_TypedSettings):
+    """How to tune a pipeline: `options.autotune`. Stored only.
+
+    >>> import gradtape as tf
+    >>> options = tf.data.Options()
+    >>> options.autotune.cpu_budget = 2
+    >>> options.autotune.enabled is None
+    True
+    """
+
+    _KINDS: ClassVar[dict[str, type]] = {
+        "autotune_algorithm": AutotuneAlgorithm, "cpu_budget": int, "enabled": bool, "initial_parallelism": int,
+        "min_parallelism": int, "ram_budget": int,
+    }  # fmt: skip
+
+
+class OptimizationOptions(_TypedSettings):
+    """Which rewrites of a pipeline to apply: `options.experimental_optimization`. Stored only.
+
+    >>> import gradtape as tf
+    >>> options = tf.data.experimental.OptimizationOptions()
+    >>> options.map_fusion = True
+    >>> options.noop_elimination is None
+    True
+    """
+
+    _KINDS: ClassVar[dict[str, type]] = dict.fromkeys(
+        """
+        apply_default_optimizations filter_fusion filter_parallelization inject_prefetch map_and_batch_fusion
+        map_and_filter_fusion map_fusion map_parallelization noop_elimination parallel_batch seq_interleave_prefetch
+        shuffle_and_repeat_fusion
+        """.split(),
+        bool,
+    )
+
+
+class ServiceOptions(_TypedSettings):
+    """Settings of datasets from a data service: `options.experimental_service`. Stored only."""
+
+    _KINDS: ClassVar[dict[str, type]] = {"pinned": bool}
 
 
 class Options(_Settings):
@@ -83,6 +142,7 @@ class Options(_Settings):
 
     def __init__(self) -> None:
         self.threading = ThreadingOptions()
-        self.autotune = _Settings()
+        self.autotune = AutotuneOptions()
         self.experimental_distribute = DistributeOptions()
-        self.experimental_optimization = _Settings()
+        self.experimental_optimization = OptimizationOptions()
+        self.experimental_service = ServiceOptions()

@@ -1,19 +1,23 @@
 # Written by tools/write_stubs.py.
 from gradtape.io import gfile as gfile
 from gradtape.api.image.codecs import (
+    decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
     decode_gif as decode_gif,
     decode_image as decode_image,
     decode_jpeg as decode_jpeg,
     decode_png as decode_png,
+    decode_webp as decode_webp,
     encode_jpeg as encode_jpeg,
     encode_png as encode_png,
+    extract_jpeg_shape as extract_jpeg_shape,
     is_jpeg as is_jpeg,
 )
 from gradtape.api.io.bytes import (
     decode_base64 as decode_base64,
     decode_raw as decode_raw,
     encode_base64 as encode_base64,
+    match_filenames_once as match_filenames_once,
     matching_files as matching_files,
     read_file as read_file,
     write_file as write_file,

@@ -3,6 +3,7 @@ from gradtape.api.io.files import (
     GFile as GFile,
     copy as copy,
     exists as exists,
+    get_registered_schemes as get_registered_schemes,
     glob as glob,
     isdir as isdir,
     join as join,

@@ -36,3 +36,7 @@ from gradtape.api.random.stateless import (
     stateless_truncated_normal as stateless_truncated_normal,
     stateless_uniform as stateless_uniform,
 )
+from gradtape.api.random.unigram_candidates import (
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+)

@@ -9,6 +9,9 @@ from gradtape.api.runtime.sysconfig import (
     is_built_with_xla as is_built_with_xla,
     is_cpu_target_available as is_cpu_target_available,
 )
+from gradtape.api.testing.benchmarks import (
+    Benchmark as Benchmark,
+)
 from gradtape.api.testing.cases import (
     TestCase as TestCase,
     gpu_device_name as gpu_device_name,

@@ -21,8 +21,8 @@ from ...state.sparse_tensor import SparseTensor
 
 NAMESPACES = ("",)
 __all__ = [
-    "ensure_shape", "expand_dims", "identity", "identity_n", "rank", "reshape", "shape", "shape_n", "size", "squeeze",
-    "transpose",
+    "check_pinned", "ensure_shape", "expand_dims", "guarantee_const", "identity", "identity_n", "rank", "reshape",
+    "shape", "shape_n", "size", "squeeze", "transpose",
 ]  # fmt: skip
 
 
@@ -115,6 +115,29 @@ def identity(input: ValueLike, name: str | None = None) -> Any:
     if isinstance(input, CompositeTensor):
         return nest.map_structure(identity, input, expand_composites=True)
     return ops.identity(to_tensor(input))
+
+
+def guarantee_const(input: ValueLike, name: str | None = None) -> Tensor:
+    """Returns the tensor: in TensorFlow, a promise to the runtime that its value does not change.
+
+    >>> import gradtape as tf
+    >>> print(tf.guarantee_const(1.0))
+    tf.Tensor(1.0, shape=(), dtype=float32)
+    """
+    return ops.identity(to_tensor(input))
+
+
+def check_pinned(tensor: ValueLike, name: str | None = None) -> Tensor:
+    """Raises InvalidArgumentError unless a tensor is in page-locked host memory, in which gradtape has none.
+
+    >>> import gradtape as tf
+    >>> try:
+    ...     tf.check_pinned([1.0])
+    ... except tf.errors.InvalidArgumentError as error:
+    ...     print(error.message)
+    not pinned [Op:CheckPinned]
+    """
+    raise errors.InvalidArgumentError("not pinned [Op:CheckPinned]")
 
 
 def identity_n(input: Sequence[ValueLike], name: str | None = None) -> list[Tensor]:

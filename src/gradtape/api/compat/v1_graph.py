@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dimension import Dimension
-from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..namespace import resolve
+from .text import dimension_at_index
 
 NAMESPACES = ("compat.v1",)
 __all__ = [
@@ -39,16 +39,6 @@ def dimension_value(dimension: Any) -> int | None:
     3
     """
     return dimension.value if isinstance(dimension, Dimension) else dimension
-
-
-def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """Returns one size of a shape, as an object.
-
-    >>> import gradtape as tf
-    >>> tf.compat.v1.dimension_at_index(tf.TensorShape([2, 3]), 1)
-    Dimension(3)
-    """
-    return Dimension(None if shape.rank is None else shape[index])
 
 
 class Session:

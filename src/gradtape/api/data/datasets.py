@@ -9,7 +9,7 @@ import numpy as np
 from ...core.type_hints import StringLike
 from ...datasets import storage
 from ...datasets.dataset import AUTOTUNE, Dataset
-from ...datasets.iterators import Iterator, NumpyIterator
+from ...datasets.iterators import Iterator, IteratorSpec, NumpyIterator
 from ...datasets.options import Options, ThreadingOptions
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from ...datasets.sources import text_lines
@@ -24,6 +24,7 @@ __all__ = [
     "Dataset",
     "DatasetSpec",
     "Iterator",
+    "IteratorSpec",
     "NumpyIterator",
     "Options",
     "TextLineDataset",

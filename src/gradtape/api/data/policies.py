@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import enum
 
-from ...datasets.options import AutoShardPolicy, DistributeOptions
+from ...datasets.options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    OptimizationOptions,
+    ServiceOptions,
+)
 
 NAMESPACES = ("data.experimental",)
-__all__ = ["AutoShardPolicy", "DistributeOptions", "ExternalStatePolicy"]
+__all__ = [
+    "SHARD_HINT",
+    "AutoShardPolicy",
+    "AutotuneAlgorithm",
+    "AutotuneOptions",
+    "DistributeOptions",
+    "ExternalStatePolicy",
+    "OptimizationOptions",
+    "ServiceOptions",
+]
+
+SHARD_HINT = -1  # as the number of shards of `Dataset.shard`, for the policy `AutoShardPolicy.HINT`
 
 
 class ExternalStatePolicy(enum.Enum):

@@ -18,7 +18,8 @@ from .color import convert_image_dtype
 
 NAMESPACES = ("io", "image")
 __all__ = [
-    "decode_bmp", "decode_gif", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "is_jpeg",
+    "decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg", "decode_png", "decode_webp",
+    "encode_jpeg", "encode_png", "extract_jpeg_shape", "is_jpeg",
 ]  # fmt: skip
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
@@ -81,6 +82,83 @@ def decode_jpeg(
         raise errors.InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     pixels = _decode(contents, channels, dtypes.uint8)
     return pixels[::ratio, ::ratio] if ratio > 1 else pixels
+
+
+def decode_and_crop_jpeg(
+    contents: StringLike, crop_window: TensorLike, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "", name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Decodes a part of a JPEG file: `crop_window` is its first row and column, its height and its width.
+
+    >>> import gradtape as tf
+    >>> file = tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))
+    >>> tf.io.decode_and_crop_jpeg(file, [1, 2, 3, 4]).shape
+    TensorShape([3, 4, 3])
+    """
+    pixels = decode_jpeg(contents, channels, ratio)
+
+    def cropped(picture: Tensor, window: Tensor) -> Tensor:
+        rows, columns = picture.dims[:2]
+        top, left, height, width = (int(size) for size in window.numpy())
+        if min(top, left) < 0 or min(height, width) < 1 or top + height > rows or left + width > columns:
+            raise errors.InvalidArgumentError(
+                f"jpeg::Uncompress failed. Invalid JPEG data or crop window {[top, left, height, width]} of an image "
+                f"of size {[rows, columns]}. [Op:DecodeAndCropJpeg]"
+            )
+        return picture[top : top + height, left : left + width]
+
+    return py_function(cropped, [pixels, to_tensor(crop_window)], dtypes.uint8)
+
+
+def extract_jpeg_shape(contents: StringLike, output_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
+    """Returns height, width and channels of a JPEG file, without decoding its pixels.
+
+    >>> import gradtape as tf
+    >>> tf.io.extract_jpeg_shape(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))).numpy().tolist()
+    [4, 6, 3]
+    """
+    kind = dtypes.as_dtype(output_type)
+
+    def read(text: Tensor) -> Tensor:
+        data = single("contents", text)
+        if data[:3] != b"\xff\xd8\xff":
+            raise errors.InvalidArgumentError(f"Invalid JPEG data, size {len(data)} [Op:ExtractJpegShape]")
+        try:
+            picture = _pillow().open(io.BytesIO(data))
+        except OSError:
+            raise errors.InvalidArgumentError(f"Invalid JPEG data, size {len(data)} [Op:ExtractJpegShape]") from None
+        return Tensor(np.array([picture.height, picture.width, len(picture.getbands())], kind.numpy), kind)
+
+    return py_function(read, [text_tensor(contents)], kind)
+
+
+def decode_webp(
+    contents: StringLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
+) -> Tensor:
+    """Decodes the frames of a WebP file to `[frames, height, width, channels]`.
+
+    >>> import gradtape as tf, io
+    >>> from PIL import Image
+    >>> file = io.BytesIO()
+    >>> Image.new("RGB", (6, 4)).save(file, "WEBP")
+    >>> tf.io.decode_webp(file.getvalue()).shape
+    TensorShape([1, 4, 6, 3])
+    """
+    if channels not in (0, 3, 4):
+        raise errors.InvalidArgumentError("WebP only supports 3 or 4 channels [Op:DecodeWebP]")
+    if dtypes.as_dtype(dtype) is not dtypes.uint8:
+        raise errors.InvalidArgumentError("WebP only supports uint8 for dtype [Op:DecodeWebP]")
+
+    def read(text: Tensor) -> Tensor:
+        picture = _open_image(single("contents", text))
+        if picture.format != "WEBP":
+            raise errors.InvalidArgumentError(f"Trying to decode a {picture.format} file as WebP [Op:DecodeWebP]")
+        mode = "RGBA" if "A" in picture.mode else "RGB"
+        if channels and channels != len(mode):
+            raise errors.InvalidArgumentError("Number of channels requested does not match input [Op:DecodeWebP]")
+        return Tensor(_frames(picture, mode), dtypes.uint8)
+
+    return py_function(read, [text_tensor(contents)], dtypes.uint8)
 
 
 def decode_bmp(contents: StringLike, channels: int = 0, name: str | None = None) -> Tensor:
@@ -222,10 +300,10 @@ def _pixels(picture: Any, data: bytes, channels: int, wide: bool) -> Any:
     return pixels.astype(np.uint16) * 257 if wide else pixels
 
 
-def _frames(picture: Any) -> Any:
+def _frames(picture: Any, mode: str = "RGB") -> Any:
     from PIL import ImageSequence
 
-    return np.stack([np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(picture)])
+    return np.stack([np.asarray(frame.convert(mode)) for frame in ImageSequence.Iterator(picture)])
 
 
 def _open_image(data: bytes) -> Any:

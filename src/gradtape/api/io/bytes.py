@@ -16,12 +16,15 @@ from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
+from ...state.variable import Variable
 from ..runtime.system import py_function
 from ..text.spelling import spelled
 from ..text.strings import text_tensor
 
 NAMESPACES = ("io",)
-__all__ = ["decode_base64", "decode_raw", "encode_base64", "matching_files", "read_file", "write_file"]
+__all__ = [
+    "decode_base64", "decode_raw", "encode_base64", "match_filenames_once", "matching_files", "read_file", "write_file",
+]  # fmt: skip
 
 
 def read_file(filename: StringLike, name: str | None = None) -> Tensor:
@@ -82,6 +85,17 @@ def matching_files(pattern: StringLike, name: str | None = None) -> Tensor:
         return Tensor(np.array(sorted(found), dtype=object).reshape(-1), dtypes.string)
 
     return py_function(match, [text_tensor(pattern)], dtypes.string)
+
+
+def match_filenames_once(pattern: StringLike, name: str | None = None) -> Variable:
+    """Returns a variable with the sorted names of the files that match a pattern now.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.match_filenames_once(tempfile.mkdtemp() + "/*.txt").shape
+    TensorShape([0])
+    """
+    return Variable(matching_files(pattern), trainable=False, name=name)
+
 
 
 def decode_raw(

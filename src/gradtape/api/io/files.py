@@ -14,8 +14,8 @@ from ...core.type_hints import PathLike
 
 NAMESPACES = ("io.gfile",)
 __all__ = [
-    "GFile", "copy", "exists", "glob", "isdir", "join", "listdir", "makedirs", "mkdir", "remove", "rename", "rmtree",
-    "stat", "walk",
+    "GFile", "copy", "exists", "get_registered_schemes", "glob", "isdir", "join", "listdir", "makedirs", "mkdir",
+    "remove", "rename", "rmtree", "stat", "walk",
 ]  # fmt: skip
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
@@ -308,3 +308,13 @@ def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
 def _refuse_to_overwrite(path: Any, overwrite: bool) -> None:
     if not overwrite and exists(path):
         raise errors.AlreadyExistsError(f"file already exists: {os.fsdecode(path)}; overwrite=True replaces it")
+
+
+def get_registered_schemes() -> list[str]:
+    """Returns the prefixes of file names that are supported: only local files, without a prefix.
+
+    >>> import gradtape as tf
+    >>> tf.io.gfile.get_registered_schemes()
+    ['']
+    """
+    return [""]

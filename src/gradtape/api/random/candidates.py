@@ -17,7 +17,7 @@ from .arguments import as_state
 NAMESPACES = ("random",)
 __all__ = ["all_candidate_sampler", "log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
-_BLOCKS_PER_CANDIDATE = 512
+BLOCKS_PER_CANDIDATE = 512
 
 
 class LogUniformCandidateSampler(NamedTuple):
@@ -54,7 +54,7 @@ def all_candidate_sampler(
     >>> tf.random.all_candidate_sampler([[1, 2]], 2, 3, True).sampled_candidates.numpy().tolist()
     [0, 1, 2]
     """
-    true = _check_arguments(true_classes, num_true, num_sampled, unique, num_sampled, "AllCandidateSampler")
+    true = check_arguments(true_classes, num_true, num_sampled, unique, num_sampled, "AllCandidateSampler")
     ids = to_tensor(list(range(num_sampled)), dtypes.int64)
     once = [ops.ones_like(ops.cast(k, dtype=dtypes.float32)) for k in (true, ids)]
     return AllCandidateSampler(ids, *once)
@@ -95,14 +95,15 @@ def uniform_candidate_sampler(
 def _sample_candidates(
     kind: Any, true_classes: Any, num_true: int, count: int, unique: bool, classes: int, seed: int | None
 ) -> Any:
-    true = _check_arguments(true_classes, num_true, count, unique, classes, kind.__name__)
+    true = check_arguments(true_classes, num_true, count, unique, classes, kind.__name__)
     logarithmic = kind is LogUniformCandidateSampler
     ids, tries = _draw_classes(num_true, count, unique, classes, seed, logarithmic)
     chance = _log_chance if logarithmic else _even_chance
-    return kind(ids, *(_expected_count(chance(k, classes), count, tries) for k in (true, ids)))
+    return kind(ids, *(expected_count(chance(k, classes), count, tries) for k in (true, ids)))
 
 
-def _check_arguments(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
+def check_arguments(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
+    """Returns the true classes as a matrix of int64; raises InvalidArgumentError for arguments that do not fit."""
     true = to_tensor(true_classes) if isinstance(true_classes, Tensor) else to_tensor(true_classes, dtypes.int64)
     if true.dtype is not dtypes.int64:
         raise errors.InvalidArgumentError(
@@ -127,7 +128,7 @@ def _draw_classes(
 ) -> tuple[Tensor, Tensor]:
     """Returns the classes, and the number of draws."""
     kind = "candidates", num_true, count, unique, classes, logarithmic
-    state = as_state(next_global_seed(kind, seed, count * _BLOCKS_PER_CANDIDATE))
+    state = as_state(next_global_seed(kind, seed, count * BLOCKS_PER_CANDIDATE))
     both = ops.random_candidates(state, count=count, classes=classes, unique=unique, logarithmic=logarithmic)
     return ops.slice(both, key=(slice(None, count),)), ops.slice(both, key=(count,))
 
@@ -141,7 +142,7 @@ def _even_chance(k: Tensor, classes: int) -> Tensor:
     return ops.cast(ops.ones_like(k), dtype=dtypes.float64) / classes
 
 
-def _expected_count(chance: Tensor, count: int, tries: Tensor) -> Tensor:
+def expected_count(chance: Tensor, count: int, tries: Tensor) -> Tensor:
     """Returns the expected count of a probability among `count` draws; at most 1 if that took more `tries`."""
     some = ops.cast(tries, dtype=dtypes.float64)
     once = -ops.expm1(some * ops.log1p(-chance))

@@ -101,7 +101,9 @@ from gradtape.api.arrays.repeating import (
     tile as tile,
 )
 from gradtape.api.arrays.shaping import (
+    check_pinned as check_pinned,
     ensure_shape as ensure_shape,
+    guarantee_const as guarantee_const,
     identity as identity,
     identity_n as identity_n,
     rank as rank,
@@ -224,6 +226,10 @@ from gradtape.api.control.autodiff import (
 from gradtape.api.control.control_flow import (
     case as case,
     switch_case as switch_case,
+)
+from gradtape.api.control.critical_section import (
+    CriticalSection as CriticalSection,
+    nondifferentiable_batch_function as nondifferentiable_batch_function,
 )
 from gradtape.api.control.custom_gradient import (
     RegisterGradient as RegisterGradient,
@@ -393,6 +399,8 @@ from gradtape.api.math.special import (
 )
 from gradtape.api.nn.backward import (
     conv as conv,
+    conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
 )
 from gradtape.api.nn.quantized import (
     fake_quant_with_min_max_args as fake_quant_with_min_max_args,

@@ -12,6 +12,7 @@ from gradtape.api.data.datasets import (
     DatasetSpec as DatasetSpec,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     Iterator as Iterator,
+    IteratorSpec as IteratorSpec,
     NumpyIterator as NumpyIterator,
     Options as Options,
     TextLineDataset as TextLineDataset,

@@ -26,6 +26,7 @@ from gradtape.api.nn.backward import (
     depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter,
     depthwise_conv2d_backprop_input as _depthwise_conv2d_native_backprop_input,
     depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
+    with_space_to_batch as with_space_to_batch,
 )
 from gradtape.api.nn.convolution import (
     atrous_conv2d as atrous_conv2d,
@@ -70,6 +71,10 @@ from gradtape.api.random.candidates import (
     all_candidate_sampler as all_candidate_sampler,
     log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     uniform_candidate_sampler as uniform_candidate_sampler,
+)
+from gradtape.api.random.unigram_candidates import (
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
 )
 from gradtape.math import (
     sigmoid as sigmoid,

@@ -39,6 +39,10 @@ from gradtape.api.random.stateless import (
     stateless_truncated_normal as stateless_truncated_normal,
     stateless_uniform as stateless_uniform,
 )
+from gradtape.api.random.unigram_candidates import (
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+)
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]: ...
 def multinomial(logits: TensorLike, num_samples: TensorLike, seed: int | None = ..., name: str | None = ..., output_dtype: DTypeLike | None = ...) -> Tensor: ...
 def poisson(lam: TensorLike, shape: ShapeLike, dtype: DTypeLike = ..., seed: int | None = ..., name: str | None = ...) -> Tensor: ...

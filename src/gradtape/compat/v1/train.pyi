@@ -40,6 +40,10 @@ from gradtape.api.data.train import (
     load_checkpoint as load_checkpoint,
     load_variable as load_variable,
 )
+from gradtape.api.data.views import (
+    CheckpointView as CheckpointView,
+    TrackableView as TrackableView,
+)
 from gradtape.api.io.examples import (
     BytesList as BytesList,
     Example as Example,

@@ -183,3 +183,54 @@ random_candidates = constant(
         sample(STATE, count=5, classes=3, unique=False, logarithmic=True),
     ],
 )  # fmt: skip
+
+
+def _alias_table(weights):
+    """Walker's alias table: a class drawn uniformly stays with its probability, and else becomes its alias."""
+    chances = (weights.astype(np.float64) * weights.size / weights.sum(dtype=np.float64)).tolist()
+    aliases = list(range(weights.size))
+    low = [i for i, chance in enumerate(chances) if chance < 1]
+    high = [i for i, chance in enumerate(chances) if chance >= 1]
+    stays = list(chances)
+    while low and high:
+        i, j = low.pop(), high.pop()
+        aliases[i] = j
+        stays[j] -= 1 - stays[i]
+        (low if stays[j] < 1 else high).append(j)
+    for i in (*low, *high):  # rounding errors
+        stays[i], aliases[i] = 1.0, i
+    return np.array(stays, np.float32), np.array(aliases, np.int64)
+
+
+def _weighted_candidates(xp, state, weights, *, count, unique, aliased):
+    """Draws `count` classes in proportion to `weights`; appends the number of draws, as `random_candidates` does.
+
+    TensorFlow draws from fixed weights by an alias table, and from changing integers by their cumulative sum.
+    """
+    host_only(xp)
+    stays, aliases = _alias_table(weights) if aliased else (None, None)
+    cumulative = None if aliased else np.cumsum(weights)
+    size = count
+    while True:
+        if aliased:
+            word = philox.filled(np, state, 2 * size, 4, lambda xp, word: word).reshape(-1, 2)
+            drawn = astype(word[:, 1] % np.uint32(weights.size), np.int64)
+            drawn = np.where(philox.unit_floats(np, word[:, 0]) < stays[drawn], drawn, aliases[drawn])
+        else:
+            word = philox.filled(np, state, size, 4, lambda xp, word: word)
+            drawn = np.searchsorted(cumulative, word % np.uint32(cumulative[-1]), side="right")
+        first = np.sort(np.unique(drawn, return_index=True)[1]) if unique else np.arange(size)
+        if first.size >= count:
+            break
+        size *= 2
+    tries = first[count - 1] + 1 if count else 0
+    return np.append(drawn[first[:count]], tries)
+
+
+random_weighted_candidates = constant(
+    "random_weighted_candidates", _weighted_candidates,
+    samples=[
+        sample(STATE, np.array([1, 0, 3, 2], np.float32), count=3, unique=True, aliased=True),
+        sample(STATE, np.array([1, 1, 4], np.int64), count=5, unique=False, aliased=False),
+    ],
+)  # fmt: skip

@@ -1,4 +1,5 @@
 # Written by tools/write_stubs.py.
+from gradtape.saved_model import experimental as experimental
 from gradtape.api.saved_model.format.constants import (
     ASSETS_DIRECTORY as ASSETS_DIRECTORY,
     ASSETS_KEY as ASSETS_KEY,

@@ -1,4 +1,5 @@
 # Written by tools/write_stubs.py.
+from gradtape.types.experimental import distributed as distributed
 from gradtape.api.compat.types import (
     Callable as Callable,
     ConcreteFunction as ConcreteFunction,

@@ -1,0 +1,6 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.saved_model.fingerprints import (
+    Fingerprint as Fingerprint,
+    VariablePolicy as VariablePolicy,
+    read_fingerprint as read_fingerprint,
+)
