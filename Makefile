@@ -99,4 +99,5 @@ $(RUN):
 $(VENV)/.%: pyproject.toml | $(RUN)
 	@echo "installing gradtape with the extra '$*'"
 	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'
+	$(if $(filter test,$*),$(PIP) --quiet --no-deps tf-keras==2.21.0)
 	@touch $@

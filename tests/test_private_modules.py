@@ -1,4 +1,4 @@
-"""Private TensorFlow modules that libraries import, and `tf_keras`."""
+"""Private TensorFlow modules that libraries import."""
 
 from collections import namedtuple
 
@@ -60,32 +60,6 @@ def test_libraries_find_what_they_import(script):  # noqa: F811
     assert done.stdout == "all of it\n", done.stderr
 
 
-@with_keras
-def test_initializers_that_a_library_makes_while_it_is_imported_draw_nothing(script):  # noqa: F811
-    done = gradtape("run", script(
-        """
-        import random
-        import keras
-        import tf_keras
-        random.seed(1)
-        before = random.getstate()
-        made = [tf_keras.initializers.RandomNormal(stddev=0.1), tf_keras.initializers.he_uniform()]
-        assert random.getstate() == before
-        assert isinstance(keras.initializers.RandomNormal(seed=1), tf_keras.initializers.RandomNormal)
-        assert isinstance(made[0], keras.initializers.RandomNormal)
-        first, again = (made[1]((2, 3)).numpy().tolist() for _ in range(2))
-        assert first == again and random.getstate() != before
-        given = tf_keras.initializers.RandomNormal(seed=3)((2,)).numpy().tolist()
-        assert given == keras.initializers.RandomNormal(seed=3)((2,)).numpy().tolist()
-        config = keras.initializers.serialize(made[1])
-        assert config["module"] == "keras.initializers" and config["config"]["seed"] is None
-        assert type(keras.initializers.deserialize(config)) is keras.initializers.HeUniform
-        print("all of it")
-        """
-    ))  # fmt: skip
-    assert done.stdout == "all of it\n", done.stderr
-
-
 def test_classes_of_a_library_are_variables_and_tensors_beside_other_things(script):  # noqa: F811
     done = gradtape("run", script(
         """
@@ -141,39 +115,6 @@ def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811
     )
     done = gradtape("run", script("from tensorflow.python.ops import array_ops; array_ops.no_such_thing"))
     assert "AttributeError: tensorflow.python.ops.array_ops.no_such_thing, which the program asks for" in done.stderr
-
-
-@with_keras
-def test_keras_2_is_served_by_keras_3(script):  # noqa: F811
-    done = gradtape("run", script(
-        """
-        import tensorflow as tf
-        import tf_keras
-        import tf_keras.api._v1.keras.__internal__.legacy.layers as tf1_layers
-        from tf_keras import __internal__
-        from tf_keras.optimizers import Adam
-
-        class Mine(tf_keras.optimizers.Optimizer):
-            def __init__(self):
-                super().__init__("mine")
-
-        assert Mine().name == "mine" and isinstance(Adam(), tf_keras.optimizers.Optimizer)
-        assert not isinstance(Adam(), Mine) and tf_keras.layers.Dense is tf1_layers.Dense is tf.keras.layers.Dense
-        assert tf_keras.__version__.startswith("2.") and tf_keras.optimizers.legacy.Adam is Adam
-        v = tf.Variable(3.0)
-        Adam(0.5).minimize(lambda: v * v, [v])
-        assert abs(float(v) - 2.5) < 1e-5
-        for wrong in ("estimator", "no_such_thing"):
-            try:
-                getattr(tf_keras, wrong)
-            except AttributeError as error:
-                assert f"tf_keras.{wrong} is not there: gradtape serves Keras 3" in str(error), error
-            else:
-                raise AssertionError(wrong)
-        print("all of it")
-        """
-    ))  # fmt: skip
-    assert done.stdout == "all of it\n", done.stderr
 
 
 @pytest.mark.parametrize("place", MODULES)

@@ -57,7 +57,7 @@ def resolve(path: str) -> Any:
 
 
 _fronts: dict[str, FunctionType] = {}  # the functions behind fronts, by their locations
-_UNDISPATCHED = ("api.compat.", "api.raw.")  # their functions call those of TensorFlow 2
+_UNDISPATCHED = ("api.raw.",)  # their functions call those of TensorFlow 2
 
 
 def _canonical(where: str, module: str, attribute: str) -> str:

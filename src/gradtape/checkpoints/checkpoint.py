@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import Any
 
 from ..core import dtypes
@@ -30,18 +31,18 @@ class Checkpoint(Owner):
     1
     """
 
-    _root: Any
+    _root_or_reference: Any
     _save_counter: Variable | None
 
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
-        vars(self).update(_root=None, _save_counter=None)
+        vars(self).update(_root_or_reference=root, _save_counter=None)
+        root = self._root
         for name, value in [("root", root)] * (root is not None) + sorted(kwargs.items()):
             if not is_trackable(value) and not isinstance(value, list | tuple | dict):
                 raise ValueError(
                     f"`Checkpoint` was expecting {name} to be a trackable object (an object that owns variables), got "
                     f"{value!r}."
                 )
-        vars(self)["_root"] = root
         taken = {} if root is None else children(root)
         for name, value in sorted(kwargs.items()):
             if name in taken and taken[name] is not value:
@@ -50,8 +51,14 @@ class Checkpoint(Owner):
                 )
             setattr(self, name, value)
 
+    @property
+    def _root(self) -> Any:
+        """The object whose children are saved; it may have been given by a weak reference."""
+        root = self._root_or_reference
+        return root() if isinstance(root, weakref.ref) else root
+
     def _owned(self) -> dict[str, Any]:
-        own = {name: value for name, value in vars(self).items() if name not in ("_root", "_save_counter")}
+        own = {name: value for name, value in vars(self).items() if name not in ("_root_or_reference", "_save_counter")}
         counter = {} if self._save_counter is None else {"save_counter": self._save_counter}
         return (children(self._root) if self._root is not None else {}) | own | counter
 

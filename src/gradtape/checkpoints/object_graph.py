@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..core.owners import Owner
 from ..state.variable import Variable
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -73,7 +74,10 @@ def children(owner: Any) -> dict[str, Any]:
         return {str(key): value for key, value in found.items()}
     if isinstance(owner, list | tuple):
         return {str(i): value for i, value in enumerate(owner) if is_trackable(value)}
-    named = owner._owned() if hasattr(owner, "_owned") else vars(owner)
+    if hasattr(owner, "_owned"):
+        named = owner._owned()
+    else:
+        named = owner._trackable_children() if isinstance(owner, Owner) else vars(owner)
     return {name: value for name, value in named.items() if is_trackable(value)}
 
 

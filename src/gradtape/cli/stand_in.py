@@ -13,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import multiprocessing
 import multiprocessing.spawn
+import os
 import sys
 import types
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ import gradtape
 from keras_gradtape import loader
 
 from ..api.namespace import Namespace, star_names
-from . import legacy_keras, private
+from . import private
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -36,8 +37,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `tensorflow` and its submodules in gradtape."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """Returns a spec if `name` belongs to TensorFlow or `tf_keras`."""
-        if name.partition(".")[0] in (NAME, legacy_keras.NAME):
+        """Returns a spec if `name` belongs to TensorFlow."""
+        if name.partition(".")[0] == NAME:
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
 
@@ -112,7 +113,7 @@ def become_tensorflow(module: Any) -> None:
             return star_names()
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
-        value = getattr(gradtape, name)
+        value = _legacy_keras() if name == "keras" and _uses_legacy_keras() else getattr(gradtape, name)
         setattr(module, name, value)
         return value
 
@@ -122,10 +123,24 @@ def become_tensorflow(module: Any) -> None:
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
 
 
+def _uses_legacy_keras() -> bool:
+    """Returns whether the program asks for Keras 2, by TensorFlow's variable."""
+    return os.environ.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+
+
+def _legacy_keras() -> types.ModuleType:
+    """Imports Keras 2, the package tf-keras, as `tf.keras`."""
+    try:
+        return importlib.import_module("tf_keras.api._v2.keras")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"TF_USE_LEGACY_KERAS asks for Keras 2, which needs the module {error.name}. Install it without its "
+            "dependency TensorFlow: pip install --no-deps tf-keras, and pip install six wrapt h5py protobuf"
+        ) from error
+
+
 def _counterpart(name: str) -> types.ModuleType:
-    """Returns the module of gradtape or Keras for the TensorFlow or `tf_keras` module `name`."""
-    if name.partition(".")[0] == legacy_keras.NAME:
-        return legacy_keras.module(name)
+    """Returns the module of gradtape or Keras for the TensorFlow module `name`."""
     if private.is_private(name):
         return private.module(name)
     space, _, leaf = name.rpartition(".")
@@ -144,7 +159,7 @@ def _counterpart(name: str) -> types.ModuleType:
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
     """Imports the submodule `leaf` of Keras' package `parent`; returns None if there is none."""
-    if not parent.__name__.startswith("keras."):
+    if not parent.__name__.startswith(("keras.", "tf_keras.")):
         return None
     try:
         return importlib.import_module(f"{parent.__name__}.{leaf}")

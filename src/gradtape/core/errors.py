@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -164,6 +164,22 @@ class InaccessibleTensorError(ValueError):
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needs the value of a symbolic tensor, which has none until the graph runs."""
+
+
+class NeedsExamples(Exception):
+    """A function reads the size or the value of a tensor of a scratch graph, which has none.
+
+    `for_examples(function, args, kwargs)` calls a function with examples of these tensors instead.
+    """
+
+    is_signal = True  # not an error that the user sees, if the function has a front
+
+    def __init__(self, for_examples: Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]) -> None:
+        super().__init__(
+            "a tensor of a scratch graph has no value, and its shape is not fully known: use tf functions, such as "
+            "tf.shape, instead of Python code"
+        )
+        self.for_examples = for_examples
 
 
 for _public in (OpError, *OpError.__subclasses__()):

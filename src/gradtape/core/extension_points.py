@@ -6,7 +6,7 @@ it is imported. These are all of them. State that observers need while they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -42,6 +42,10 @@ report_escape: ExtensionPoint[[Tensor, str], None] = ExtensionPoint("report_esca
 # `operator_fallback(reflected, tensor, other)` evaluates `tensor + other` for an `other` of a type that a user has
 # registered, given the name of the reflected operator; may return NotImplemented. Installed while there are such types.
 operator_fallback: ExtensionPoint[[str, Tensor, Any], Any] = ExtensionPoint("operator_fallback")
+
+# `foreign_operands(op, values)` evaluates an operator whose operands, none of which need be a tensor, do not convert to
+# tensors, given the name of the op; may return NotImplemented. Installed while a library has registered a dispatcher.
+foreign_operands: ExtensionPoint[[str, Sequence[Any]], Any] = ExtensionPoint("foreign_operands")
 
 # `place_tensor(x)` moves a tensor created from a non-tensor value to its device; only GPU backends install it.
 place_tensor: ExtensionPoint[[Tensor], Tensor] = ExtensionPoint("place_tensor")

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class TrackableReference(NamedTuple):
+    """A child of an object under the name that a checkpoint uses."""
+
+    name: str
+    ref: Any
+
+
 
 class Owner:
     """An object that a checkpoint traverses: a module, a layer or an optimizer.
@@ -22,3 +33,71 @@ class Owner:
         """Reports an attribute set under `name` to the pending restorations."""
         for restoration, number in tuple(self.__dict__.get("_restorations", ())):
             restoration.was_set(number, name, value)
+
+    # The protocol of TensorFlow's trackable objects, which libraries call and override. An object that names its
+    # children itself, by `_track_trackable`, has only those; other objects have their attributes.
+
+    @property
+    def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
+        return self.__dict__.get("_self_unconditional_checkpoint_dependencies", [])  # type: ignore[no-any-return]
+
+    def _maybe_initialize_trackable(self) -> None:
+        """Prepares the lists of named children."""
+        self.__dict__.setdefault("_self_unconditional_checkpoint_dependencies", [])
+        self.__dict__.setdefault("_self_unconditional_dependency_names", {})
+
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        """Makes an object a child under the given name and returns it."""
+        self._maybe_initialize_trackable()
+        known: dict[str, Any] = self.__dict__["_self_unconditional_dependency_names"]
+        references = self._unconditional_checkpoint_dependencies
+        if name in known and known[name] is not trackable:
+            if not overwrite:
+                raise ValueError(
+                    f"Called Trackable._track_trackable() with name='{name}', but a Trackable with this name is "
+                    "already declared as a dependency. Names must be unique (or overwrite=True)."
+                )
+            references[:] = [reference for reference in references if reference.name != name]
+        if known.get(name) is not trackable:
+            references.append(TrackableReference(name, trackable))
+            known[name] = trackable
+        self._was_set(name, trackable)
+        return trackable
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Returns the children by name."""
+        if "_self_unconditional_checkpoint_dependencies" not in self.__dict__:
+            return dict(self.__dict__)
+        return dict(self._unconditional_checkpoint_dependencies)
+
+    def _lookup_dependency(self, name: str, cached_dependencies: dict[str, Any] | None = None) -> Any:
+        """Returns the child of that name, or None."""
+        found = self._trackable_children() if cached_dependencies is None else cached_dependencies
+        return found.get(name)
+
+    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+        """Restores a child that was set without `_track_trackable`."""
+        self._was_set(name, trackable)
+
+    def _no_dependency(self, value: Any) -> Any:
+        """Returns the value: it is not tracked."""
+        return value
+
+    def _add_variable_with_custom_getter(
+        self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+        getter: Callable[..., Any] | None = None, overwrite: bool = False, **kwargs_for_getter: Any,
+    ) -> Any:  # fmt: skip
+        """Creates a variable by `getter` and makes it a child."""
+        if getter is None:
+            raise ValueError("_add_variable_with_custom_getter needs a function that creates the variable: `getter`")
+        variable = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs_for_getter)
+        return self._track_trackable(variable, name, overwrite)
+
+    @property
+    def _setattr_tracking(self) -> bool:
+        """Whether attributes that are set become children."""
+        return self.__dict__.get("_self_setattr_tracking", True)  # type: ignore[no-any-return]
+
+    @_setattr_tracking.setter
+    def _setattr_tracking(self, value: bool) -> None:
+        self.__dict__["_self_setattr_tracking"] = value

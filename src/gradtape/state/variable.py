@@ -253,6 +253,16 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
         """The name, prefixed with the enclosing name scopes and with the suffix `:0`."""
         return self._title
 
+    # Names by which Keras 2 and its libraries identify variables.
+
+    @property
+    def _shared_name(self) -> str:
+        return self._title.removesuffix(":0")
+
+    @property
+    def _unique_id(self) -> str:
+        return f"{self._shared_name}_{self._created}"
+
     @property
     def synchronization(self) -> VariableSynchronization:
         """When copies on several devices are synchronized."""

@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from ...core.composites import CompositeTensor
+from ...core.errors import NeedsExamples
 from ...core.tensor import Tensor
 from ...engine.run.source_lines import declare_library
 from .row import Row
@@ -99,8 +100,14 @@ class Publication:
 
     def recover(self, error: Exception, args: tuple[object, ...]) -> Any:
         """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
+        if isinstance(error, NeedsExamples):
+            return error.for_examples(self._plain(), args, {})
         if getattr(error, "is_signal", False):
             return NotImplemented
+        if dispatchers and isinstance(error, TypeError | ValueError):
+            found = self._by_dispatchers(args)
+            if found is not NotImplemented:
+                return found
         implementation = self._implementation_for(args)
         if implementation is None:
             return NotImplemented
@@ -109,6 +116,18 @@ class Publication:
         except Exception as new:
             new.__suppress_context__ = True  # the failure for tensors says nothing about it
             raise
+
+    def _by_dispatchers(self, args: tuple[object, ...]) -> Any:
+        given = list(args)
+        for parameter in reversed(list(inspect.signature(self.front).parameters.values())):
+            if given[-1] is not parameter.default:
+                break
+            given.pop()
+        for dispatcher in dispatchers:
+            found = dispatcher(self.front, tuple(given), {})
+            if found is not NotImplemented:
+                return found
+        return NotImplemented
 
     def _implementation_for(self, args: tuple[object, ...]) -> Callable[..., Any] | None:
         place = next((found for x in args if (found := _fallback_of(x))), None)
@@ -147,6 +166,9 @@ def _fallback_of(x: object) -> str | None:
     return FALLBACKS.get(f"{type(x).__module__.removeprefix('gradtape.')}:{type(x).__name__}")
 
 
+# What libraries have registered for all functions: `dispatcher(front, args, kwargs)` returns the result of a call that
+# has raised TypeError or ValueError, or NotImplemented. Keras 2 makes layers of calls with its symbolic tensors.
+dispatchers: list[Callable[[Callable[..., Any], tuple[object, ...], dict[str, object]], Any]] = []
 publications: dict[Callable[..., Any], Publication] = {}  # by front
 
 

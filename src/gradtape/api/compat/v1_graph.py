@@ -11,6 +11,8 @@ from ...core.dimension import Dimension
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
+from ...engine.run.dispatch import thread
+from ...graph.trace.scratch import ScratchTrace
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..namespace import resolve
 from .text import dimension_at_index
@@ -61,24 +63,30 @@ def get_default_session() -> None:
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Tensor:
-    """Raises TensorFlow's error for eager programs.
+    """Returns an input of the scratch graph; raises TensorFlow's error in eager programs.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.placeholder(tf.float32)
     Traceback (most recent call last):
     RuntimeError: tf.placeholder() is not compatible with eager execution. Make it an argument of a function
     """
+    trace = thread.trace
+    if isinstance(trace, ScratchTrace):
+        return trace.placeholder(dtypes.as_dtype(dtype), TensorShape(shape), name or "Placeholder")
     raise RuntimeError("tf.placeholder() is not compatible with eager execution. Make it an argument of a function")
 
 
 def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> SparseTensor:
-    """Raises TensorFlow's error for eager programs.
+    """Returns an input of the scratch graph; raises TensorFlow's error in eager programs.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.sparse_placeholder(tf.float32)
     Traceback (most recent call last):
     RuntimeError: `sparse_placeholder` is not compatible with eager execution. Make it an argument of a function
     """
+    trace = thread.trace
+    if isinstance(trace, ScratchTrace):
+        return trace.sparse_placeholder(dtypes.as_dtype(dtype), TensorShape(shape))
     raise RuntimeError("`sparse_placeholder` is not compatible with eager execution. Make it an argument of a function")
 
 

@@ -52,12 +52,13 @@ class Variable(metaclass=_AnyVariable):
         caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
         expected_shape: Any = None, import_scope: Any = None, constraint: Any = None, use_resource: Any = None,
         synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: Any = None, experimental_enable_variable_lifting: bool | None = None,
     ) -> Any:  # fmt: skip
         """`collections`, `use_resource` and other parameters for graphs are ignored."""
         return Variable2(
             initial_value, trainable, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape,
+            experimental_enable_variable_lifting=experimental_enable_variable_lifting is not False,
         )  # fmt: skip
 
 

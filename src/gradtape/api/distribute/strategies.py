@@ -76,6 +76,7 @@ class Strategy:
 
     _device_names: Sequence[str] = (devices.HOST.name,)
     _mirrors = False  # whether its variables are mirrored, even with one replica
+    _should_use_with_coordinator = False  # Keras 2 asks whether a coordinator schedules its steps
 
     def __init__(self, extended: Any) -> None:
         raise NotImplementedError(

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
+from ...engine.run.trace_protocol import TraceProtocol
 from ...graph.ir.graph import Graph as TracedGraph
 from ..namespace import resolve
 from .operations import Operation
@@ -142,3 +143,8 @@ _of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
 def graph_of_trace() -> Graph | None:
     """Returns the graph of the traced function."""
     return None if thread.trace is None else _of_traces.setdefault(thread.trace, Graph())
+
+
+def set_graph_of(trace: TraceProtocol, graph: Graph) -> None:
+    """Makes `graph` the default graph while `trace` is in progress."""
+    _of_traces[trace] = graph

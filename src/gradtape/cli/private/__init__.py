@@ -25,7 +25,7 @@ from .table import EXPORTED, MODULES, PACKAGES
 
 ROOT = "tensorflow.python"
 INTERNAL = "tensorflow.__internal__"
-_ROOTS = (ROOT, INTERNAL, "tensorflow.core", "tensorflow.compiler", "tensorflow.tsl")
+_ROOTS = (ROOT, INTERNAL, *(f"tensorflow.{name}" for name in ("__operators__", "core", "compiler", "tsl", "tools", "dtensor")))
 
 
 class PrivateModule(types.ModuleType):

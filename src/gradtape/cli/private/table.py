@@ -13,7 +13,37 @@ import re
 
 _ROWS = """
 __internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.private.framework.ops:EagerTensor
-    SymbolicTensor=cli.private.framework.ops:SymbolicTensor
+    SymbolicTensor=cli.private.framework.ops:SymbolicTensor FuncGraph=cli.private.framework.func_graph:FuncGraph
+    get_name_scope=cli.private.framework.ops:get_name_scope
+    register_call_context_function=cli.private.util.keras_deps:register_call_context_function
+    register_clear_session_function=cli.private.util.keras_deps:register_clear_session_function
+    register_get_session_function=cli.private.util.keras_deps:register_get_session_function
+    register_load_model_function=cli.private.util.keras_deps:register_load_model_function
+    execute_fn_for_device=cli.private.ops.control_flow_switch_case:execute_fn_for_device
+    load_context=cli.private.distribute.load_context:load_context
+__internal__.autograph tf_convert=cli.private.autograph.impl.api:tf_convert
+    control_status_ctx=cli.private.autograph.core.ag_ctx:control_status_ctx
+__internal__.decorator | cli.private.util.tf_decorator:
+__internal__.dispatch | cli.private.util.dispatch:
+__internal__.distribute ShardedVariable=distribution.sharded_variable:ShardedVariable
+    strategy_supports_no_merge_call=cli.private.distribute.merge_call_interim:strategy_supports_no_merge_call
+    variable_sync_on_read_context=cli.private.distribute.distribute_lib:variable_sync_on_read_context
+__internal__.distribute.interim maybe_merge_call=cli.private.distribute.merge_call_interim:maybe_merge_call
+__internal__.eager_context | cli.private.eager.context:
+__internal__.function Function=graph.function.function:Function
+__internal__.mixed_precision | cli.private.training.experimental.mixed_precision:
+__internal__.monitoring | cli.private.eager.monitoring:
+__internal__.ops broadcast_weights=cli.private.ops.weights_broadcast_ops:broadcast_weights
+    is_resource_variable=cli.private.ops.resource_variable_ops:is_resource_variable
+__operators__
+__internal__.saved_model
+__internal__.saved_model.load | cli.private.saved_model.revived_types:
+__internal__.smart_cond | cli.private.framework.smart_cond:
+__internal__.tracking AutoTrackable=core.owners:Owner Trackable=core.owners:Owner
+    TrackableReference=core.owners:TrackableReference wrap=cli.private.trackable.data_structures:wrap_or_unwrap
+    | cli.private.trackable.data_structures: cli.private.trackable.base: cli.private.trackable.base_delegate:
+    cli.private.checkpoint.graph_view: cli.private.checkpoint.checkpoint:
+__internal__.train | cli.private.training.experimental.mixed_precision: cli.private.training.moving_averages:
 __internal__.nest | cli.private.util.nest:
 __internal__.feature_column FeatureColumn=api.feature_column.columns:FeatureColumn
     DenseColumn=api.feature_column.columns:DenseColumn StateManager=api.feature_column.columns:StateManager
@@ -54,8 +84,10 @@ framework.config | tf.config
 framework.test_util TensorFlowTestCase=test.TestCase
 framework.versions VERSION=version.VERSION __version__=version.VERSION
 framework.device_spec DeviceSpecV2=DeviceSpec
+framework.func_graph
 framework.smart_cond
 eager.context
+eager.monitoring
 eager.record
 eager.tape
 eager.backprop GradientTape
@@ -65,6 +97,8 @@ eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
 module.module Module
 types.core TensorLike=types.experimental.TensorLike
 types.trace TraceType=types.experimental.TraceType
+util.dispatch
+util.keras_deps
 util.nest
 util.tf_export
 util.tf_inspect
@@ -109,12 +143,15 @@ ops.stateless_random_ops stateless_random_uniform=random.stateless_uniform
     stateless_random_normal=random.stateless_normal | tf.random
 ops.stateful_random_ops | tf.random
 ops.control_flow_ops cond=cond while_loop=while_loop group=group no_op=no_op tuple=tuple switch_case=switch_case
-    case=case | tf
+    case=case get_enclosing_xla_context=cli.private.ops.control_flow_util:get_enclosing_xla_context | tf
 ops.cond cond
 ops.while_loop while_loop
 ops.control_flow_case case
 ops.control_flow_assert Assert=debugging.Assert
 ops.control_flow_util
+ops.control_flow_switch_case
+ops.weights_broadcast_ops
+ops.ragged.ragged_util
 ops.parallel_for.control_flow_ops vectorized_map
 ops.custom_gradient custom_gradient recompute_grad
 ops.gradients_impl gradients=compat.v1.gradients
@@ -169,8 +206,14 @@ data.ops.dataset_ops Dataset=data.Dataset DatasetV2=data.Dataset DatasetSpec=dat
     | tf.compat.v1.data
 data.ops.iterator_ops OwnedIterator=data.Iterator IteratorBase=data.Iterator
 data.ops.options Options=data.Options
-data.util.structure type_spec_from_value
+data.ops.range_op _RangeDataset=cli.private.data.ops.sources:_RangeDataset
+data.ops.from_generator_op _GeneratorDataset=cli.private.data.ops.sources:_GeneratorDataset
+data.ops.from_tensors_op _TensorDataset=cli.private.data.ops.sources:_TensorDataset
+data.ops.from_tensor_slices_op _TensorSliceDataset=cli.private.data.ops.sources:_TensorSliceDataset
+data.util.structure type_spec_from_value NoneTensorSpec=datasets.specs:NoneTensorSpec
 data.experimental | tf.data.experimental
+trackable.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
+trackable.autotrackable AutoTrackable=core.owners:Owner
 trackable.data_structures
 training.moving_averages ExponentialMovingAverage=train.ExponentialMovingAverage
 training.optimizer Optimizer=compat.v1.train.Optimizer
@@ -179,6 +222,11 @@ checkpoint.checkpoint Checkpoint=train.Checkpoint
 checkpoint.checkpoint_management CheckpointManager=train.CheckpointManager latest_checkpoint=train.latest_checkpoint
 distribute.distribution_strategy_context | tf.distribute
 distribute.distribute_lib | tf.distribute
+distribute.distribute_utils
+distribute.input_lib DistributedDataset=distribute.DistributedDataset
+distribute.input_ops
+distribute.load_context
+distribute.merge_call_interim
 distribute.values DistributedValues=distribute.DistributedValues PerReplica=distribution.values:PerReplica
     Mirrored=distribution.values:Mirrored PerReplicaSpec=distribution.values:PerReplicaSpec
     DistributedVariable=distribution.variables:DistributedVariable
@@ -204,7 +252,18 @@ client.session Session=compat.v1.Session
 keras.callbacks | tf.keras.callbacks
 keras.layers | tf.keras.layers
 keras.backend | tf.keras.backend
+saved_model.save save=saved_model.save
+saved_model.model_utils.mode_keys
+saved_model.revived_types
+trackable.resource
+training.server_lib ClusterSpec=train.ClusterSpec
+distribute.cluster_resolver SimpleClusterResolver=distribute.cluster_resolver.SimpleClusterResolver
+data.ops.from_sparse_tensor_slices_op
+    _SparseTensorSliceDataset=cli.private.data.ops.sources:_SparseTensorSliceDataset
+pywrap_tfe
 tf2
+tools.docs.doc_controls
+dtensor.python.api | tf.experimental.dtensor
 """
 
 # AutoGraph is a separate package: submodules of these modules map to submodules of those.

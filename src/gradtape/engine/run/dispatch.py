@@ -18,7 +18,7 @@ import numpy as np
 from ...backends.torch.kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
-from ...core.extension_points import operator_fallback, report_escape
+from ...core.extension_points import foreign_operands, operator_fallback, report_escape
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
 from .convert import read_both, readable
@@ -303,6 +303,10 @@ def notify(op: OpLike, inputs: Sequence[Tensor], outputs: Outputs, attrs: dict[s
 def delegate_to_operands(op: Op, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
     """Delegates `tensor + other` or `op(other)` to the class of `other`, which is not a tensor; else raises `error`."""
     other = values[-1]
+    if foreign_operands.installed is not None:
+        answer = foreign_operands(op.name, values)
+        if answer is not NotImplemented:
+            return answer
     for value in values:
         if hasattr(value, "_mapped"):
             answer = value._mapped(op, values, attrs or {})

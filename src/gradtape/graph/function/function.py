@@ -13,6 +13,7 @@ from typing import Any
 
 from ...core import errors, modes, nest
 from ...core.budgets import in_force, parse_budget
+from ...core.errors import NeedsExamples
 from ...core.extension_points import convert_function
 from ...core.scopes import holding
 from ...core.tensor import Tensor
@@ -114,36 +115,39 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
-        if thread.replica_context is not None or in_force.budget is not None:
-            self = self._here()
-        self._calls.count += 1
-        if kwargs or len(args) != self._count:
-            args, kwargs = self._parameters.arranged(args, kwargs)
-        tensors: list[Tensor] = []
-        variables: list[Variable] = []
-        parts: list[Any] = []
-        for value in args:
-            if type(value) is Tensor:  # fast path of `key_of` for the most common argument
-                tensors.append(value)
-                parts.append((value.array.shape, value.dtype))
-            else:
-                parts.append(key_of(value, tensors, variables))
-        key: Any = tuple(parts)
-        if kwargs:
-            key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
-        found = self._found.get(key)
-        if found is None:
-            concrete = self._served(key) or self._new(key, args, kwargs)
-            found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
-        concrete, variants = found
-        if variables:
-            variants = concrete.variants_for(tensors, variables)
-        result = concrete.run(variants, tensors, variables, not self._called)
-        self._called = True
-        if modes.active:
-            concrete.report_call(variants, tensors, result)
-            modes.function_called(self, args, kwargs, result)
-        return result
+        try:
+            if thread.replica_context is not None or in_force.budget is not None:
+                self = self._here()
+            self._calls.count += 1
+            if kwargs or len(args) != self._count:
+                args, kwargs = self._parameters.arranged(args, kwargs)
+            tensors: list[Tensor] = []
+            variables: list[Variable] = []
+            parts: list[Any] = []
+            for value in args:
+                if type(value) is Tensor:  # fast path of `key_of` for the most common argument
+                    tensors.append(value)
+                    parts.append((value.array.shape, value.dtype))
+                else:
+                    parts.append(key_of(value, tensors, variables))
+            key: Any = tuple(parts)
+            if kwargs:
+                key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
+            found = self._found.get(key)
+            if found is None:
+                concrete = self._served(key) or self._new(key, args, kwargs)
+                found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
+            concrete, variants = found
+            if variables:
+                variants = concrete.variants_for(tensors, variables)
+            result = concrete.run(variants, tensors, variables, not self._called)
+            self._called = True
+            if modes.active:
+                concrete.report_call(variants, tensors, result)
+                modes.function_called(self, args, kwargs, result)
+            return result
+        except NeedsExamples as error:
+            return error.for_examples(self.python_function, args, kwargs)
 
     def _here(self) -> Function:
         """Return the copy of this function for the active replica, whose captured values may differ between replicas.

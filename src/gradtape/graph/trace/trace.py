@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ...core import dtypes
-from ...core.errors import InvalidArgumentError
+from ...core.errors import InvalidArgumentError, NeedsExamples
 from ...core.tensor import Tensor, placed, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
@@ -47,10 +47,14 @@ class Trace(dispatch.Recorder):
     nodes too, and their results carry tracers that hold their places.
     """
 
+    for_examples: Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any] | None = None  # of scratch graphs
+
     def __init__(self, name: str, nested: bool = False, for_xla: bool = False, lazy: bool = False) -> None:
         self.level = dispatch.next_level()
         self.key = object()
         self.enclosing = around = active_trace()
+        if around is not None and around.for_examples is not None:
+            raise NeedsExamples(around.for_examples)
         outer: Trace | None = around if nested else None
         self.outer = outer
         self.open = True
@@ -305,6 +309,8 @@ def present_trace() -> Trace:
     """Return the innermost trace in progress in this thread, which must exist."""
     trace = active_trace()
     assert trace is not None
+    if trace.for_examples is not None:
+        raise NeedsExamples(trace.for_examples)
     return trace
 
 

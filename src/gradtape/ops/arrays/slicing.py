@@ -16,6 +16,7 @@ import numpy as np
 
 from ...backends.arrays import kind_of, put
 from ...core import dtypes, errors, modes
+from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
@@ -56,6 +57,8 @@ place = linear(
 
 def getitem(x: Tensor, key: Any) -> Tensor:
     """Implements `x[key]`."""
+    if not isinstance(x, Tensor):  # a class of a library that has the operators of tensors
+        return foreign_operands("getitem", (x, key))
     if type(key) is int:
         key = (key,)
     elif type(key) is not tuple or not all(type(k) is int or (type(k) is slice and _is_plain(k)) for k in key):

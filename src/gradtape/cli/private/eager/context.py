@@ -95,3 +95,26 @@ def ensure_initialized() -> None:
 def set_global_seed(seed: int | None) -> None:
     """Same as `tf.random.set_seed`."""
     gradtape.random.set_seed(seed)
+
+
+def get_config() -> Any:
+    """Returns the configuration of the runtime, a `ConfigProto`."""
+    return gradtape.compat.v1.ConfigProto()
+
+
+def get_device_name() -> str:
+    """Returns the name of the device that ops run on, empty if none was chosen."""
+    return _context.device_name
+
+
+def async_wait() -> None:
+    """Does nothing: ops are finished when they return."""
+
+
+def _reset_context() -> None:
+    """Does nothing: the devices are those of the process."""
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Same as `tf.config.set_soft_device_placement`."""
+    gradtape.config.set_soft_device_placement(enabled)

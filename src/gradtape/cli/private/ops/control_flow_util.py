@@ -34,3 +34,7 @@ def IsInXLAContext(op: Any) -> bool:
 def in_defun() -> bool:
     """Returns whether a function is being traced."""
     return thread.trace is not None
+
+
+def get_enclosing_xla_context() -> None:
+    """Returns None: there are no control flow contexts."""

@@ -1,0 +1,14 @@
+"""`tensorflow.python.checkpoint.checkpoint`: the names without public counterpart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def register_session_provider(session_provider: Any) -> None:
+    """Does nothing: there are no sessions."""
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Checks that everything was restored: there is no restoration that waits for a session."""
+    status.assert_existing_objects_matched()

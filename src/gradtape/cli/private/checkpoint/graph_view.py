@@ -1,0 +1,37 @@
+"""`tensorflow.python.checkpoint.graph_view`: the graph of the objects that a checkpoint saves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtape.checkpoints import object_graph
+
+
+class ObjectGraphView:
+    """The objects reachable from `root`."""
+
+    def __init__(self, root: Any, attached_dependencies: Any = None) -> None:
+        self.root = root
+        self.attached_dependencies = attached_dependencies
+
+    def list_children(self, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> list[Any]:
+        """Returns the children of an object with their names."""
+        from gradtape.core.owners import TrackableReference
+
+        return [TrackableReference(name, child) for name, child in object_graph.children(obj).items()]
+
+    def children(self, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Returns the children of an object by name."""
+        return object_graph.children(obj)
+
+    def breadth_first_traversal(self) -> tuple[list[Any], dict[int, Any]]:
+        """Returns the objects in the order of their distance from the root, and a path to each."""
+        found, paths, waiting = [self.root], {id(self.root): ()}, [self.root]
+        while waiting:
+            owner = waiting.pop(0)
+            for reference in self.list_children(owner):
+                if id(reference.ref) not in paths:
+                    paths[id(reference.ref)] = (*paths[id(owner)], reference)
+                    found.append(reference.ref)
+                    waiting.append(reference.ref)
+        return found, paths

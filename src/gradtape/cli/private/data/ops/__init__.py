@@ -1,0 +1,1 @@
+"""Definitions for `tensorflow.python.data.ops`."""

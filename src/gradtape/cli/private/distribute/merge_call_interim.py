@@ -1,0 +1,20 @@
+"""`tensorflow.python.distribute.merge_call_interim`: merging calls of replicas where the strategy needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradtape
+
+
+def strategy_supports_no_merge_call() -> bool:
+    """Returns whether replicas may update variables without `merge_call`: only outside of a strategy."""
+    return not gradtape.distribute.has_strategy()
+
+
+def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls `fn(strategy, *args)`, across replicas if there are several."""
+    if not gradtape.distribute.has_strategy() or gradtape.distribute.in_cross_replica_context():
+        return fn(strategy, *args, **kwargs)
+    return gradtape.distribute.get_replica_context().merge_call(fn, args=args, kwargs=kwargs)

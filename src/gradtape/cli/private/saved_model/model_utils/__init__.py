@@ -1,0 +1,1 @@
+"""Definitions for `tensorflow.python.saved_model.model_utils`."""

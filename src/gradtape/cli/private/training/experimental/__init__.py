@@ -1,0 +1,1 @@
+"""Definitions for `tensorflow.python.training.experimental`."""

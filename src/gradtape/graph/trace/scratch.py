@@ -1,0 +1,280 @@
+"""Scratch graphs: the shapes and dtypes of a computation whose sizes are partly unknown, as in TensorFlow's graphs.
+
+Keras 2 calls a layer in such a graph to find the shapes of its outputs. A placeholder of unknown sizes stands for two
+*examples*, tensors of zeros with different sizes. Every op runs on both; a size that differs between the results is
+unknown. So there are no shape rules besides the kernels.
+
+Functions of the API read sizes where the graph has none. Such a read raises `NeedsExamples`, and the front of the
+public function runs the function again, once with the examples of either size. Variables are read, but what is assigned
+to them and drawn from random streams is dropped with the graph.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, nest
+from ...core.errors import NeedsExamples
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...engine.run.randomness import Streams, drawing_from, state
+from ...engine.run.source_lines import Line
+from ...ops.arrays import slicing
+from ...state.sparse_tensor import SparseTensor
+from ...state.variable import Variable
+from ..ir.graph import Attrs, GraphOp
+from .trace import Trace
+
+# The unknown sizes of the two examples, of the first axis and of the others: windows have to fit, programs divide
+# batches and images into equal parts, and strides must not make the two equal.
+_BATCH = (4, 8)
+_SIZE = (64, 128)
+
+
+class _Thread(threading.local):
+    """Which of the two examples this thread runs a function with, or None."""
+
+    example: int | None = None
+
+
+_thread = _Thread()
+
+
+class ScratchTrace(Trace):
+    """The trace of a scratch graph: it has no nodes, and forgets what is assigned."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._assigned: dict[int, Tensor] = {}
+
+    def placeholder(self, dtype: dtypes.DType, shape: TensorShape, name: str = "Placeholder") -> SymbolicTensor:
+        """Returns a tensor of the graph without value."""
+        return SymbolicTensor(_examples(dtype, shape), self, name, shape)
+
+    def sparse_placeholder(self, dtype: dtypes.DType, shape: TensorShape) -> SparseTensor:
+        """Returns a sparse tensor of the graph: its examples have one entry each."""
+        rank = shape.rank
+        if rank is None:
+            raise ValueError("a sparse placeholder needs a shape with a known rank, such as [None, 3]")
+        sizes = [x.dims for x in _examples(dtype, shape)]
+        dense_shape = SymbolicTensor(tuple(wrap(np.array(dims, np.int64), dtypes.int64) for dims in sizes), self, "shape")
+        return SparseTensor(
+            self.placeholder(dtypes.int64, TensorShape([None, rank])), self.placeholder(dtype, TensorShape([None])),
+            dense_shape,
+        )  # fmt: skip
+
+    def for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Calls a function with the examples of either size, eagerly; returns its results as tensors of the graph."""
+        if _thread.example is not None:
+            return function(*_example((args, kwargs), _thread.example)[0], **kwargs)
+        results = [self._for_example(i, function, args, kwargs) for i in (0, 1)]
+        return _merged(results[0], results[1], self)
+
+    def _for_example(self, i: int, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        given, keywords = _example((tuple(args), kwargs), i)
+        _thread.example = i
+        try:
+            with dispatch.traced_by(None), np.errstate(all="ignore"):
+                return drawing_from(Streams(0), lambda: function(*given, **keywords), ())
+        finally:
+            _thread.example = None
+
+    def run(self, op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, line: Line | None = None) -> Any:
+        """Runs an op on the examples, unless it runs for its effect."""
+        if getattr(op, "effect", False):
+            return None
+        return self.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {})
+
+    def verify(self, test: Callable[..., None], inputs: Sequence[Tensor]) -> None:
+        """Drops the check: there are no values."""
+
+    def draw(self, take: Callable[[], Any]) -> Tensor:
+        """Returns a constant state, so that no stream advances."""
+        return state(0, 0)
+
+    def read(self, variable: Variable) -> Tensor:
+        """Returns the value assigned in the graph, or the variable's own."""
+        found = self._assigned.get(id(variable))
+        return variable._storage.snapshot() if found is None else found
+
+    def write(self, variable: Variable, value: Tensor) -> None:
+        """Assigns in the graph only."""
+        self._assigned[id(variable)] = value
+
+    def made(self, variable: Variable) -> None:
+        """Accepts the variable: it exists already."""
+
+    def lifted(self, value: Any) -> Any:
+        """Returns the initial value of a variable, zeros if it depends on a placeholder."""
+        return value.examples[0] if isinstance(value, SymbolicTensor) else value
+
+    def iterated(self) -> None:
+        """Accepts the iteration, which needs a known size only."""
+
+    def record(self, *_: Any) -> None:
+        """Records nothing."""
+
+
+class SymbolicTensor(Tensor):
+    """A tensor of a scratch graph."""
+
+    __slots__ = ("_name", "_shape", "examples", "level", "place", "trace")
+
+    def __init__(
+        self, examples: tuple[Tensor, Tensor], trace: ScratchTrace, name: str, shape: TensorShape | None = None
+    ) -> None:
+        self.examples, self.trace = examples, trace
+        self.dtype = examples[0].dtype
+        self.tracer = None
+        self.level = trace.level
+        self._name = name
+        self._shape = _common(examples) if shape is None else shape
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        if _thread.example is not None:
+            return self.examples[_thread.example].dims
+        if not self._shape.is_fully_defined():
+            raise NeedsExamples(self.trace.for_examples)
+        return self.examples[0].dims
+
+    @property
+    def array(self) -> Any:
+        if _thread.example is None:
+            raise NeedsExamples(self.trace.for_examples)
+        return self.examples[_thread.example].array
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    def set_shape(self, shape: object) -> None:
+        """Adds what `shape` knows to the shape of the tensor."""
+        merged = self._shape.merge_with(shape)
+        if merged != self._shape or merged.rank is None:
+            self._shape = merged
+            self.examples = _examples(self.dtype, merged)
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
+        """Run `op` on the examples."""
+        return self.trace.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {})
+
+    def own_read(self) -> Tensor:
+        """Return the tensor itself."""
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name of the op that made the tensor."""
+        return f"{self._name}:0"
+
+    @property
+    def graph(self) -> Any:
+        """The trace that this tensor belongs to."""
+        return self.trace
+
+    @property
+    def op(self) -> Any:
+        """None: ops of scratch graphs are not kept."""
+        return None
+
+    @property
+    def numpy(self) -> Any:
+        raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if _thread.example is not None:
+            return self.examples[_thread.example].__array__(dtype, copy)
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
+            "trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return self.trace.for_examples(slicing.getitem, (self, key), {})  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather "
+                        "than `len(x)` for shape information.")  # fmt: skip
+
+    def __iter__(self) -> Any:
+        if self._shape.rank is None or (self._shape.rank and self._shape[0] is None):
+            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
+        return super().__iter__()
+
+    def __bool__(self) -> bool:
+        if _thread.example is not None:
+            return bool(self.examples[_thread.example])
+        raise TypeError("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value. Use tf.cond")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    __format__ = object.__format__  # type: ignore[assignment]
+
+
+def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:
+    """Returns zeros of the two sizes; if the rank is unknown, of two ranks."""
+    if shape.rank is None:
+        return _zeros(dtype, ()), _zeros(dtype, _BATCH[:1])
+    sizes = [tuple((_SIZE if axis else _BATCH)[i] if n is None else n for axis, n in enumerate(shape)) for i in (0, 1)]
+    return _zeros(dtype, sizes[0]), _zeros(dtype, sizes[1])
+
+
+def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
+    if dtype is dtypes.string:
+        empty = np.empty(dims, object)
+        empty[...] = b""
+        return wrap(empty, dtype)
+    return wrap(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)
+
+
+def _common(examples: Sequence[Tensor]) -> TensorShape:
+    """Returns the shape of both examples: sizes that differ are unknown."""
+    first, second = (x.dims for x in examples)
+    if len(first) != len(second):
+        return TensorShape(None)
+    return TensorShape([m if m == n else None for m, n in zip(first, second, strict=True)])
+
+
+def _example(structure: Any, i: int) -> Any:
+    """Replaces the symbolic tensors of a structure by their examples."""
+    if isinstance(structure, SymbolicTensor):
+        return structure.examples[i]
+    if isinstance(structure, slice):
+        return slice(*(_example(part, i) for part in (structure.start, structure.stop, structure.step)))
+    if nest.is_composite(structure) or nest.is_nested(structure):
+        leaves = nest.flatten(structure, expand_composites=True)
+        if not any(isinstance(x, SymbolicTensor | slice) for x in leaves):
+            return structure
+        return nest.pack_sequence_as(structure, [_example(x, i) for x in leaves], expand_composites=True)
+    return structure
+
+
+def _merged(first: Any, second: Any, trace: ScratchTrace) -> Any:
+    """Returns the results for both examples as a structure of symbolic tensors."""
+    leaves = zip(
+        nest.flatten(first, expand_composites=True), nest.flatten(second, expand_composites=True), strict=True
+    )
+    made = [
+        SymbolicTensor((x, y), trace, "Tensor") if isinstance(x, Tensor) and not isinstance(x, SymbolicTensor) else x
+        for x, y in leaves
+    ]
+    if nest.is_composite(first) or nest.is_nested(first):
+        return nest.pack_sequence_as(first, made, expand_composites=True)
+    return made[0]

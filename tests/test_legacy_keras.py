@@ -1,0 +1,45 @@
+"""Keras 2, the package tf-keras, on gradtape: with TF_USE_LEGACY_KERAS=1, and as `tf_keras`."""
+
+import os
+
+import numpy as np
+import pytest
+
+from .test_command_line import gradtape, script  # noqa: F401  a fixture
+
+pytest.importorskip("tf_keras")
+LEGACY = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+
+
+@pytest.fixture
+def numbers(script):  # noqa: F811
+    """Runs a program with Keras 2 and returns the numbers that it prints."""
+
+    def run(text):
+        done = gradtape("run", script(text), env=LEGACY)
+        assert not done.returncode, done.stderr
+        return [float(word) for word in done.stdout.split()]
+
+    return run
+
+
+def test_a_functional_model_trains_with_tensorflows_numbers(numbers):
+    found = numbers(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+        x = np.random.RandomState(0).randn(64, 8).astype("float32")
+        y = (x.sum(1) > 0).astype("float32")
+        keras.utils.set_random_seed(1)
+        inputs = keras.Input((8,))
+        hidden = keras.layers.Dense(16, activation="relu")(inputs) * 2.0 + 1
+        outputs = keras.layers.Dense(1, activation="sigmoid")(tf.nn.relu(hidden)[:, :4])
+        model = keras.Model(inputs, outputs)
+        model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
+        history = model.fit(x, y, epochs=2, batch_size=16, verbose=0).history
+        print(*history["loss"], *model.predict(x[:2], verbose=0)[:, 0], *model.evaluate(x, y, verbose=0))
+        """
+    )
+    recorded = [0.8534712791, 0.838093698, 0.74862176, 0.7415251, 0.82877326, 0.453125]  # TensorFlow 2.21's
+    np.testing.assert_allclose(found, recorded, rtol=1e-5)
