@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from .test_command_line import gradtape, script  # noqa: F401  a fixture
+from test_command_line import gradtape, script  # noqa: F401  a fixture
 
 pytest.importorskip("tf_keras")
 LEGACY = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}

@@ -25,7 +25,8 @@ from .table import EXPORTED, MODULES, PACKAGES
 
 ROOT = "tensorflow.python"
 INTERNAL = "tensorflow.__internal__"
-_ROOTS = (ROOT, INTERNAL, *(f"tensorflow.{name}" for name in ("__operators__", "core", "compiler", "tsl", "tools", "dtensor")))
+_OTHERS = ("__operators__", "core", "compiler", "dtensor", "tools", "tsl")
+_ROOTS = (ROOT, INTERNAL, *(f"tensorflow.{name}" for name in _OTHERS))
 
 
 class PrivateModule(types.ModuleType):

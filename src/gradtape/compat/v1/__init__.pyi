@@ -12,9 +12,11 @@ from gradtape.compat.v1 import image as image
 from gradtape.compat.v1 import initializers as initializers
 from gradtape.compat.v1 import linalg as linalg
 from gradtape.compat.v1 import logging as logging
+from gradtape.compat.v1 import losses as losses
 from gradtape.compat.v1 import manip as manip
 from gradtape.compat.v1 import math as math
 from gradtape.compat.v1 import nn as nn
+from gradtape.compat.v1 import ragged as ragged
 from gradtape.compat.v1 import random as random
 from gradtape.compat.v1 import sets as sets
 from gradtape.compat.v1 import sparse as sparse

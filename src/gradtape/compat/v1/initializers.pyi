@@ -1,15 +1,21 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_initializers import (
-    constant_initializer as _constant,
-    glorot_normal_initializer as _glorot_normal,
-    glorot_uniform_initializer as _glorot_uniform,
-    ones_initializer as _ones,
-    orthogonal_initializer as _orthogonal,
-    random_normal_initializer as _random_normal,
-    random_uniform_initializer as _random_uniform,
-    truncated_normal_initializer as _truncated_normal,
-    variance_scaling_initializer as _variance_scaling,
-    zeros_initializer as _zeros,
+from gradtape.api.compat.v1_initializer_names import (
+    constant as constant,
+    glorot_normal as glorot_normal,
+    glorot_uniform as glorot_uniform,
+    he_normal as he_normal,
+    he_uniform as he_uniform,
+    identity as identity,
+    lecun_normal as lecun_normal,
+    lecun_uniform as lecun_uniform,
+    ones as ones,
+    orthogonal as orthogonal,
+    random_normal as random_normal,
+    random_uniform as random_uniform,
+    truncated_normal as truncated_normal,
+    uniform_unit_scaling as uniform_unit_scaling,
+    variance_scaling as variance_scaling,
+    zeros as zeros,
 )
 from gradtape.api.compat.v1_variables import (
     global_variables_initializer as _global_variables,
@@ -17,16 +23,6 @@ from gradtape.api.compat.v1_variables import (
     tables_initializer as tables_initializer,
     variables_initializer as _variables,
 )
-constant = _constant
 global_variables = _global_variables
-glorot_normal = _glorot_normal
-glorot_uniform = _glorot_uniform
 local_variables = _local_variables
-ones = _ones
-orthogonal = _orthogonal
-random_normal = _random_normal
-random_uniform = _random_uniform
-truncated_normal = _truncated_normal
 variables = _variables
-variance_scaling = _variance_scaling
-zeros = _zeros

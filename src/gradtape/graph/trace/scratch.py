@@ -62,7 +62,8 @@ class ScratchTrace(Trace):
         if rank is None:
             raise ValueError("a sparse placeholder needs a shape with a known rank, such as [None, 3]")
         sizes = [x.dims for x in _examples(dtype, shape)]
-        dense_shape = SymbolicTensor(tuple(wrap(np.array(dims, np.int64), dtypes.int64) for dims in sizes), self, "shape")
+        first, second = [wrap(np.array(dims, np.int64), dtypes.int64) for dims in sizes]
+        dense_shape = SymbolicTensor((first, second), self, "shape")
         return SparseTensor(
             self.placeholder(dtypes.int64, TensorShape([None, rank])), self.placeholder(dtype, TensorShape([None])),
             dense_shape,

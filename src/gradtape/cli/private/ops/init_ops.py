@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import gradtape
+from gradtape.api.compat import v1_initializer_names as names
 from gradtape.api.compat import v1_initializers as v1
 from gradtape.api.nn.initializers import compute_fans
 
@@ -23,40 +21,13 @@ Orthogonal = v1.orthogonal_initializer
 _compute_fans = compute_fans
 
 
-class Identity(v1.Initializer):
-    """Creates the identity matrix, times `gain`."""
-
-    def __init__(self, gain: float = 1.0, dtype: Any = gradtape.float32) -> None:
-        super().__init__(dtype)
-        self.gain = gain
-
-    def _made(self, shape: Any, dtype: Any) -> gradtape.Tensor:
-        if len(shape) != 2:
-            raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
-                f"shape={shape}"
-            )
-        return self.gain * gradtape.eye(*shape, dtype=dtype)
-
-
+Identity = names.identity
 identity_initializer = Identity
 
+lecun_normal = names.lecun_normal
 
-def lecun_normal(seed: int | None = None) -> Any:
-    """Returns an initializer with truncated normal numbers of variance 1 / inputs."""
-    return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
+lecun_uniform = names.lecun_uniform
 
+he_normal = names.he_normal
 
-def lecun_uniform(seed: int | None = None) -> Any:
-    """Returns an initializer with uniform numbers of variance 1 / inputs."""
-    return VarianceScaling(1.0, "fan_in", "uniform", seed)
-
-
-def he_normal(seed: int | None = None) -> Any:
-    """Returns an initializer with truncated normal numbers of variance 2 / inputs."""
-    return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
-
-
-def he_uniform(seed: int | None = None) -> Any:
-    """Returns an initializer with uniform numbers of variance 2 / inputs."""
-    return VarianceScaling(2.0, "fan_in", "uniform", seed)
+he_uniform = names.he_uniform

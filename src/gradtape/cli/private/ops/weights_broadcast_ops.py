@@ -10,7 +10,7 @@ import gradtape
 def broadcast_weights(weights: Any, values: Any) -> Any:
     """Broadcasts weights to the shape of values, if each of their sizes is 1 or the same."""
     weights, values = gradtape.convert_to_tensor(weights), gradtape.convert_to_tensor(values)
-    if weights.shape.rank == 0 or weights.shape.is_fully_defined() and weights.shape == values.shape:
+    if weights.shape.rank == 0 or (weights.shape.is_fully_defined() and weights.shape == values.shape):
         return weights if weights.shape.rank else gradtape.multiply(weights, gradtape.ones_like(values, weights.dtype))
     if None not in (weights.shape.rank, values.shape.rank) and weights.shape.rank != values.shape.rank:
         raise ValueError(

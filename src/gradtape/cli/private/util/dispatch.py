@@ -40,7 +40,8 @@ class _TypeBasedDispatcher(OpDispatcher):
         """Calls the function for these types."""
         values = [*args, *kwargs.values()]
         values += [part for value in values if isinstance(value, list | tuple) for part in value]
-        return self._function(*args, **kwargs) if any(isinstance(x, self._types) for x in values) else self.NOT_SUPPORTED
+        handles = any(isinstance(x, self._types) for x in values)
+        return self._function(*args, **kwargs) if handles else self.NOT_SUPPORTED
 
 
 def dispatch_for_types(op: Any, *types: type) -> Callable[[Any], Any]:
