@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dimension import Dimension
+from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, ShapeLike, ValueLike

@@ -25,7 +25,7 @@ __internal__.autograph tf_convert=cli.private.autograph.impl.api:tf_convert
     control_status_ctx=cli.private.autograph.core.ag_ctx:control_status_ctx
 __internal__.decorator | cli.private.util.tf_decorator:
 __internal__.dispatch | cli.private.util.dispatch:
-__internal__.distribute ShardedVariable=distribution.sharded_variable:ShardedVariable
+__internal__.distribute ShardedVariable=cli.private.distribute.sharded_variable:ShardedVariable
     strategy_supports_no_merge_call=cli.private.distribute.merge_call_interim:strategy_supports_no_merge_call
     variable_sync_on_read_context=cli.private.distribute.distribute_lib:variable_sync_on_read_context
 __internal__.distribute.interim maybe_merge_call=cli.private.distribute.merge_call_interim:maybe_merge_call
@@ -35,8 +35,7 @@ __internal__.mixed_precision | cli.private.training.experimental.mixed_precision
 __internal__.monitoring | cli.private.eager.monitoring:
 __internal__.ops broadcast_weights=cli.private.ops.weights_broadcast_ops:broadcast_weights
     is_resource_variable=cli.private.ops.resource_variable_ops:is_resource_variable
-__operators__
-__internal__.saved_model
+__operators__ | cli.private.util.operators:
 __internal__.saved_model.load | cli.private.saved_model.revived_types:
 __internal__.smart_cond | cli.private.framework.smart_cond:
 __internal__.tracking AutoTrackable=core.owners:Owner Trackable=core.owners:Owner

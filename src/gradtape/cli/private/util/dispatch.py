@@ -112,7 +112,7 @@ _OPERATORS = {name for row in (*BINARY, *UNARY) for name in (row.op, row.bool_op
 
 def _of_operator(op: str, values: Sequence[Any]) -> Any:
     """Passes an operator with foreign operands to the dispatchers, as a call of its function."""
-    from .. import __operators__ as operators
+    from . import operators
 
     if op not in _OPERATORS:
         return NotImplemented

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradtape
 
-from .util.tf_export import tf_export
+from .tf_export import tf_export
 
 
 def _tensor(x: Any) -> Any:
