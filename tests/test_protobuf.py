@@ -2,9 +2,11 @@
 
 import random
 
+import numpy as np
 import pytest
 from test_command_line import gradtape, script  # noqa: F401  a fixture among them
 
+import gradtape as tf
 from gradtape.cli import private
 from gradtape.core.protos import generated, records, schema
 
@@ -191,3 +193,73 @@ def test_readers_and_generated_classes_agree(name):
         found = plain(records.decoded(name, data))
         assert plain(records.decoded(name, canonical)) == found
         assert records.encoded(name, found) == data
+
+
+# Arguments of `make_tensor_proto`, and the bytes or the error that TensorFlow 2.21 returns.
+TENSORS = {
+    "1.5": "080112002a040000c03f",
+    "[1, 2, 3]": "0803120412020803220c010000000200000003000000",
+    "7, tf.int64": "08091200520107",
+    "[2**40, 1]": "0809120412020802221000000000000100000100000000000000",
+    "[True, False]": "080a1204120208025a020100",
+    "'a'": "08071200420161",
+    "[['a'], [b'b\\0']]": "08071208120208021202080142016142026200",
+    "[1 + 2j], tf.complex64": "08081204120208014a080000803f00000040",
+    "np.array([1.0, 2.0])": "08021204120208022210000000000000f03f0000000000000040",
+    "np.array([1.5, 2.5]), tf.int32": "080312041202080222080100000002000000",
+    "1, tf.float16": "081312006a028078",
+    "[1, 2], tf.bfloat16": "080e1204120208022204803f0040",
+    "1.5, tf.bfloat16": "080e12006a02c07f",
+    "5, tf.float32, [2, 3]": "0801120812020802120208032a040000a040",
+    "[], tf.float32, [0, 2]": "08011206120012020802",
+    "[1, 2], tf.uint16": "08111204120208023a020102",
+    "np.uint8(3)": "080412003a0103",
+    "np.array(['x', 'yz'])": "08071204120208024201784202797a",
+    "tf.constant([1.5]), tf.int32": "08031204120208013a0101",
+    "3, tf.uint64": "081712008a010103",
+    "1, tf.float32, [2], False, True": "08011204120208022a040000803f",
+    "[1, 2], tf.int32, [1]": ValueError,
+    "[1, 2], tf.int32, [2, 1], True": TypeError,
+    "[1, 2, 3], tf.int32, [2], False, True": TypeError,
+    "[1, 2], tf.int32, None, True, True": ValueError,
+    "[1.5], tf.int32": TypeError,
+    "None": ValueError,
+}
+
+
+@pytest.mark.parametrize("given", TENSORS)
+def test_tensors_as_messages(given):
+    def made():
+        return eval(f"tf.make_tensor_proto({given})", {"tf": tf, "np": np})
+
+    expected = TENSORS[given]
+    if isinstance(expected, type):
+        with pytest.raises(expected):
+            made()
+        return
+    assert made().SerializeToString().hex() == expected
+    array = tf.make_ndarray(made())
+    again = tf.make_tensor_proto(array, shape=array.shape)
+    assert array.dtype == tf.as_dtype(made().dtype).as_numpy_dtype
+    np.testing.assert_array_equal(tf.make_ndarray(again), array)
+    assert tf.make_tensor_proto(again) is again
+
+
+def test_random_tensors_as_messages():
+    rng = np.random.default_rng(0)
+    for name in "float16 float32 float64 bfloat16 int8 uint8 int32 uint32 int64 uint64 complex64 bool".split():
+        dtype = getattr(tf, name)
+        for shape in [(), (1,), (3, 2), (0, 4)]:
+            array = rng.integers(0, 100, shape).astype(dtype.as_numpy_dtype)
+            found = tf.make_ndarray(tf.make_tensor_proto(array))
+            assert found.dtype == array.dtype and found.shape == shape
+            np.testing.assert_array_equal(found, array)
+
+
+def test_public_messages():
+    cluster = tf.train.ClusterDef(job=[tf.train.JobDef(name="worker", tasks={0: "host:1"})])
+    assert tf.train.ServerDef(cluster=cluster, task_index=2).cluster.job[0].tasks[0] == "host:1"
+    config = tf.compat.v1.ConfigProto(gpu_options=tf.compat.v1.GPUOptions(allow_growth=True))
+    assert tf.compat.v1.ConfigProto.FromString(config.SerializeToString()).gpu_options.allow_growth
+    assert tf.compat.v1.summary.Event is tf.compat.v1.Event is generated.message_class("Event")
+    assert tf.compat.v1.train.ClusterDef is tf.train.ClusterDef and tf.compat.v1.train.SaverDef().version == 0

@@ -296,6 +296,10 @@ from gradtape.api.nn.initializers import (
 from gradtape.api.numpy.on_tape import (
     numpy_on_tape as numpy_on_tape,
 )
+from gradtape.api.protos.tensors import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+)
 from gradtape.api.ragged.filling import (
     ragged_fill_empty_rows as ragged_fill_empty_rows,
     ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,

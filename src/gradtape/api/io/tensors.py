@@ -32,6 +32,7 @@ def _numbers(*names: str) -> tuple[int, ...]:
 
 # Fields of a TensorProto, and the fields of single values by dtype.
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = _numbers("dtype", "tensor_shape", "tensor_content", "string_val")
+(_BYTE_FLOATS,) = _numbers("float8_val")
 _FLOATS, _DOUBLES = _numbers("float_val", "scomplex_val"), _numbers("double_val", "dcomplex_val")
 _INTEGERS = _numbers("int_val", "int64_val", "bool_val", "half_val", "uint32_val", "uint64_val")
 _MAX_RANK = 254  # TensorFlow's
@@ -161,6 +162,8 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
             if form != wire.BYTES:
                 raise wire.DecodeError("text was expected")
             values.append(value)
+        elif number == _BYTE_FLOATS and form == wire.BYTES:
+            values.extend(value)
         elif number in _FLOATS:
             values.extend(wire.floats(form, value).tolist())
         elif number in _DOUBLES:

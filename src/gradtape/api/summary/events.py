@@ -19,10 +19,12 @@ def plugin_metadata(plugin: str, description: str | None = None, content: bytes 
 
 
 def tensor_event(tag: str, array: np.ndarray[Any, Any], dtype: DType, metadata: Any) -> Any:
-    """Returns the summary of an array; `metadata` is a `SummaryMetadata`, a serialized one, or None."""
+    """Returns the summary of an array; `metadata` is a `SummaryMetadata` of any package, a serialized one, or None."""
     from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
     from tensorboardX.proto.tensor_pb2 import TensorProto
 
-    parsed = SummaryMetadata.FromString(metadata) if isinstance(metadata, bytes) else metadata
+    if metadata is not None and not isinstance(metadata, bytes):
+        metadata = metadata.SerializeToString()
+    parsed = None if metadata is None else SummaryMetadata.FromString(metadata)
     tensor = TensorProto.FromString(encoded(array, dtype))
     return Summary(value=[Summary.Value(tag=tag, metadata=parsed, tensor=tensor)])

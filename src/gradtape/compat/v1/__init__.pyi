@@ -22,6 +22,7 @@ from gradtape.compat.v1 import sets as sets
 from gradtape.compat.v1 import sparse as sparse
 from gradtape.compat.v1 import spectral as spectral
 from gradtape.compat.v1 import strings as strings
+from gradtape.compat.v1 import summary as summary
 from gradtape.compat.v1 import train as train
 from gradtape import (
     realdiv as realdiv,
@@ -415,6 +416,30 @@ from gradtape.api.nn.quantized import (
 from gradtape.api.numpy.on_tape import (
     numpy_on_tape as numpy_on_tape,
 )
+from gradtape.api.protos.tensors import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+)
+from gradtape.api.protos.v1 import (
+    AttrValue as AttrValue,
+    ConfigProto as ConfigProto,
+    Event as Event,
+    GPUOptions as GPUOptions,
+    GraphDef as GraphDef,
+    GraphOptions as GraphOptions,
+    HistogramProto as HistogramProto,
+    LogMessage as LogMessage,
+    MetaGraphDef as MetaGraphDef,
+    NameAttrList as NameAttrList,
+    NodeDef as NodeDef,
+    OptimizerOptions as OptimizerOptions,
+    RunMetadata as RunMetadata,
+    RunOptions as RunOptions,
+    SessionLog as SessionLog,
+    Summary as Summary,
+    SummaryMetadata as SummaryMetadata,
+    TensorInfo as TensorInfo,
+)
 from gradtape.api.ragged.filling import (
     ragged_fill_empty_rows as ragged_fill_empty_rows,
     ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
@@ -576,7 +601,6 @@ from gradtape.math import (
 )
 NoGradient = _NoGradient
 NotDifferentiable = _NotDifferentiable
-SummaryMetadata: type[Any]
 def arg_max(input: TensorLike, dimension: AxisLike | None, output_type: DTypeLike = ..., name: str | None = ...) -> Tensor: ...
 def arg_min(input: TensorLike, dimension: AxisLike | None, output_type: DTypeLike = ..., name: str | None = ...) -> Tensor: ...
 def argmax(input: TensorLike, axis: AxisLike | None = ..., name: str | None = ..., dimension: AxisLike | None = ..., output_type: DTypeLike = ...) -> Tensor: ...

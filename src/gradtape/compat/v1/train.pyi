@@ -55,6 +55,14 @@ from gradtape.api.io.examples import (
     Int64List as Int64List,
     SequenceExample as SequenceExample,
 )
+from gradtape.api.protos.train import (
+    ClusterDef as ClusterDef,
+    JobDef as JobDef,
+    ServerDef as ServerDef,
+)
+from gradtape.api.protos.v1_train import (
+    SaverDef as SaverDef,
+)
 from gradtape.api.runtime.threads import (
     ClusterSpec as ClusterSpec,
     Coordinator as Coordinator,

@@ -7,6 +7,7 @@ import TensorFlow's files find them.
 from __future__ import annotations
 
 import types
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +137,17 @@ def message_class(name: str) -> Any:
     for part in full.removeprefix(f"{schema.proto_file(path).package}.").split("."):
         found = getattr(found, part)
     return found
+
+
+def find_among(names: Collection[str]) -> Callable[[str], Any]:
+    """Returns the `__getattr__` of a module that has these messages: they are generated when they are asked for."""
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(name)
+        return message_class(name)
+
+    return find
 
 
 @cache
