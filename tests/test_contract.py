@@ -23,6 +23,7 @@ TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text()
 # Names whose parameters differ from TensorFlow's, and why.
 OTHER_PARAMETERS = {
     "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
+    "experimental.dtensor.DVariable": "hidden behind *args, **kwargs, as those of Variable are",
     "Tensor": "made by ops in TensorFlow, from an array here",
     **{
         f"distribute.experimental.{name}": "hidden behind *args, **kwargs, as those of Variable are"
@@ -141,12 +142,16 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    "Dataset": {"fingerprint": "not there yet"},
+    **{name: {"fingerprint": "not there yet"} for name in ("Dataset", "DTensorDataset")},
     "CheckpointOptions": dict.fromkeys(
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
     "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
+    "DVariable": {
+        "SaveSliceInfo": "variables are not cut into partitions",
+        "create": "a variable is created with its value",
+    },
 }
 
 PRESENT = sorted(set(TABLE) & set(NAMES))

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.several
 TESTS = Path(__file__).parent
 
 
-@pytest.mark.parametrize("name", ["on_four_cpus.py", "keras_on_four_cpus.py", "replicas_like_tensorflow.py"])
+@pytest.mark.parametrize(
+    "name", ["on_four_cpus.py", "keras_on_four_cpus.py", "replicas_like_tensorflow.py", "dtensor_on_four_cpus.py"]
+)
 def test_in_a_process_of_its_own(name):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / name)]
     environment = {**os.environ, "GRADTAPE_DEVICE": "cpu", "GRADTAPE_TEST_SEVERAL_DEVICES": "1"}

@@ -8,12 +8,19 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.owners import Owner
-from ..core.tensor import wrap
+from ..core.tensor import Tensor, wrap
 from ..engine.run import dispatch
 from ..state.variable import Variable
 from . import shared, state
 from .object_graph import children, describe_objects, is_trackable, variable_of
 from .restoration import InitializationOnlyStatus, restore_into
+
+
+def _saved_value(variable: Variable) -> Tensor:
+    """Return the value of a variable, in the dtype in which the variable wants to be saved: see `DVariable`."""
+    dtype = getattr(variable, "_saved_dtype", variable.dtype)
+    value: Any = variable.numpy()
+    return wrap(value if dtype is variable.dtype else value.astype(dtype.numpy), dtype)
 
 
 class Checkpoint(Owner):
@@ -90,7 +97,7 @@ class Checkpoint(Owner):
         prefix = os.fsdecode(file_prefix)
         with dispatch.traced_by(None):
             nodes, variables = describe_objects(self._top)
-            values = {key: wrap(variable.numpy(), variable.dtype) for key, variable in variables.items()}
+            values = {key: _saved_value(variable) for key, variable in variables.items()}
         shared.write(prefix, values, {"objects": [node if node.slots else node[:2] for node in nodes]})
         return prefix
 

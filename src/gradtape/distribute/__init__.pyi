@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.distribute import cluster_resolver as cluster_resolver
+from gradtape.distribute import coordinator as coordinator
 from gradtape.distribute import experimental as experimental
 from gradtape.api.distribute.checkpoints import (
     save as save,

@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.experimental import dlpack as dlpack
+from gradtape.experimental import dtensor as dtensor
 from gradtape.experimental import extension_type as extension_type
 from gradtape.experimental import numpy as numpy
 from gradtape.api.data.optional import (

@@ -1,0 +1,1 @@
+"""`tf.profiler`: timelines of programs, as files for TensorBoard's profile page and for trace viewers."""

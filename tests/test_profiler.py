@@ -1,0 +1,64 @@
+"""`tf.profiler`: events of ops, functions and scopes, in TensorFlow's files."""
+
+import gzip
+import json
+import socket
+
+import pytest
+
+import gradtape as tf
+from gradtape.core.protos.records import decoded
+
+profiler = tf.profiler.experimental
+
+
+def read(folder):
+    (run,) = (folder / "plugins" / "profile").iterdir()
+    (trace,), (space,) = run.glob("*.trace.json.gz"), run.glob("*.xplane.pb")
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    return events, decoded("tensorflow.profiler.XSpace", space.read_bytes())
+
+
+def test_a_session_has_ops_functions_and_scopes(tmp_path):
+    square = tf.function(lambda x: x * x)
+    with profiler.Profile(str(tmp_path)):
+        with profiler.Trace("train", step_num=3) as scope:
+            tf.sin(tf.ones([2]))
+            square(tf.constant(2.0))
+            scope.set_metadata(loss=0.5)
+    events, space = read(tmp_path)
+    spans = {event["name"]: event for event in events if event["ph"] == "X"}
+    assert "sin" in spans and any(name.startswith("tf.function") for name in spans)
+    train = spans["train"]
+    assert train["args"] == {"step_num": "3", "loss": "0.5"}
+    assert train["ts"] <= spans["sin"]["ts"] and spans["sin"]["ts"] + spans["sin"]["dur"] <= train["ts"] + train["dur"]
+    (plane,) = space.planes
+    names = {key: value.name for key, value in plane.event_metadata.items()}
+    assert plane.name == "/host:CPU" and {"train", "sin"} <= set(names.values())
+    assert "train" in {names[event.metadata_id] for event in plane.lines[0].events}
+
+
+def test_there_is_one_session_at_a_time(tmp_path):
+    profiler.start(str(tmp_path), profiler.ProfilerOptions(host_tracer_level=1))
+    with pytest.raises(tf.errors.AlreadyExistsError, match="Another profiler is running"):
+        profiler.start(str(tmp_path))
+    tf.sin(1.0)
+    profiler.stop()
+    assert "sin" not in {event["name"] for event in read(tmp_path)[0]}  # level 1: no single ops
+    with pytest.raises(tf.errors.UnavailableError, match="No profiler is running"):
+        profiler.stop()
+    with profiler.Trace("nothing listens"):
+        pass
+
+
+def test_another_process_may_ask_for_a_profile(tmp_path):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    profiler.server.start(port)
+    profiler.client.trace(f"grpc://localhost:{port}", str(tmp_path), 20)
+    assert read(tmp_path)
+    with pytest.raises(tf.errors.UnavailableError, match="cannot listen at port"):
+        profiler.server.start(port)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="duration_ms must be greater than zero"):
+        profiler.client.trace(f"grpc://localhost:{port}", str(tmp_path), 0)
