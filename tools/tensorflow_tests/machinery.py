@@ -113,7 +113,10 @@ def times(*several: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) -> Callable[[Any], Any]:
-    """A test for each combination that is eager and whose strategies are there; what comes out the same, once."""
+    """A test for each combination that is eager and whose strategies are there; what comes out the same, once.
+
+    `test_combinations` may have contexts in which a combination runs.
+    """
     cases: dict[str, dict[str, Any]] = {}
     for chosen in combinations:
         named = [value for value in chosen.values() if isinstance(value, NamedDistribution)]
@@ -130,9 +133,9 @@ def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) ->
                 if name.startswith("test") and inspect.isfunction(method):
                     delattr(tested, name)
                     for title, chosen in cases.items():
-                        setattr(tested, name + title, _with(method, chosen))
+                        setattr(tested, name + title, _with(method, chosen, test_combinations))
             return tested
-        run = lambda self, **chosen: _with(tested, chosen)(self)  # noqa: E731
+        run = lambda self, **chosen: _with(tested, chosen, test_combinations)(self)  # noqa: E731
         run.__name__, run.__doc__ = tested.__name__, None
         if not cases:
             return unittest.skip("no combination is eager and on CPUs")(lambda self: None)
@@ -146,7 +149,7 @@ def _title(value: Any) -> str:
     return re.sub(" at 0x[0-9a-f]+", "", getattr(value, "__name__", repr(value)))
 
 
-def _with(method: Any, chosen: dict[str, Any]) -> Any:
+def _with(method: Any, chosen: dict[str, Any], test_combinations: Any) -> Any:
     """The test `method` with what it takes of `chosen`, its strategies made."""
     known = inspect.signature(method).parameters
     every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
@@ -154,7 +157,11 @@ def _with(method: Any, chosen: dict[str, Any]) -> Any:
     def run(self: Any) -> Any:
         given = {name: value for name, value in chosen.items() if every or name in known}
         made = {name: v.strategy if isinstance(v, NamedDistribution) else v for name, v in given.items()}
-        return method(self, **made)
+        with contextlib.ExitStack() as contexts:
+            for each in test_combinations:
+                for context in each.context_managers(dict(chosen)):
+                    contexts.enter_context(context)
+            return method(self, **made)
 
     return run
 

@@ -31,17 +31,20 @@ def extracted(sources: Path, revision: str, folder: Path) -> Path:
 
 @dataclass
 class Suite:
-    """How files of tests are run. A file is named by its path below `tensorflow/python`, without `_test.py`."""
+    """How files of tests are run. A file is named by its path below `folder` of the sources, without `_test.py`."""
 
     sources: Path
     scratch: Path
     tensorflow: str | None = None  # a Python that has TensorFlow
     cpus: int = 1
     file_seconds: float | None = None  # that a file may take
+    folder: str = PYTHON_FOLDER
+    worker: Path = WORKER  # the program that runs a file
+    source_class: type[Source] = Source  # has the rule
 
     def path(self, file: str) -> Path:
         """The test file."""
-        return self.sources / PYTHON_FOLDER / f"{file}_test.py"
+        return self.sources / self.folder / f"{file}_test.py"
 
     def names_path(self, file: str) -> Path:
         """Where the public names of what a file uses are written."""
@@ -54,7 +57,7 @@ class Suite:
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "GRADTAPE_DEVICE": "cpu", "TMPDIR": str(self.scratch)}
         environment["PYTHONPATH"] = str(WORKER.parents[2] / "src") if platform == "gradtape" else ""
         files = [self.sources, self.path(file), self.names_path(file), outcomes]
-        command = [python, str(WORKER), platform, *map(str, files), str(self.cpus)]
+        command = [python, str(self.worker), platform, *map(str, files), str(self.cpus)]
         end = None if self.file_seconds is None else time.monotonic() + self.file_seconds
         code = UNFINISHED
         while code == UNFINISHED:
@@ -86,7 +89,7 @@ class Suite:
         names = before["names"]
         self.names_path(file).write_text(json.dumps(names))
         ours = self.run("gradtape", sys.executable, file)
-        source = Source(self.path(file), names, self.sources)
+        source = self.source_class(self.path(file), names, self.sources)
         tests = {}
         for test, known in before["tests"].items():
             if test.endswith(f".{NO_TEST}"):

@@ -147,16 +147,17 @@ def on_tensorflow(sources: Path, path: Path, names: Path) -> None:
             other = functools.partial(getattr, importlib.import_module(PYTHON + place))
         except ImportError:
             other = lambda name: Private(name)  # noqa: E731
-        _put(PYTHON + place, Overlay(PYTHON + place, own, other))
+        put(PYTHON + place, Overlay(PYTHON + place, own, other))
     sys.meta_path.insert(0, Finder(sources, None))
     sys.meta_path.append(PackageFinder())
     for name in support:
         sys.modules.pop(name, None)
     for name in support:
-        _put(name, importlib.import_module(name))
+        put(name, importlib.import_module(name))
 
 
-def _put(name: str, module: types.ModuleType) -> None:
+def put(name: str, module: types.ModuleType) -> None:
+    """Puts a module into its package."""
     package, _, leaf = name.rpartition(".")
     sys.modules[name] = module
     setattr(importlib.import_module(package), leaf, module)
@@ -253,23 +254,17 @@ def tests_of(suite: Any) -> Iterator[Any]:
             yield each
 
 
-def main() -> None:
-    """Runs the tests of a file."""
-    platform, sources, path, names, outcomes = sys.argv[1], *map(Path, sys.argv[2:6])
-    cpus = int(sys.argv[6])
-    if platform == "gradtape":
-        on_gradtape(sources, names)
+def configure_cpus(cpus: int) -> None:
+    """Makes several logical devices of the CPU."""
     import tensorflow as tf
 
     if cpus > 1:
         cpu = tf.config.list_physical_devices("CPU")[0]
         tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * cpus)
-    if platform == "tensorflow":
-        on_tensorflow(sources, path, names)
-    flags.FLAGS(sys.argv[:1])
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+
+
+def run_tests(module: types.ModuleType, outcomes: Path) -> None:
+    """Runs the tests of a module that are not yet in OUTCOMES, and ends the process."""
     Private.loading = False
     found = Outcomes(outcomes)
     known = set(found.found)
@@ -277,6 +272,21 @@ def main() -> None:
     unittest.TestSuite(test for test in tests_of(tests) if name_of(test) not in known).run(found)
     outcomes.write_text(json.dumps(found.found, indent=0))
     os._exit(0)  # threads of a test that has failed are not waited for
+
+
+def main() -> None:
+    """Runs the tests of a file."""
+    platform, sources, path, names, outcomes = sys.argv[1], *map(Path, sys.argv[2:6])
+    if platform == "gradtape":
+        on_gradtape(sources, names)
+    configure_cpus(int(sys.argv[6]))
+    if platform == "tensorflow":
+        on_tensorflow(sources, path, names)
+    flags.FLAGS(sys.argv[:1])
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    run_tests(module, outcomes)
 
 
 if __name__ == "__main__":
