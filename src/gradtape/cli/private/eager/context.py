@@ -74,6 +74,9 @@ class Context:
     def ensure_initialized(self) -> None:
         """Does nothing."""
 
+    def clear_kernel_cache(self) -> None:
+        """Does nothing: kernels are functions, without a cache."""
+
 
 _context = Context()
 
