@@ -373,7 +373,7 @@ def _updating(replica: int, each: bool = False) -> Iterator[None]:
 def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Calls `fn(copy, *args, **kwargs)` for each copy of a variable, in cross-replica context."""
     if not isinstance(variable, DistributedVariable):
-        return fn(variable, *args, **kwargs)
+        return fn(variable, *select_replica(0, args), **select_replica(0, kwargs))
     differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in nest.flatten((args, kwargs))])
     if place.spmd is not None:
         with _updating(0):

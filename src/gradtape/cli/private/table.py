@@ -226,6 +226,7 @@ distribute.input_lib DistributedDataset=distribute.DistributedDataset
 distribute.input_ops
 distribute.load_context
 distribute.merge_call_interim
+distribute.ps_values
 distribute.values DistributedValues=distribute.DistributedValues PerReplica=distribution.values:PerReplica
     Mirrored=distribution.values:Mirrored PerReplicaSpec=distribution.values:PerReplicaSpec
     DistributedVariable=distribution.variables:DistributedVariable
