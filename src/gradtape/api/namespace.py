@@ -9,7 +9,7 @@ from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .catalogue.fronts import published, takes_front
+from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row
 from .catalogue.v1_table import ALIASES, DIFFERENT
 from .names import NAMES, absent_names
@@ -53,6 +53,8 @@ def resolve(path: str) -> Any:
     if type(value) is not FunctionType or module.startswith(_UNDISPATCHED):
         return value
     path = _canonical(where, module, attribute)
+    if path in VARIADIC:
+        return _fronts.setdefault(where, published_variadic(path, value))
     return _fronts.setdefault(where, published(path, value)) if takes_front(path, value) else value
 
 

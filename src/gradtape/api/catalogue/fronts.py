@@ -16,7 +16,7 @@ import importlib
 import inspect
 import linecache
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from types import FunctionType
 from typing import Any
 
@@ -98,17 +98,20 @@ class Publication:
             given.pop()  # the user's implementation may have another default
         return found[0].function(*given)
 
-    def recover(self, error: Exception, args: tuple[object, ...]) -> Any:
-        """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented."""
+    def recover(self, error: Exception, args: tuple[object, ...], kwargs: dict[str, object] | None = None) -> Any:
+        """Returns the result of the fallback for composite tensors among the arguments, or NotImplemented.
+
+        `kwargs` is given for functions of any number of arguments.
+        """
         if isinstance(error, NeedsExamples):
-            return error.for_examples(self._plain(), args, {})
+            return error.for_examples(self._plain(), args, kwargs or {})
         if getattr(error, "is_signal", False):
             return NotImplemented
         if dispatchers and isinstance(error, TypeError | ValueError):
-            found = self._by_dispatchers(args)
+            found = self._by_dispatchers(args, kwargs)
             if found is not NotImplemented:
                 return found
-        implementation = self._implementation_for(args)
+        implementation = self._implementation_for(args) if kwargs is None else None
         if implementation is None:
             return NotImplemented
         try:
@@ -117,14 +120,15 @@ class Publication:
             new.__suppress_context__ = True  # the failure for tensors says nothing about it
             raise
 
-    def _by_dispatchers(self, args: tuple[object, ...]) -> Any:
+    def _by_dispatchers(self, args: tuple[object, ...], kwargs: dict[str, object] | None) -> Any:
         given = list(args)
-        for parameter in reversed(list(inspect.signature(self.front).parameters.values())):
+        parameters = inspect.signature(self.front).parameters.values() if kwargs is None else ()
+        for parameter in reversed(list(parameters)):
             if given[-1] is not parameter.default:
                 break
             given.pop()
         for dispatcher in dispatchers:
-            found = dispatcher(self.front, tuple(given), {})
+            found = dispatcher(self.front, tuple(given), kwargs or {})
             if found is not NotImplemented:
                 return found
         return NotImplemented
@@ -197,17 +201,39 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
     return front
 
 
-# Functions without a parameter `name` that take composite tensors.
+def published_variadic(path: str, function: FunctionType) -> FunctionType:
+    """Returns a front of a function of any number of arguments; users cannot register implementations for it."""
+    publication = Publication(path, function)
+
+    @wraps(function)
+    def front(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            found = publication.recover(error, args, kwargs)
+            if found is NotImplemented:
+                raise
+            return found
+
+    front.__module__ = f"gradtape.{path.rpartition('.')[0]}".rstrip(".")
+    publication.front = front
+    return front  # type: ignore[return-value]
+
+
+# Functions without a parameter `name` that dispatch in TensorFlow, besides those of `tf.image`.
 _NAMELESS = frozenset(
-    "broadcast_dynamic_shape image.adjust_brightness image.adjust_gamma image.random_brightness "
-    "image.stateless_random_brightness nn.scale_regularization_loss nn.silu nn.swish".split()
+    "broadcast_dynamic_shape nn.compute_average_loss nn.scale_regularization_loss nn.silu nn.swish sets.difference "
+    "sets.intersection sets.size sets.union".split()
 )
+VARIADIC = frozenset(("einsum", "linalg.einsum", "meshgrid"))
 
 
 def takes_front(path: str, function: FunctionType) -> bool:
     """Whether a function is published behind a front: its parameters are positional, and one of them is `name`."""
     code = function.__code__
     positional = not (code.co_flags & _VARIADIC or code.co_kwonlyargcount)
+    if path.startswith("image."):
+        return positional
     return path in _NAMELESS or (positional and "name" in code.co_varnames[: code.co_argcount])
 
 

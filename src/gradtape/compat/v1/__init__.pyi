@@ -18,6 +18,7 @@ from gradtape.compat.v1 import math as math
 from gradtape.compat.v1 import nn as nn
 from gradtape.compat.v1 import ragged as ragged
 from gradtape.compat.v1 import random as random
+from gradtape.compat.v1 import saved_model as saved_model
 from gradtape.compat.v1 import sets as sets
 from gradtape.compat.v1 import sparse as sparse
 from gradtape.compat.v1 import spectral as spectral

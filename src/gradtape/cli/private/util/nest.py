@@ -71,6 +71,9 @@ def _sequence_like(instance: Any, args: Any) -> Any:
     return nest.like(instance, list(args))
 
 
+sequence_like = _sequence_like
+
+
 def list_to_tuple(structure: Any) -> Any:
     """Replaces lists by tuples."""
     if not is_nested(structure):
