@@ -21,9 +21,11 @@ from ...state.sparse_tensor import SparseTensor
 from ..catalogue.definitions import definition_of
 from ..catalogue.expressions import compiled
 from ..image.legacy import resized
+from ..image.projective import transform_images
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
 from ..tape_arguments import flat_targets
+from .optimizers import RULES
 from .recurrent import block_lstm
 from .rows import rows
 
@@ -284,4 +286,4 @@ HELPERS: dict[str, Any] = {
         scattered, filled_rows, resized, unique_along, key_and_counter, drawn, drawn_integers,
     )
 }  # fmt: skip
-HELPERS.update(tf=root, integers=values)
+HELPERS.update(RULES, tf=root, integers=values, transform_images=transform_images)

@@ -144,6 +144,50 @@ ResourceScatterNdAdd = ref.scatter_nd_add(indices, updates)
 ResourceScatterNdSub = ref.scatter_nd_sub(indices, updates)
 ResourceScatterNdUpdate = ref.scatter_nd_update(indices, updates)
 ResourceApplyGradientDescent = var.assign_sub(tf.multiply(alpha, delta))
+ImageProjectiveTransformV2 = transform_images(images, transforms, output_shape, 0.0, text(interpolation),
+    text(fill_mode))
+ImageProjectiveTransformV3 = transform_images(images, transforms, output_shape, fill_value, text(interpolation),
+    text(fill_mode))
+ResourceApplyAdam = apply_rule(adam, [var, m, v], grad, beta1_power=beta1_power, beta2_power=beta2_power, lr=lr,
+    beta1=beta1, beta2=beta2, epsilon=epsilon, nesterov=use_nesterov)
+ResourceApplyAdamWithAmsgrad = apply_rule(amsgrad, [var, m, v, vhat], grad, beta1_power=beta1_power,
+    beta2_power=beta2_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon)
+ResourceApplyAdaMax = apply_rule(adamax, [var, m, v], grad, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2,
+    epsilon=epsilon)
+ResourceApplyAdadelta = apply_rule(adadelta, [var, accum, accum_update], grad, lr=lr, rho=rho,
+    epsilon=epsilon)
+ResourceApplyAdagrad = apply_rule(adagrad, [var, accum], grad, lr=lr, update_slots=update_slots)
+ResourceApplyAdagradV2 = apply_rule(adagrad, [var, accum], grad, lr=lr, epsilon=epsilon,
+    update_slots=update_slots)
+ResourceApplyRMSProp = apply_rule(rmsprop, [var, ms, mom], grad, lr=lr, rho=rho, momentum=momentum,
+    epsilon=epsilon)
+ResourceApplyCenteredRMSProp = apply_rule(centered_rmsprop, [var, mg, ms, mom], grad, lr=lr, rho=rho,
+    momentum=momentum, epsilon=epsilon)
+ResourceApplyMomentum = apply_rule(momentum_rule, [var, accum], grad, lr=lr, momentum=momentum,
+    use_nesterov=use_nesterov)
+ResourceApplyKerasMomentum = apply_rule(keras_momentum, [var, accum], grad, lr=lr, momentum=momentum,
+    use_nesterov=use_nesterov)
+ResourceApplyFtrl = apply_rule(ftrl, [var, accum, linear], grad, lr=lr, l1=l1, l2=l2, lr_power=lr_power,
+    multiply_linear_by_lr=multiply_linear_by_lr)
+ResourceApplyFtrlV2 = apply_rule(ftrl, [var, accum, linear], grad, lr=lr, l1=l1, l2=l2, lr_power=lr_power,
+    l2_shrinkage=l2_shrinkage, multiply_linear_by_lr=multiply_linear_by_lr)
+ResourceSparseApplyAdadelta = apply_rule(adadelta, [var, accum, accum_update], grad, indices, lr=lr, rho=rho,
+    epsilon=epsilon)
+ResourceSparseApplyAdagrad = apply_rule(adagrad, [var, accum], grad, indices, lr=lr, update_slots=update_slots)
+ResourceSparseApplyAdagradV2 = apply_rule(adagrad, [var, accum], grad, indices, lr=lr, epsilon=epsilon,
+    update_slots=update_slots)
+ResourceSparseApplyRMSProp = apply_rule(rmsprop, [var, ms, mom], grad, indices, lr=lr, rho=rho, momentum=momentum,
+    epsilon=epsilon)
+ResourceSparseApplyCenteredRMSProp = apply_rule(centered_rmsprop, [var, mg, ms, mom], grad, indices, lr=lr, rho=rho,
+    momentum=momentum, epsilon=epsilon)
+ResourceSparseApplyMomentum = apply_rule(momentum_rule, [var, accum], grad, indices, lr=lr, momentum=momentum,
+    use_nesterov=use_nesterov)
+ResourceSparseApplyKerasMomentum = apply_rule(keras_momentum, [var, accum], grad, indices, lr=lr, momentum=momentum,
+    use_nesterov=use_nesterov)
+ResourceSparseApplyFtrl = apply_rule(ftrl, [var, accum, linear], grad, indices, lr=lr, l1=l1, l2=l2, lr_power=lr_power,
+    multiply_linear_by_lr=multiply_linear_by_lr)
+ResourceSparseApplyFtrlV2 = apply_rule(ftrl, [var, accum, linear], grad, indices, lr=lr, l1=l1, l2=l2,
+    lr_power=lr_power, l2_shrinkage=l2_shrinkage, multiply_linear_by_lr=multiply_linear_by_lr)
 NoOp = None
 Timestamp = tf.timestamp()
 """

@@ -8,6 +8,7 @@ from typing import Any
 
 import gradtape
 from gradtape.api.catalogue import fronts
+from gradtape.core.errors import NeedsExamples
 from gradtape.core.extension_points import foreign_operands
 from gradtape.core.operators import BINARY, UNARY
 
@@ -87,13 +88,18 @@ def dispatch(op: Any, args: Any, kwargs: Any) -> Any:
 
 
 def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:
-    """Decorator: calls that raise TypeError or ValueError are passed to the dispatchers."""
+    """Decorator: calls that raise TypeError or ValueError are passed to the dispatchers.
+
+    In scratch graphs, a call that reads sizes or values runs with examples, as that of a public function.
+    """
 
     def decorator(function: Any) -> Any:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 return function(*args, **kwargs)
+            except NeedsExamples as signal:
+                return signal.for_examples(function, args, kwargs)
             except (TypeError, ValueError):
                 found = dispatch(call, args, kwargs)
                 if found is OpDispatcher.NOT_SUPPORTED:
