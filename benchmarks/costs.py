@@ -67,7 +67,7 @@ def measured(options: Options) -> dict[str, dict[str, float]]:
 
 
 def sentences(found: dict[str, dict[str, float]]) -> list[str]:
-    """Formats the measurements as sentences for the README."""
+    """Formats the measurements as sentences for docs/performance.md."""
     lengths, imports, memory = found["by_length"], found["imports"], found["memory"]
     lines = []
     if len(memory) == 2:

@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--tables eager,compiled,keras,costs] [--works lstm,crf] [--peers torch]
     python benchmarks/run.py --check      whether all libraries compute the same losses; exit code 1 if not
-    python benchmarks/run.py --readme     writes the numbers of the last runs into the README, and its picture
+    python benchmarks/run.py --page       writes the numbers of the last runs into docs/performance.md, and its picture
 
 Each library runs in processes of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
 else with this one. Rounds are interleaved, so that a busy machine slows all alike; the tables show medians.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import check
 import costs
-import readme
+import performance_page
 from processes import Options
 from tables import TABLES
 
@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=HERE / "results.json")
     parser.add_argument("--check", action="store_true", help="compare losses instead, at tiny sizes")
     parser.add_argument("--record", action="store_true", help="write down PyTorch's losses for --check")
-    parser.add_argument("--readme", action="store_true", help="write the last numbers into the README")
+    parser.add_argument("--page", action="store_true", help="write the last numbers into docs/performance.md")
     parser.add_argument("--usage", help=argparse.SUPPRESS)  # that of `gradtape bench`, if it runs this program
     given = parser.parse_args()
     if given.usage is not None:
@@ -71,8 +71,8 @@ def main() -> int:
         check.record(options)
     elif given.check:
         return 0 if check.check(options) else 1
-    elif given.readme:
-        readme.write(json.loads(given.json.read_text()))
+    elif given.page:
+        performance_page.write(json.loads(given.json.read_text()))
     else:
         measure(tables, options, given.json)
     return 0

@@ -1,4 +1,4 @@
-"""Writes measured numbers into the README, between markers, and draws its picture."""
+"""Writes measured numbers into docs/performance.md, between markers, and draws its picture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PROJECT = Path(__file__).parents[1]
 
 def write(found: dict[str, Any]) -> None:
     """Replaces what is between `<!-- bench NAME -->` and `<!-- end -->` by the numbers of that name."""
-    path = PROJECT / "README.md"
+    path = PROJECT / "docs" / "performance.md"
     text = path.read_text()
     for name, numbers in found.items():
         lines = costs.sentences(numbers) if name == "costs" else TABLES[name].markdown(numbers)
         marked = re.compile(rf"(<!-- bench {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, count = marked.subn(lambda m, lines=lines: m[1] + "\n" + "\n".join(lines) + "\n\n" + m[2], text)
         if count != 1:
-            raise ValueError(f"README.md has {count} places for {name!r}; it needs one '<!-- bench {name} -->'")
+            raise ValueError(f"docs/performance.md has {count} places for {name!r}; it needs one '<!-- bench {name} -->'")
     path.write_text(text)
     if "eager" in found:
         means = EAGER.means(found["eager"])
