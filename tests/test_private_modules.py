@@ -1,6 +1,7 @@
 """Private TensorFlow modules that libraries import."""
 
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +106,11 @@ def test_classes_of_a_library_are_variables_and_tensors_beside_other_things(scri
         """
     ))  # fmt: skip
     assert done.stdout == "[0.866, 3.6124] 6\n", done.stderr
+
+
+def test_values_are_those_of_tensorflow():
+    done = gradtape("run", Path(__file__).parent / "private_program.py")
+    assert done.stdout == "all of it\n", done.stderr
 
 
 def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811

@@ -32,9 +32,7 @@ class UserProgram(NamedTuple):
     loader: Any = None
 
 
-def run(
-    target: str, arguments: list[str], *, kind: str = "script", trace: bool = False, exit_code: int = 0
-) -> None:
+def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool = False, exit_code: int = 0) -> None:
     """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`.
 
     With `trace`, gradients are explained; if anything was explained and the program succeeds, the process exits with

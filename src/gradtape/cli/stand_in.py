@@ -13,7 +13,6 @@ import importlib.machinery
 import importlib.util
 import multiprocessing
 import multiprocessing.spawn
-import os
 import sys
 import types
 from collections.abc import Iterable
@@ -24,6 +23,7 @@ from keras_gradtape import loader
 
 from ..api.namespace import Namespace, star_names
 from . import private
+from .private import keras2
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -113,30 +113,33 @@ def become_tensorflow(module: Any) -> None:
             return star_names()
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
-        value = _legacy_keras() if name == "keras" and _uses_legacy_keras() else getattr(gradtape, name)
+        value = keras2.public() if name == "keras" and keras2.is_chosen() else getattr(gradtape, name)
         setattr(module, name, value)
         return value
 
     module.__doc__ = "TensorFlow's names, served by gradtape."
     module.__version__ = gradtape.version.VERSION
     vars(gradtape.compat)["v2"] = module
+    v1 = gradtape.compat.v1
+    for space, name, load in (
+        (v1, "keras", _compat_keras),
+        (v1, "layers", lambda: _legacy("layers")),
+        (v1.nn, "rnn_cell", lambda: _legacy("rnn_cell")),
+    ):
+        vars(space)[name] = keras2.LazyKeras(f"{NAME}.compat.v1.{name}", load)
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
 
 
-def _uses_legacy_keras() -> bool:
-    """Returns whether the program asks for Keras 2, by TensorFlow's variable."""
-    return os.environ.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+def _compat_keras() -> types.ModuleType:
+    """Returns `tf.compat.v1.keras`: the names of TensorFlow 1 in Keras 2, or Keras 3."""
+    return keras2.public(1) if keras2.is_chosen() else gradtape.keras
 
 
-def _legacy_keras() -> types.ModuleType:
-    """Imports Keras 2, the package tf-keras, as `tf.keras`."""
-    try:
-        return importlib.import_module("tf_keras.api._v2.keras")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"TF_USE_LEGACY_KERAS asks for Keras 2, which needs the module {error.name}. Install it without its "
-            "dependency TensorFlow: pip install --no-deps tf-keras, and pip install six wrapt h5py protobuf"
-        ) from error
+def _legacy(name: str) -> types.ModuleType:
+    """Returns the namespace `name` of TensorFlow 1 that Keras 2 defines, such as `tf.compat.v1.layers`."""
+    if not keras2.is_chosen():
+        raise AttributeError(f"`tf.compat.v1.{name}` is not available with Keras 3. Set TF_USE_LEGACY_KERAS=1")
+    return importlib.import_module(f"tf_keras.api._v1.keras.__internal__.legacy.{name.rpartition('.')[2]}")
 
 
 def _counterpart(name: str) -> types.ModuleType:

@@ -148,6 +148,21 @@ class Tensor(TensorOperators):
             report_escape(self, "numpy()")
         return self._shown()
 
+    # Names of TensorFlow's eager tensors that Keras 2 and libraries use.
+
+    def _numpy(self) -> Any:
+        return self.numpy()
+
+    def _shape_tuple(self) -> tuple[int, ...]:
+        return tuple(self.dims)
+
+    def _rank(self) -> int:
+        return self.ndim
+
+    @property
+    def _id(self) -> int:
+        return id(self)
+
     def _shown(self) -> Any:
         if self.dtype is dtypes.string and self.array.shape == ():
             return self.array.item() if isinstance(self.array, np.ndarray) else self.array

@@ -264,6 +264,13 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
         return f"{self._shared_name}_{self._created}"
 
     @property
+    def _handle_name(self) -> str:
+        return self.name
+
+    _in_graph_mode = False
+    _distribute_strategy = None
+
+    @property
     def synchronization(self) -> VariableSynchronization:
         """When copies on several devices are synchronized."""
         return self._synchronization

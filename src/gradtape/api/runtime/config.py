@@ -25,7 +25,7 @@ __all__ = [
     "tensorflow_numerics_enabled",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
+_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": "", "op_determinism": False}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -218,6 +218,17 @@ def enable_op_determinism() -> None:
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_op_determinism()
     """
+    _settings["op_determinism"] = True
+
+
+def disable_op_determinism() -> None:
+    """Withdraws `enable_op_determinism`, on which libraries' own choices depend."""
+    _settings["op_determinism"] = False
+
+
+def is_op_determinism_enabled() -> bool:
+    """Returns whether the program called `enable_op_determinism`."""
+    return bool(_settings["op_determinism"])
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:

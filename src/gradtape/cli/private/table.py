@@ -87,9 +87,10 @@ framework.func_graph
 framework.smart_cond
 eager.context
 eager.monitoring
+eager.test TestCase=test.TestCase main=test.main | tf.test
 eager.record
 eager.tape
-eager.backprop GradientTape
+eager.backprop
 eager.def_function function Function=graph.function.function:Function
 eager.polymorphic_function.polymorphic_function function Function=graph.function.function:Function
 eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
@@ -230,6 +231,9 @@ distribute.ps_values
 distribute.values DistributedValues=distribute.DistributedValues PerReplica=distribution.values:PerReplica
     Mirrored=distribution.values:Mirrored PerReplicaSpec=distribution.values:PerReplicaSpec
     DistributedVariable=distribution.variables:DistributedVariable
+    MirroredVariable=distribution.variables:MirroredVariable
+    SyncOnReadVariable=distribution.variables:SyncOnReadVariable
+    AggregatingVariable=cli.private.distribute.ps_values:AggregatingVariable
 autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
 feature_column.feature_column_lib | tf.feature_column api.feature_column.columns: api.feature_column.dense:
     api.feature_column.categorical: api.feature_column.sequence_categorical: api.feature_column.sequence_numeric:
@@ -249,9 +253,6 @@ feature_column.utils assert_key_is_string=api.feature_column.columns:check_key
     assert_string_or_int=api.feature_column.columns:check_string_or_integer
     sequence_length_from_sparse_tensor=api.feature_column.columns:sequence_length_from_sparse_tensor
 client.session Session=compat.v1.Session
-keras.callbacks | tf.keras.callbacks
-keras.layers | tf.keras.layers
-keras.backend | tf.keras.backend
 saved_model.save save=saved_model.save
 saved_model.model_utils.mode_keys
 saved_model.revived_types
@@ -261,7 +262,67 @@ distribute.cluster_resolver SimpleClusterResolver=distribute.cluster_resolver.Si
 data.ops.from_sparse_tensor_slices_op
     _SparseTensorSliceDataset=cli.private.data.ops.sources:_SparseTensorSliceDataset
 pywrap_tfe
+pywrap_tensorflow NewCheckpointReader=cli.private.training.py_checkpoint_reader:NewCheckpointReader
 tf2
+client.device_lib
+data AUTOTUNE=data.AUTOTUNE Dataset=data.Dataset Iterator=data.Iterator TFRecordDataset=data.TFRecordDataset
+    TextLineDataset=data.TextLineDataset FixedLengthRecordDataset=data.FixedLengthRecordDataset Options=data.Options
+    experimental=data.experimental
+data.util.nest
+distribute.mirrored_strategy MirroredStrategy=distribute.MirroredStrategy
+distribute.parameter_server_strategy_v2
+    ParameterServerStrategyV2=distribute.experimental.ParameterServerStrategy
+distribute.ps_values AggregatingVariable=cli.private.distribute.ps_values:AggregatingVariable
+distribute.reduce_util ReduceOp=distribute.ReduceOp
+distribute.sharded_variable
+distribute.tpu_strategy TPUStrategyV2=distribute.TPUStrategy TPUStrategy=distribute.TPUStrategy
+eager.function
+eager.polymorphic_function.concrete_function
+    ConcreteFunction=graph.function.concrete_function:ConcreteFunction
+framework.auto_control_deps
+framework.function
+framework.registry
+lib.io.python_io | tf.io
+ops.array_grad
+ops.math_grad
+ops.nn_grad
+ops.random_grad
+ops.losses.losses | tf.compat.v1.losses
+ops.losses.loss_reduction
+ops.sets | tf.sets
+ops.spectral_ops | tf.signal
+ops.standard_ops | tf tf.math tf.linalg tf.compat.v1
+ops.while_v2 while_loop
+ops.cond_v2 cond_v2=cond
+platform.app
+platform.build_info
+platform.flags
+tools.inspect_checkpoint
+tools.module_util
+training.checkpoint_management CheckpointManager=train.CheckpointManager latest_checkpoint=train.latest_checkpoint
+    | tf.compat.v1.train
+training.learning_rate_decay | tf.compat.v1.train
+training.py_checkpoint_reader
+training.session_run_hook
+training.slot_creator
+training.tracking.autotrackable AutoTrackable=core.owners:Owner
+training.tracking.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
+    | cli.private.trackable.base:
+training.tracking.data_structures | cli.private.trackable.data_structures:
+training.tracking.tracking AutoTrackable=core.owners:Owner | cli.private.trackable.resource:
+training.tracking.util Checkpoint=train.Checkpoint | tf.train
+training.training | tf.compat.v1.train tf.train
+types.internal
+util.function_utils
+util.is_in_graph_mode
+util.keyword_args
+util.lazy_loader
+util.module_wrapper
+util.numpy_compat
+util.serialization
+util.tf_should_use
+util.tf_stack
+util.traceback_utils
 tools.docs.doc_controls
 dtensor.python.api | tf.experimental.dtensor
 """

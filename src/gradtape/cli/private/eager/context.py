@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import gradtape
+from gradtape.engine.run import randomness
 
 GRAPH_MODE, EAGER_MODE = 0, 1
 DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1, 2
@@ -79,6 +81,7 @@ class Context:
 
 
 _context = Context()
+_uids = itertools.count()
 
 
 def context() -> Context:
@@ -121,3 +124,34 @@ def _reset_context() -> None:
 def set_soft_device_placement(enabled: bool) -> None:
     """Same as `tf.config.set_soft_device_placement`."""
     gradtape.config.set_soft_device_placement(enabled)
+
+
+def global_seed() -> int | None:
+    """Returns the seed that `tf.random.set_seed` set, or None."""
+    return randomness.global_seed()
+
+
+def internal_operation_seed() -> int:
+    """Returns an integer drawn from the global seed, for an op without a seed of its own."""
+    drawn = gradtape.random.uniform((), 0, 2**31 - 1, dtype=gradtape.int32)
+    return int(drawn.numpy())
+
+
+def shared_name(name: str | None = None) -> str:
+    """Returns the name of a resource; without a name, one that no other resource has."""
+    return f"{name}" if name and not executing_eagerly() else f"cd2c89b7-88b7-44c8-ad83-06c2a9158347_{next(_uids)}"
+
+
+def anonymous_name() -> str:
+    """Returns the name of a resource that nothing shares."""
+    return "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+
+
+def list_devices() -> list[str]:
+    """Returns the names of the devices."""
+    return [device.name for device in gradtape.config.list_logical_devices()]
+
+
+def device(name: str) -> Any:
+    """Same as `tf.device`."""
+    return gradtape.device(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,7 @@ class SymbolicTensor(metaclass=_Kind):
 
 
 _EagerTensorBase = EagerTensor
+_uids = itertools.count(1)
 
 
 def executing_eagerly_outside_functions() -> bool:
@@ -84,3 +86,56 @@ def get_name_scope() -> str:
 def has_default_graph() -> bool:
     """Returns whether a function is being traced."""
     return inside_function()
+
+
+def convert_to_tensor_v1(
+    value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
+) -> Any:
+    """`tf.convert_to_tensor` with TensorFlow 1's argument order."""
+    hint = preferred_dtype if dtype_hint is None else dtype_hint
+    return gradtape.convert_to_tensor(value, dtype, dtype_hint=hint, name=name)
+
+
+def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+    """`tf.convert_to_tensor`."""
+    return gradtape.convert_to_tensor(value, dtype, dtype_hint=dtype_hint, name=name)
+
+
+convert_to_tensor_v2_with_dispatch = convert_to_tensor_v2
+convert_to_tensor_v1_with_dispatch = convert_to_tensor_v1
+
+
+def internal_convert_to_tensor(
+    value: Any, dtype: Any = None, name: str | None = None, *args: Any, **kwargs: Any
+) -> Any:
+    """Converts a value to a tensor."""
+    return gradtape.convert_to_tensor(value, dtype, name=name)
+
+
+def uid() -> int:
+    """Returns a number that no other call returns."""
+    return next(_uids)
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """Removes a scope from the beginning of a name."""
+    return name.removeprefix(f"{export_scope}/") if export_scope else name
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """Adds a scope to the beginning of a name."""
+    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
+
+
+def name_from_scope_name(name: str) -> str:
+    """Removes the slash at the end of the name of a scope."""
+    return name[:-1] if name and name[-1] == "/" else name
+
+
+def dismantle_graph(graph: Any) -> None:
+    """Does nothing: Python's garbage collector frees graphs."""
+
+
+def get_gradient_function(op: Any) -> Any:
+    """Raises: derivative rules take values here, not ops of a graph."""
+    raise LookupError(f"A derivative rule is no function of an op here: there is none for {op!r}. Use tf.gradients")

@@ -162,7 +162,6 @@ class _DictWrapper(TrackableDataStructure, dict[Any, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-
 class _TupleWrapper(TrackableDataStructure, tuple[Any, ...]):
     """A tuple of tracked values, made of a plain one."""
 
@@ -196,5 +195,3 @@ def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
     if tracks and _is_tracked(value):
         trackable._track_trackable(value, name=name, overwrite=True)
     return value
-
-

@@ -1,0 +1,118 @@
+"""A program of asserts on private names: it runs under `gradtape run` and, to check its values, under TensorFlow."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.client import device_lib
+from tensorflow.python.data.util import nest as data_nest
+from tensorflow.python.eager import backprop, context
+from tensorflow.python.framework import config, function, registry, tensor_shape
+from tensorflow.python.lib.io import file_io
+from tensorflow.python.ops import array_ops
+from tensorflow.python.training import optimizer
+from tensorflow.python.util import compat, function_utils, keyword_args, lazy_loader, numpy_compat, serialization
+
+
+def raises(kind, f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except kind:
+        return True
+    return False
+
+
+# eager.backprop
+x = tf.constant(3.0)
+assert float(backprop.gradients_function(lambda a: a * a)(x)[0]) == 6.0
+value, grads = backprop.val_and_grad_function(lambda a, b: a * b, params=["b"])(x, tf.constant(2.0))
+assert float(value) == 6.0 and [float(g) for g in grads] == [3.0]
+value, vjp = backprop.make_vjp(lambda a: 2.0 * a)(x)
+assert float(vjp(tf.constant(5.0))[0]) == 10.0
+v = tf.Variable(4.0)
+value, pairs = backprop.implicit_val_and_grad(lambda: v * v)()
+assert float(value) == 16.0 and float(pairs[0][0]) == 8.0 and pairs[0][1] is v
+assert float(backprop.implicit_grad(lambda a: v * a)(x)[0][0]) == 3.0
+assert raises(ValueError, backprop.implicit_grad(lambda a: a), x)
+
+# eager.context, framework.config
+tf.random.set_seed(7)
+assert context.global_seed() == 7 and context.executing_eagerly() and isinstance(context.internal_operation_seed(), int)
+assert not config.is_op_determinism_enabled()
+tf.config.experimental.enable_op_determinism()
+assert config.is_op_determinism_enabled()
+config.disable_op_determinism()
+assert not config.is_op_determinism_enabled()
+
+# framework.tensor_shape, registry, function
+assert tensor_shape.unknown_shape(2).as_list() == [None, None] and tensor_shape.unknown_shape().rank is None
+assert tensor_shape.as_dimension(3).value == 3 and tensor_shape.as_dimension(None).value is None
+assert tensor_shape.dimension_at_index(tf.TensorShape([2, 5]), 1).value == 5
+table = registry.Registry("things")
+table.register(raises, "raises")
+assert table.lookup("raises") is raises and [*table.list()] == ["raises"]
+assert raises(KeyError, table.register, raises, "raises") and raises(LookupError, table.lookup, "other")
+
+
+@function.Defun(tf.float32, python_grad_func=lambda op, grad: 10.0 * grad * op.inputs[0])
+def square(a):
+    return a * a
+
+
+@tf.function
+def traced(a):
+    y = square(a)
+    return y, tf.gradients(y, a)[0]
+
+
+assert [float(each) for each in traced(x)] == [9.0, 30.0]
+
+# ops.array_ops
+assert array_ops.shape_internal(tf.ones([2, 3])).numpy().tolist() == [2, 3]
+assert array_ops.get_positive_axis(-1, 3) == 2 and raises(ValueError, array_ops.get_positive_axis, 3, 3)
+assert int(array_ops.rank_internal(tf.ones([2, 3]))) == 2
+
+# training
+rows, at = optimizer._deduplicate_indexed_slices(tf.constant([[1.0], [2.0], [4.0]]), tf.constant([5, 3, 5]))
+assert rows.numpy().tolist() == [[5.0], [2.0]] and at.numpy().tolist() == [5, 3]
+
+# lib.io.file_io, client
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "file.txt")
+    file_io.write_string_to_file(path, "one\ntwo\n")
+    assert file_io.read_file_to_string(path) == "one\ntwo\n" and file_io.file_exists(path)
+    with file_io.FileIO(path, "a") as file:
+        file.write("three")
+    assert file_io.read_file_to_string(path, binary_mode=True) == b"one\ntwo\nthree"
+    file_io.atomic_write_string_to_file(path, "new")
+    assert file_io.FileIO(path, "r").read() == "new" and file_io.filecmp(path, path)
+    file_io.recursive_create_dir(os.path.join(folder, "a", "b"))
+    assert sorted(file_io.list_directory(folder)) == ["a", "file.txt"] and file_io.is_directory(folder)
+devices = device_lib.list_local_devices()
+assert devices[0].name == "/device:CPU:0" and devices[0].device_type == "CPU"
+
+# util
+nest = ({"b": 1, "a": [2, 3]}, (4,))
+assert data_nest.flatten(nest) == [[2, 3], 1, 4]
+assert data_nest.pack_sequence_as(nest, [7, 8, 9]) == ({"b": 8, "a": 7}, (9,))
+assert data_nest.map_structure(lambda a, b: (a, b), (1,), (2,)) == ((1, 2),)
+assert raises(ValueError, data_nest.assert_same_structure, (1,), 1)
+assert function_utils.fn_args(lambda a, b=1, *c: None) == ("a", "b") and function_utils.has_kwargs(lambda **k: None)
+assert function_utils.get_func_name(raises) == "raises"
+assert function_utils.fn_args(table.register) == ("candidate", "name")
+assert raises(ValueError, keyword_args.keyword_args_only(lambda a: a), 1)
+assert keyword_args.keyword_args_only(lambda a: a)(a=2) == 2
+names = {}
+names["js"] = lazy_loader.LazyLoader("js", names, "json")
+assert names["js"].dumps([1]) == "[1]" and names["js"].__name__ == "json"
+assert serialization.get_json_type(np.float32(1.5)) == 1.5 and serialization.get_json_type(tf.float32) == "float32"
+assert serialization.get_json_type(tf.TensorShape([2, None])) == [2, None]
+assert numpy_compat.np_array([1, 2]).tolist() == [1, 2] and compat.path_to_bytes("a") == b"a"
+assert isinstance(np.int64(1), compat.integral_types) and compat.collections_abc.Mapping
+
+# private methods of tensors and variables
+t = tf.ones([2, 3])
+assert t._numpy().shape == (2, 3) and t._shape_tuple() == (2, 3) and t._rank() == 2 and isinstance(t._id, int)
+assert v._in_graph_mode is False and v._handle_name == v.name and v._distribute_strategy is None
+print("all of it")

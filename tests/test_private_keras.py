@@ -1,0 +1,161 @@
+"""`tensorflow.python.keras`, from the package tf-keras, and the namespaces of TensorFlow 1 that Keras 2 defines."""
+
+import importlib.util
+import os
+
+import pytest
+from test_command_line import gradtape, script  # noqa: F401  a fixture among them
+
+if importlib.util.find_spec("tf_keras") is None:  # it cannot be imported here: only `gradtape run` serves TensorFlow
+    pytest.skip("tf-keras is not installed", allow_module_level=True)
+pytest.importorskip("requests")
+
+LEGACY = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+
+# A module of TensorFlow's Keras, at the paths of Keras 2.2 to 2.6, and the names that libraries import from it.
+NAMES = """
+activations get relu
+api._v2.keras layers
+applications.imagenet_utils preprocess_input
+applications.resnet ResNet50
+backend is_keras_tensor get_session floatx
+backend_config epsilon
+callbacks Callback CallbackList
+constraints Constraint
+datasets.mnist load_data
+distribute.distributed_training_utils call_replica_local_fn
+engine.base_layer Layer InputSpec TensorFlowOpLayer
+engine.base_layer_utils make_variable
+engine.data_adapter train_validation_split
+engine.functional Functional
+engine.input_spec InputSpec
+engine.keras_tensor KerasTensor
+engine.network Network
+engine.sequential Sequential
+engine.topology Layer InputLayer get_source_inputs
+engine.training Model
+feature_column.dense_features DenseFeatures
+initializers Zeros get
+initializers.initializers_v2 Zeros
+layers Dense LSTM Conv2D
+layers.advanced_activations LeakyReLU
+layers.convolutional Conv Conv2D UpSampling2D ZeroPadding2D
+layers.core Dense Dropout Flatten Lambda Reshape
+layers.embeddings Embedding
+layers.merge Concatenate _Merge
+layers.normalization BatchNormalization BatchNormalizationBase
+layers.normalization_v2 BatchNormalization
+layers.pooling MaxPooling2D Pooling2D
+layers.recurrent RNN LSTMCell DropoutRNNCellMixin _standardize_args
+layers.recurrent_v2 LSTM GRU
+layers.wrappers Wrapper Bidirectional TimeDistributed
+legacy_tf_layers.core Dense
+losses LossFunctionWrapper Loss
+metrics Metric MeanMetricWrapper
+mixed_precision.autocast_variable AutoCastVariable
+mixed_precision.loss_scale_optimizer LossScaleOptimizer
+models Model Sequential clone_and_build_model
+optimizer_v1 TFOptimizer
+optimizer_v2.adam Adam
+optimizer_v2.learning_rate_schedule LearningRateSchedule
+optimizer_v2.optimizer_v2 OptimizerV2
+optimizers Adam TFOptimizer
+preprocessing.image ImageDataGenerator
+preprocessing.sequence pad_sequences
+regularizers l2
+saving.hdf5_format save_weights_to_hdf5_group
+saving.saved_model.json_utils Encoder
+testing_utils layer_test
+utils to_categorical
+utils.conv_utils normalize_tuple
+utils.data_utils Sequence
+utils.generic_utils Progbar register_keras_serializable serialize_keras_object has_arg
+utils.layer_utils count_params print_summary
+utils.losses_utils ReductionV2
+utils.tf_utils shape_type_conversion is_tensor_or_variable
+utils.vis_utils plot_model
+"""
+
+MODEL = """
+    import numpy as np
+    import tensorflow as tf
+    from tensorflow.python.keras import Model, backend as K
+    from tensorflow.python.keras.engine.base_layer import Layer
+    from tensorflow.python.keras.layers import Dense, Input
+    from tensorflow.python.keras.losses import MeanSquaredError
+    from tensorflow.python.keras.optimizer_v2 import gradient_descent
+
+    class Scaled(Layer):
+        def build(self, shape):
+            self.scale = self.add_weight("scale", shape[-1:], initializer="ones")
+
+        def call(self, x):
+            return x * self.scale
+
+    inputs = Input([3])
+    model = Model(inputs, Dense(1, kernel_initializer="ones")(Scaled()(inputs)))
+    x, y = np.ones((4, 3), "float32"), np.zeros((4, 1), "float32")
+    optimizer = gradient_descent.SGD(0.1)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = MeanSquaredError()(y, model(x))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+        print(round(float(loss), 5))
+    print(K.int_shape(inputs), isinstance(model, Model))
+"""
+
+
+def test_the_modules_are_those_of_keras_2(script):  # noqa: F811
+    done = gradtape("run", script(
+        f"""
+        import importlib
+        for line in {NAMES!r}.split("\\n"):
+            place, *names = line.split() or ["backend"]
+            module = importlib.import_module("tensorflow.python.keras." + place)
+            for name in names:
+                assert hasattr(module, name), (place, name)
+        import tf_keras.src.backend
+        from tensorflow.python.keras import backend
+        assert backend is tf_keras.src.backend
+        try:
+            import tensorflow.python.keras.no_such_module
+        except ModuleNotFoundError as error:
+            print(error)
+        """
+    ))  # fmt: skip
+    assert done.stdout.startswith("tensorflow.python.keras.no_such_module, which the program asks for"), done.stderr
+
+
+def test_a_model_of_private_modules_trains(script):  # noqa: F811
+    done = gradtape("run", script(MODEL))
+    assert done.stdout.split("\n")[:4] == ["9.0", "0.0144", "0.00528", "(None, 3) True"], done.stderr
+
+
+def test_a_missing_package_is_named(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import sys
+        sys.modules["tf_keras"] = None
+        from tensorflow.python.keras.layers import Dense
+        """
+    ))  # fmt: skip
+    assert "ImportError: Keras 2, which the program asks for, needs the module tf_keras" in done.stderr
+    assert "pip install --no-deps tf-keras" in done.stderr
+
+
+def test_the_namespaces_of_tensorflow_1_that_keras_defines(script):  # noqa: F811
+    program = script(
+        """
+        import tensorflow as tf
+        from tensorflow.compat.v1 import keras
+        print(tf.compat.v1.keras.layers.Dense.__module__.split(".")[0], keras.__name__ != "")
+        try:
+            print(tf.compat.v1.layers.Dense.__name__, tf.compat.v1.nn.rnn_cell.LSTMCell.__name__)
+        except AttributeError as error:
+            print(error)
+        """
+    )
+    done = gradtape("run", program, env=LEGACY)
+    assert done.stdout == "tf_keras True\nDense LSTMCell\n", done.stderr
+    done = gradtape("run", program)
+    assert done.stdout.startswith("keras True\n`tf.compat.v1.layers` is not available with Keras 3"), done.stderr
