@@ -18,6 +18,8 @@ class Own(distribute_lib.StrategyV1):
 def decorated(f):
   return lambda self: f(self, Own())
 
+ALIAS = values.Secret
+
 def reaches(x):
   return values.Secret(x)
 
@@ -33,6 +35,11 @@ class SomeTest(test.TestCase):
   @decorated
   def testStrategy(self, strategy):
     pass
+  @parameterized.parameters(values.Secret(1))
+  def testGiven(self, x):
+    pass
+  def testAlias(self):
+    ALIAS(1)
 """
 NAMES = {
     **dict.fromkeys(("tensorflow.python.ops.math_ops.add", "tensorflow.python.eager.test.TestCase"), "public"),
@@ -47,12 +54,14 @@ def test_what_a_test_needs_that_is_private(tmp_path, monkeypatch):
     source = rule.Source(tmp_path / "some_test.py", NAMES)
     needs = {
         title: source.private(*rule.method_of(source, f"SomeTest.{title}"))
-        for title in ("testPublic_mode_eager", "testOther", "testStrategy")
+        for title in ("testPublic_mode_eager", "testOther", "testStrategy", "testGiven0", "testAlias")
     }
     assert needs == {
         "testPublic_mode_eager": [],
         "testOther": ["._hidden", "distribute.values.Secret"],
         "testStrategy": ["def _call"],
+        "testGiven0": ["distribute.values.Secret"],
+        "testAlias": ["distribute.values.Secret"],
     }
 
 

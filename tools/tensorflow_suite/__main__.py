@@ -1,8 +1,10 @@
 """TensorFlow's own tests, a sample of all files, on TensorFlow and on gradtape.
 
-    python tools/tensorflow_suite SOURCES --tensorflow path/of/tensorflow/bin/python --results results.json
+    python tools/tensorflow_suite SOURCES --results results.json
     python tools/tensorflow_suite SOURCES --results results.json ops data/kernel_tests/batch --again --show
     python tools/tensorflow_suite SOURCES --results results.json --write    # the table of the docs page
+    python tools/tensorflow_suite SOURCES --results new.json --tensorflow path/of/tensorflow/bin/python
+    python tools/tensorflow_suite SOURCES --results new.json --record       # the baselines
 
 SOURCES is a checkout of TensorFlow, or a git directory of it, of which `--revision` is taken: the version that is
 installed. The sample is in `files.txt`: of each of `FOLDERS`, every third test file in alphabetical order, which
@@ -10,8 +12,8 @@ installed. The sample is in `files.txt`: of each of `FOLDERS`, every third test 
 has failed, and a file has five minutes.
 
 `--results` holds what came of each test, and is written after each file: files that it has are not run again, on
-TensorFlow never, and on gradtape only with `--again`. `tools/tensorflow_tests/rule.py` has the rule by which a test
-*relies on private APIs*.
+TensorFlow never, and on gradtape only with `--again`. What TensorFlow makes of the files is in `baselines`, so that
+only `--tensorflow` runs it. `tools/tensorflow_tests/rule.py` has the rule by which a test *relies on private APIs*.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tensorflow_tests"))
 
+from baseline import read_baselines, write_baselines  # noqa: E402
 from runner import PYTHON_FOLDER, Suite, counts, extracted, print_failures, print_header, print_row  # noqa: E402
 
 FOLDERS = ("ops", "kernel_tests", "data", "eager", "module", "checkpoint", "saved_model", "framework")
@@ -74,7 +77,7 @@ def main() -> None:
     parser.add_argument("--revision", default="HEAD", help="which of the git directory")
     parser.add_argument("--tensorflow", help="a Python that has TensorFlow")
     parser.add_argument("--results", type=Path, required=True, help="the JSON file of what came of each test")
-    parser.add_argument("--baseline", type=Path, help="another such file, of which TensorFlow's results are taken")
+    parser.add_argument("--record", action="store_true", help="write the baselines from the results, and run nothing")
     parser.add_argument("--only-tensorflow", action="store_true", help="run nothing on gradtape")
     parser.add_argument("--again", action="store_true", help="run again on gradtape what was run before")
     parser.add_argument("--show", action="store_true", help="print the tests that fail here, and why")
@@ -88,6 +91,9 @@ def main() -> None:
             PAGE.write_text(f"{before}{BEGIN}{table(results)}{END}{rest.partition(END)[2]}")
             return
         sources = extracted(arguments.sources.resolve(), arguments.revision, Path(folder))
+        if arguments.record:
+            write_baselines(results, sources, FOLDERS)
+            return
         if arguments.choose:
             FILES.write_text("".join(f"{file}\n" for file in sample(sources)))
         suite = Suite(sources, Path(folder), arguments.tensorflow, file_seconds=FILE_SECONDS)
@@ -102,7 +108,7 @@ def main() -> None:
 
 def run(suite: Suite, files: list[str], results: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Runs files, keeps what came of them and prints a row for each."""
-    baseline = json.loads(arguments.baseline.read_text()) if arguments.baseline else {}
+    baseline = {} if arguments.tensorflow else read_baselines(FOLDERS)
     print_header()
     for file in dict.fromkeys(files):
         known = results.get(file) or baseline.get(file) or suite.on_tensorflow(file)

@@ -1,7 +1,8 @@
 """What of a test is private to TensorFlow.
 
-A test *relies on private APIs*, whatever came of it here, if the text of its method, or what it reaches in its file
-or in those of `OWN_FILES` by name (functions, classes, methods of `self`, `setUp`), has one of these:
+A test *relies on private APIs*, whatever came of it here, if the text of its method, its parameters, or what it
+reaches in its file or in those of `OWN_FILES` by name (functions, classes, values, methods of `self`, `setUp`), has one
+of these:
 
 - a name of a module of TensorFlow's that is not found in `tf` or `tf.compat.v1`, is no function of a generated module
   whose op is in `tf.raw_ops`, is not called like a function of their roots, is no part of the replaced machinery
@@ -45,6 +46,8 @@ class Source:
         self.is_helper = sources is not None and any(path == file_of(sources, PYTHON + name) for name in HELPER_FILES)
         self.support = {alias: Source(file_of(sources, name), names, sources) for alias, name in own.items() if sources}
         self.defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assigned = [(name, node.value) for node in tree.body if isinstance(node, ast.Assign) for name in node.targets]
+        self.assigned = {name.id: value for name, value in assigned if isinstance(name, ast.Name)}
 
     def bases(self, owner: str) -> Iterator[tuple[Source, str]]:
         """A class and those it is made of, as far as they are in files that are read; what others are, is a name."""
@@ -79,7 +82,7 @@ class Source:
                 if isinstance(each, ast.FunctionDef) and each.name == name and id(each) not in seen:
                     seen.add(id(each))
                     decorators = [d for d in each.decorator_list if isinstance(d, ast.Name)]  # those of the file
-                    for part in (*decorators, *each.body):
+                    for part in (*decorators, *map(_parameters, each.decorator_list), *each.body):
                         source._look(part, classes, found, seen)
                     return
 
@@ -110,9 +113,11 @@ class Source:
             found.add(f".{node.attr}")
         if isinstance(node, ast.Name) and node.id in self.aliases:
             self._named(self.aliases[node.id], found)
-        if isinstance(node, ast.Name) and id(named := self.defined.get(node.id)) not in seen and named is not None:
-            seen.add(id(named))
-            self._look(named, classes, found, seen)
+        if isinstance(node, ast.Name):
+            reached = self.defined.get(node.id) or self.assigned.get(node.id)
+            if reached is not None and id(reached) not in seen:
+                seen.add(id(reached))
+                self._look(reached, classes, found, seen)
         if isinstance(node, ast.ClassDef) and any(self._of_tensorflow(base) for base in node.bases):
             methods = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
             found |= {f"def {name}" for name in methods if _is_private(name)}
@@ -129,6 +134,13 @@ class Source:
         replaced = leaf in MACHINERY.get(module, ()) or module in SUPPORT or f"{module}.{leaf}" in COUNTERPARTS
         if not replaced and (public is None or public in NOT_ASKED or _is_private(leaf)):
             found.add(name.removeprefix(PYTHON))
+
+
+def _parameters(decorator: ast.AST) -> ast.AST:
+    """The values that a decorator of absl's `parameterized` gives a test."""
+    named = isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute) and decorator.func.value
+    is_given = isinstance(named, ast.Name) and named.id == "parameterized"
+    return decorator if is_given else ast.Pass()
 
 
 def _is_private(name: str) -> bool:

@@ -171,7 +171,8 @@ def on_gradtape(sources: Path, names: Path) -> None:
     modules = {name for name, public in known.items() if public == "module"}
     for name in (*list(modules), *(name.rpartition(".")[0] for name in known)):
         while "." in name:
-            modules.add(name)
+            if known.get(name, "module") == "module":  # else what a class has is used
+                modules.add(name)
             name = name.rpartition(".")[0]
 
     def served(module: str, name: str) -> Any:
@@ -241,8 +242,8 @@ class Outcomes(unittest.TestResult):
 
 
 def name_of(test: Any) -> str:
-    """What the file calls a test: `Class.method`."""
-    return str(test.id().partition(".")[2])
+    """What the file calls a test: `Class.method`, without the text of its parameters, which may have addresses."""
+    return str(test.id().partition(".")[2].partition(" (")[0])
 
 
 def tests_of(suite: Any) -> Iterator[Any]:
