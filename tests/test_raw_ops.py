@@ -11,6 +11,7 @@ OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
     "BlockLSTMV2", "BroadcastGradientArgs", "RandomGammaGrad", "StatelessRandomGetAlg",
     "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle", "Multinomial",
+    "GenerateVocabRemapping", "GetSessionHandle",
     "RandomIndexShuffle",  # its cases are those of tf.random.experimental.index_shuffle
 }  # fmt: skip
 ON_VARIABLES = {
@@ -46,6 +47,27 @@ def test_ops_that_draw():
     chosen = tf.raw_ops.Multinomial(logits=[[0.0, -1e9]], num_samples=5, output_dtype=tf.int32)
     assert chosen.numpy().tolist() == [[0] * 5] and chosen.dtype == tf.int32
     assert int(tf.raw_ops.StatelessRandomGetAlg()) == 1  # Philox
+
+
+def test_a_vocabulary_is_remapped(tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.write_text("MISSING\nknitting\neminem\n")
+    old.write_text("knitting\neminem\nMISSING\n")
+    files = {"new_vocab_file": str(new), "old_vocab_file": str(old)}
+    found = tf.raw_ops.GenerateVocabRemapping(**files, new_vocab_offset=0, num_new_vocab=3, old_vocab_size=2)
+    assert found.remapping.numpy().tolist() == [-1, 0, 1] and int(found.num_present) == 2
+
+
+def test_sessions_are_none():
+    with pytest.raises(tf.errors.FailedPreconditionError, match="null session state"):
+        tf.raw_ops.GetSessionHandle(value=[1])
+
+
+def test_noise_of_glimpses_is_in_the_range_of_the_image():
+    image = tf.random.uniform([2, 3, 3, 1], 5, 6)
+    for noise in ("uniform", "gaussian"):
+        glimpse = tf.image.extract_glimpse(image, [9, 9], [[0.0, 0.0]] * 2, noise=noise)
+        assert glimpse.shape == (2, 9, 9, 1) and 5 <= tf.reduce_min(glimpse) <= tf.reduce_max(glimpse) <= 6
 
 
 def test_files_and_images(tmp_path):

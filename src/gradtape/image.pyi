@@ -69,6 +69,9 @@ from gradtape.api.image.geometry import (
     rot90 as rot90,
     transpose as transpose,
 )
+from gradtape.api.image.glimpses import (
+    extract_glimpse as extract_glimpse,
+)
 from gradtape.api.image.quality import (
     image_gradients as image_gradients,
     psnr as psnr,

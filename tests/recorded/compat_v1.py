@@ -5,6 +5,26 @@ IMAGE = "np.arange(32.0).reshape(1, 4, 4, 2).astype(np.float32) % 7"
 SPARSE = "tf.SparseTensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])"
 
 EXPRESSIONS = f"""
+batch_to_space_nd(np.arange(4.0).reshape(4, 1, 1, 1), [2, 2], [[0, 0], [0, 0]])
+decode_csv(['1,a', ',b'], [[7], ['x']])
+decode_raw(['ab'], tf.uint8)
+image.extract_glimpse({IMAGE}, [2, 2], [[0.0, 0.0]])
+nn.embedding_lookup_sparse([[[1.0], [3.0]], [[2.0], [4.0]]], {SPARSE.replace("2.0, 3.0", "1, 2")}, None, combiner='sum')
+nn.fractional_max_pool({IMAGE}, [1.0, 1.0, 1.0, 1.0], seed=1, seed2=1, deterministic=True)
+nn.max_pool_with_argmax({IMAGE}, [1, 2, 2, 1], [1, 2, 2, 1], 'VALID', output_dtype=tf.int32)
+parse_single_example(b'', dict(a=tf.io.FixedLenFeature([], tf.int64, 3)))
+serialize_sparse({SPARSE})
+sparse_concat(1, [{SPARSE}, {SPARSE}]).values
+sparse_merge({SPARSE.replace("2.0, 3.0", "2, 3")}, {SPARSE}, 5).indices
+sparse_reduce_sum_sparse({SPARSE}, 0).values
+sparse_split({SPARSE}, 2, 1)
+sparse_split(sp_input={SPARSE}, num_split=2, axis=1)[1].values
+string_split(['a b', '  c']).values
+string_split(['a,b|', 'c'], ',|', skip_empty=False).values
+string_split(['abc'], '', result_type='RaggedTensor')
+string_to_hash_bucket(['a'], 10)
+strings.split('a b').dense_shape
+strings.split(['a b'], result_type='list')
 argmax({MATRIX}, dimension=1)
 argmax({MATRIX})
 argmin({MATRIX}, axis=1, output_type=tf.int32)

@@ -343,6 +343,46 @@ Assert(condition=True, data=['x'])
 Assert(condition=False, data=['x'])
 NoOp()
 ParallelConcat(values=[[[1.0]], [[2.0]]], shape=[2, 1])
+PopulationCount(x=tf.constant([-1, 7, 8], tf.int16))
+PopulationCount(x=tf.constant([[255, 7]], tf.uint8))
+TensorStridedSliceUpdate(input=[[1.0, 2.0], [3.0, 4.0]], begin=[0, 1], end=[2, 2], strides=[1, 1], value=[[9.0]])
+TensorStridedSliceUpdate(input=[1, 2, 3], begin=[1], end=[2], strides=[1], value=9, shrink_axis_mask=1)
+ExtractGlimpse(input={IMAGE}, size=[3, 2], offsets=[[0.3, -0.2]], uniform_noise=False, noise='zero')
+ExtractGlimpse(input={IMAGE}, size=[3, 2], offsets=[[1.3, 2.2]], centered=False, normalized=False, uniform_noise=False,
+    noise='zero')
+ExtractGlimpseV2(input={IMAGE}, size=[3, 2], offsets=[[0.3, -0.2]], uniform_noise=False, noise='zero')
+ExtractGlimpseV2(input={IMAGE}, size=[3, 2], offsets=[[0.3, 0.9]], centered=False, uniform_noise=False, noise='zero')
+ExtractGlimpseV2(input={IMAGE}, size=[3, 2], offsets=[[1.3, -2.2]], normalized=False, uniform_noise=False, noise='zero')
+ExtractGlimpseV2(input={IMAGE}, size=[3, 2], offsets=[[1.3, 2.2]], centered=False, normalized=False,
+    uniform_noise=False, noise='zero')
+ExtractGlimpseV2(input={IMAGE}, size=[3], offsets=[[1.3, 2.2]])
+FractionalMaxPool(value=[[[[1.0]]]], pooling_ratio=[1.0, 1.0, 1.0, 1.0], seed=1, seed2=1, deterministic=True)
+FractionalMaxPool(value=[[[[1.0]]]], pooling_ratio=[1.0, 1.44, 1.73, 1.0], seed=1, seed2=1, deterministic=True)
+FractionalAvgPool(value=[[[[1.0]]]], pooling_ratio=[1.0, 1.0, 1.0, 1.0], seed=1, seed2=1, deterministic=True)
+FractionalMaxPoolGrad(orig_input={IMAGE}, orig_output=tf.nn.max_pool2d({IMAGE}, 2, 2, 'VALID'), out_backprop=np.ones((1,
+    2, 2, 2), np.float32), row_pooling_sequence=[0, 2, 4], col_pooling_sequence=[0, 2, 4])
+FractionalAvgPoolGrad(orig_input_tensor_shape=[1, 4, 4, 1], out_backprop=np.ones((1, 2, 2, 1), np.float32),
+    row_pooling_sequence=[0, 2, 4], col_pooling_sequence=[0, 1, 4], overlapping=True)
+SparseFillEmptyRowsGrad(reverse_index_map=[2, 1], grad_values=[0.5, 1.0, 2.0, 3.0])
+SparseFillEmptyRowsGrad(reverse_index_map=[2, 9], grad_values=[0.5, 1.0, 2.0, 3.0])
+SparseBincount(indices=[[0, 0], [0, 2], [1, 1]], values=[1, 5, 2], dense_shape=tf.constant([2, 3], tf.int64), size=4,
+    weights=tf.constant([], tf.float32))
+SparseBincount(indices=[[0], [2]], values=[1, 2], dense_shape=tf.constant([3], tf.int64), size=4, weights=[0.5, 2.0])
+SparseReduceMaxSparse(input_indices=[[0, 1], [1, 0]], input_values=[2.0, 3.0], input_shape=tf.constant([2, 2],
+    tf.int64), reduction_axes=[1])
+SparseReduceSumSparse(input_indices=[[0, 1], [1, 0]], input_values=[2.0, 3.0], input_shape=tf.constant([2, 2],
+    tf.int64), reduction_axes=[0], keep_dims=True)
+SparseSplit(split_dim=tf.constant(1, tf.int64), {SPARSE}, num_split=2)
+SetSize(set_indices=[[0, 0], [1, 1]], set_values=[1, 2], set_shape=tf.constant([2, 2], tf.int64))
+DecodeCSV(records=['1,a', ',b'], record_defaults=[[7], ['x']])
+StringNGrams(data=['a', 'b', 'c', 'd'], data_splits=[0, 3, 4], separator='-', ngram_widths=[2], left_pad='L',
+    right_pad='R', pad_width=-1, preserve_short_sequences=False)
+StringNGrams(data=['a', 'b', 'c', 'd'], data_splits=[0, 3, 4], separator='-', ngram_widths=[2], left_pad='L',
+    right_pad='R', pad_width=0, preserve_short_sequences=True)
+StringNGrams(data=['a', 'b'], data_splits=[0, 8], separator='-', ngram_widths=[2], left_pad='', right_pad='',
+    pad_width=0, preserve_short_sequences=False)
+UnicodeDecode(input=['aé', 'b'], input_encoding='UTF-8')
+UnicodeDecodeWithOffsets(input=['aé', 'b'], input_encoding='UTF-8')
 """
 
 

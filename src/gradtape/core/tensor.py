@@ -328,8 +328,9 @@ class _Elsewhere:
         if x is None:
             return self
         raise AttributeError(
-            f"'{owner.__name__}' object has no attribute '{self._name}'. If you are looking for numpy-related methods: "
-            f"gradtape has none on tensors. Use the function of that name, such as tf.{self._function}(t)."
+            f"'{owner.__name__}' object has no attribute '{self._name}'. If you are looking for numpy-related methods, "
+            "run tf.experimental.numpy.experimental_enable_numpy_behavior(), or use the function of that name, such as "
+            f"tf.{self._function}(t)."
         )
 
 

@@ -22,8 +22,8 @@ _ALIASES = """
     quantization.fake_quant_with_min_max_vars_gradient quantization.fake_quant_with_min_max_vars_per_channel
     quantization.fake_quant_with_min_max_vars_per_channel_gradient queue.FIFOQueue queue.PaddingFIFOQueue
     queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue random.truncated_normal signal.fft signal.fft2d
-    signal.fft3d signal.ifft signal.ifft2d signal.ifft3d strings.regex_replace
-    NoGradient=no_gradient NotDifferentiable=no_gradient debugging.is_finite=math.is_finite debugging.is_inf=math.is_inf
+    signal.fft3d signal.ifft signal.ifft2d signal.ifft3d strings.regex_replace NoGradient=no_gradient
+    NotDifferentiable=no_gradient debugging.is_finite=math.is_finite debugging.is_inf=math.is_inf
     debugging.is_nan=math.is_nan debugging.is_non_decreasing=math.is_non_decreasing
     debugging.is_strictly_increasing=math.is_strictly_increasing diag=linalg.tensor_diag
     diag_part=linalg.tensor_diag_part div_no_nan=math.divide_no_nan dtypes.as_string=as_string floor_div=math.floordiv
@@ -48,7 +48,8 @@ _ALIASES = """
     sparse_reset_shape=sparse.reset_shape sparse_reshape=sparse.reshape sparse_retain=sparse.retain
     sparse_slice=sparse.slice sparse_softmax=sparse.softmax sparse_tensor_dense_matmul=sparse.sparse_dense_matmul
     sparse_tensor_to_dense=sparse.to_dense sparse_to_indicator=sparse.to_indicator sparse_transpose=sparse.transpose
-    spectral.dct=signal.dct spectral.idct=signal.idct string_join=strings.join string_strip=strings.strip
+    batch_to_space_nd=batch_to_space manip.batch_to_space_nd=batch_to_space spectral.dct=signal.dct
+    spectral.idct=signal.idct string_join=strings.join string_strip=strings.strip
     string_to_hash_bucket_fast=strings.to_hash_bucket_fast string_to_hash_bucket_strong=strings.to_hash_bucket_strong
     tensor_scatter_update=tensor_scatter_nd_update where_v2=where
 """
@@ -64,12 +65,8 @@ ALIASES = {
 # Names that differ in meaning from those of TensorFlow 2, and are not in gradtape.
 DIFFERENT = frozenset(
     """
-    autograph.to_code autograph.to_graph device image.draw_bounding_boxes image.extract_glimpse
-    image.sample_distorted_bounding_box io.decode_csv io.decode_raw io.parse_example io.parse_single_example
-    io.serialize_many_sparse io.serialize_sparse nn.batch_norm_with_global_normalization nn.ctc_beam_search_decoder
-    nn.ctc_loss nn.embedding_lookup_sparse nn.fractional_avg_pool nn.fractional_max_pool nn.max_pool_with_argmax
-    nn.nce_loss nn.safe_embedding_lookup_sparse nn.sampled_softmax_loss sparse.concat
-    sparse.split strings.split strings.to_hash_bucket
+    autograph.to_code autograph.to_graph device image.draw_bounding_boxes image.sample_distorted_bounding_box
+    nn.batch_norm_with_global_normalization nn.ctc_beam_search_decoder nn.ctc_loss nn.nce_loss nn.sampled_softmax_loss
     test.assert_equal_graph_def test.compute_gradient train.Checkpoint
     """.split()
 )
@@ -271,6 +268,8 @@ nn.erosion2d(value, kernel, strides, rates, padding, name=None) = tf.nn.erosion2
 image.crop_and_resize(image, boxes, box_ind=None, crop_size=None, method='bilinear', extrapolation_value=0, name=None,
     box_indices=None) = tf.image.crop_and_resize(image, boxes, either(box_ind, box_indices), crop_size, method,
     extrapolation_value)
+image.extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None) =
+    glimpses(input, size, offsets, centered, normalized, 'uniform', True)
 image.resize image.resize_images(images, size, method=0, align_corners=False, preserve_aspect_ratio=False, name=None) =
     resized_images(images, size, method, align_corners, preserve_aspect_ratio)
 image.resize_area(images, size, align_corners=False, name=None) = resized('area', images, size, align_corners, False)
@@ -280,6 +279,53 @@ image.resize_bilinear(images, size, align_corners=False, name=None, half_pixel_c
     images, size, align_corners, half_pixel_centers)
 image.resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False) =
     resized('nearest', images, size, align_corners, half_pixel_centers)
+io.decode_csv decode_csv(records, record_defaults, field_delim=',', use_quote_delim=True, name=None, na_value='',
+    select_cols=None) = tf.io.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
+io.decode_raw decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None) =
+    tf.io.decode_raw(either(input_bytes, bytes), out_type, little_endian)
+io.parse_example parse_example(serialized, features, name=None, example_names=None) = tf.io.parse_example(serialized,
+    features, example_names)
+io.parse_single_example parse_single_example(serialized, features, name=None, example_names=None) =
+    tf.io.parse_single_example(serialized, features, example_names)
+io.serialize_many_sparse serialize_many_sparse(sp_input, name=None, out_type=tf.string) =
+    tf.io.serialize_many_sparse(sp_input, out_type)
+io.serialize_sparse serialize_sparse(sp_input, name=None, out_type=tf.string) = tf.io.serialize_sparse(sp_input,
+    out_type)
+nn.embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy='mod', name=None, combiner=None,
+    max_norm=None) = tf.nn.embedding_lookup_sparse(*parted_sparse(params, sp_ids, partition_strategy), sp_weights,
+    combiner, max_norm)
+nn.safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None,
+    name=None, partition_strategy='div', max_norm=None) =
+    tf.nn.safe_embedding_lookup_sparse(*parted_sparse(embedding_weights, sparse_ids, partition_strategy),
+    sparse_weights, combiner, default_id, max_norm)
+nn.fractional_avg_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0,
+    seed2=0, name=None) = tf.raw_ops.FractionalAvgPool(value=value, pooling_ratio=pooling_ratio,
+    pseudo_random=pseudo_random, overlapping=overlapping, deterministic=deterministic, seed=seed, seed2=seed2)
+nn.fractional_max_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0,
+    seed2=0, name=None) = tf.raw_ops.FractionalMaxPool(value=value, pooling_ratio=pooling_ratio,
+    pseudo_random=pseudo_random, overlapping=overlapping, deterministic=deterministic, seed=seed, seed2=seed2)
+nn.max_pool_with_argmax(input, ksize, strides, padding, data_format='NHWC', Targmax=None, name=None, output_dtype=None,
+    include_batch_in_index=False) = tf.nn.max_pool_with_argmax(input, ksize, strides, padding, data_format,
+    either(Targmax, output_dtype, tf.int64), include_batch_in_index)
+sparse.concat sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat_dim=None,
+    expand_nonconcat_dims=None) = tf.sparse.concat(either(axis, concat_dim), sp_inputs, either(expand_nonconcat_dims,
+    None, expand_nonconcat_dim))
+sparse.split sparse_split(keyword_required=KEYWORDS, sp_input=None, num_split=None, axis=None, name=None,
+    split_dim=None) = split_sparse(keyword_required, sp_input, num_split, either(axis, split_dim, None))
+sparse.merge sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False) = merged_sparse(sp_ids,
+    sp_values, vocab_size, already_sorted)
+sparse.reduce_max_sparse sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None,
+    keep_dims=None) = tf.sparse.reduce_max(sp_input, either(axis, reduction_axes, None), either(keepdims, keep_dims,
+    None), True)
+sparse.reduce_sum_sparse sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None,
+    keep_dims=None) = tf.sparse.reduce_sum(sp_input, either(axis, reduction_axes, None), either(keepdims, keep_dims,
+    None), True)
+strings.split(input=None, sep=None, maxsplit=-1, result_type='SparseTensor', source=None, name=None) =
+    ragged_or_sparse(lambda: tf.strings.split(as_vector(either(input, source)), sep, maxsplit), result_type)
+string_split(source, sep=None, skip_empty=True, delimiter=' ', result_type='SparseTensor', name=None) =
+    ragged_or_sparse(lambda: split_at_any(source, either(sep, None, delimiter), skip_empty), result_type)
+strings.to_hash_bucket string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None) =
+    tf.strings.to_hash_bucket(either(string_tensor, input), num_buckets)
 random.get_seed get_seed(op_seed) = seeds(op_seed)
 executing_eagerly_outside_functions control_flow_v2_enabled resource_variables_enabled() = True
 """

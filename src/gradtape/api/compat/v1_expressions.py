@@ -21,6 +21,7 @@ from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..raw.functions import HELPERS as RAW_HELPERS
 from ..tape_arguments import UnconnectedGradients
+from .v1_sparse import KEYWORDS, as_vector, merged_sparse, ragged_or_sparse, split_at_any, split_sparse
 
 
 @cache
@@ -117,6 +118,16 @@ def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
     return resolve("concat")(tables, 0), resolve("gather")(starts, at % count) + at // count
 
 
+def parted_sparse(params: Any, sp_ids: Any, strategy: str) -> tuple[Any, Any]:
+    """Returns a table of embeddings, possibly partitioned by a strategy, and sparse indices into it."""
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
+    table, ids = parted(params, sp_ids.values, strategy)
+    if isinstance(table, list | tuple):
+        table = resolve("concat")([to_tensor(part) for part in table], 0)
+    return table, SparseTensor(sp_ids.indices, ids, sp_ids.dense_shape)
+
+
 def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bool) -> Tensor:
     """Creates a tensor with values at given indices (a number, numbers, or rows), and a default value elsewhere."""
     at, given = to_tensor(indices), to_tensor(values)
@@ -146,9 +157,11 @@ HELPERS = {
     **{
         helper.__name__: helper
         for helper in (
-            either, square, constant, scattered, listing, unpacked, dropped, filled_in, parted, resized_images, seeds,
+            either, square, constant, scattered, listing, unpacked, dropped, filled_in, parted, parted_sparse,
+            resized_images, seeds, split_sparse, merged_sparse, as_vector, split_at_any, ragged_or_sparse,
         )
     },
+    "KEYWORDS": KEYWORDS,
     "UnconnectedGradients": UnconnectedGradients,
     "tf": root,
 }

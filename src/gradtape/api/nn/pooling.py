@@ -310,6 +310,19 @@ def _regions(x: Tensor, axis: int, points: Any, overlapping: bool, largest: bool
     return ops.transpose(total, perm=tuple(np.argsort(order).tolist()))
 
 
+def pooled_regions(x: Tensor, rows: Any, columns: Any, overlapping: bool, largest: bool) -> Tensor:
+    """Returns the maximum or the average of each region between boundaries of rows and of columns."""
+    y = _regions(_regions(x, 1, rows, overlapping, largest), 2, columns, overlapping, largest)
+    if largest:
+        return y
+    heights, widths = (
+        np.minimum(points[1:] + bool(overlapping), size) - points[:-1]
+        for points, size in ((rows, x.dims[1]), (columns, x.dims[2]))
+    )
+    areas = ops.constant((heights[:, None] * widths)[None, :, :, None].astype(x.dtype.numpy))
+    return ops.truncatediv(y, areas) if x.dtype.is_integer else y / areas
+
+
 def _fractional(
     value: Any, ratio: Any, pseudo_random: bool, overlapping: bool, seed: int, largest: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -322,7 +335,17 @@ def _fractional(
     elif len(ratios) == 2:
         ratios = [1.0, *ratios, 1.0]
     if len(ratios) != 4 or min(ratios) < 1:
-        raise ValueError(f"pooling_ratio should be at least 1.0, for height and width. Received: {ratio!r}")
+        raise ValueError(f"pooling_ratio cannot be smaller than 1, got: {ratio!r}, for height and width")
+    if ratios[0] != 1 or ratios[3] != 1:
+        raise errors.UnimplementedError(
+            f"Fractional pooling is not yet supported on the batch nor channel dimension, got {ratios}"
+        )
+    for axis in (1, 2):
+        if int(x.dims[axis] / ratios[axis]) < 1:
+            raise errors.InvalidArgumentError(
+                f"Pooling ratio is higher than input dimension size for dimension {axis}. Input dim size: "
+                f"{x.dims[axis]} pooling ratio: {ratios[axis]}"
+            )
     if seed:
         rng = np.random.default_rng(seed)
     else:
@@ -331,14 +354,7 @@ def _fractional(
         rng = np.random.default_rng(np.asarray(next_global_seed("fractional_pool", None, 1)).tolist())
     rows = _sequence(x.dims[1], ratios[1], pseudo_random, rng)
     columns = _sequence(x.dims[2], ratios[2], pseudo_random, rng)
-    y = _regions(_regions(x, 1, rows, overlapping, largest), 2, columns, overlapping, largest)
-    if not largest:
-        heights, widths = (
-            np.minimum(points[1:] + bool(overlapping), size) - points[:-1]
-            for points, size in ((rows, x.dims[1]), (columns, x.dims[2]))
-        )
-        areas = ops.constant((heights[:, None] * widths)[None, :, :, None].astype(x.dtype.numpy))
-        y = ops.truncatediv(y, areas) if x.dtype.is_integer else y / areas
+    y = pooled_regions(x, rows, columns, overlapping, largest)
     return y, ops.constant(rows), ops.constant(columns)
 
 

@@ -11,23 +11,24 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.errors import InvalidArgumentError
+from ...core.errors import FailedPreconditionError, InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import registry
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape.tape import Tape
 from ...state.sparse_tensor import SparseTensor
 from ..catalogue.definitions import definition_of
 from ..catalogue.expressions import compiled
+from ..image.glimpses import glimpses
 from ..image.legacy import resized
 from ..image.projective import transform_images
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
-from ..tape_arguments import flat_targets
+from .arrays import population_count, updated_slice
+from .derivatives import cotangent, filled_rows_gradient, fractional_pool_gradient, gamma_derivative, vjp
 from .optimizers import RULES
 from .recurrent import block_lstm
 from .rows import rows
+from .texts import decoded_characters, ngrams_of_rows, remapped_vocabulary
 
 
 @cache
@@ -59,32 +60,6 @@ def op_named(name: str) -> Callable[..., Any]:
 
 
 # Helpers of the table's expressions, in addition to the API.
-
-
-def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
-    """Returns the gradient at `x`, given the gradient of the function's result."""
-    given = to_tensor(gradient)
-    at = to_tensor(x, hint=given.dtype)
-    with Tape() as tape:
-        tape.watch([at] if at.dtype.differentiable else [])
-        y = function(at)
-    (found,) = tape.vjp(*flat_targets(y, given), [at])
-    return found
-
-
-def cotangent(op: str, residual: Any, gradient: Any, **attributes: Any) -> Any:
-    """Returns the cotangent of an op's input by the op's rule, which needs either the input or the output."""
-    value = to_tensor(residual, hint=to_tensor(gradient).dtype if is_tensor_like(gradient) else None)
-    getattr(ops, op)  # imports its module
-    rule = registry[op]
-    assert rule.vjp is not None
-    (found,) = rule.vjp(ops, to_tensor(gradient, hint=value.dtype), rule.keep([value], value, attributes), (0,))
-    return found
-
-
-def gamma_derivative(alpha: Any, sample: Any) -> Tensor:
-    """Returns the derivative of a gamma sample with respect to its shape parameter."""
-    return ops.random_gamma_grad(to_tensor(alpha), to_tensor(sample))
 
 
 def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
@@ -132,21 +107,29 @@ def fused_batch_norm(
     x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float, data_format: Any,
     is_training: bool,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """Normalizes a batch; returns the updated running statistics, and those that were used."""
+    """Normalizes a batch; returns the updated running statistics, and those that were used.
+
+    Statistics of 16-bit values are in float32, in which they are also normalized.
+    """
     x = to_tensor(x)
+    dtype = dtypes.float32 if x.dtype.size < 4 else x.dtype
+    values = x if x.dtype is dtype else resolve("cast")(x, dtype)
+    given = (None if value is None else to_tensor(value, dtype) for value in (mean, variance, offset, scale))
+    mean, variance, offset, scale = given
     first = text(data_format).startswith("NC")
     shape = [1 if axis != (1 if first else len(x.dims) - 1) else -1 for axis in range(len(x.dims))]
     axes = [axis for axis, size in enumerate(shape) if size == 1]
     if is_training:
-        used = resolve("nn.moments")(x, axes)
+        used = resolve("nn.moments")(values, axes)
         count = np.prod([x.dims[axis] for axis in axes])
         kept = [used[0], used[1] * float(count / max(count - 1, 1))]
         if factor != 1:
             kept = [old * (1 - factor) + new * factor for old, new in zip((mean, variance), kept, strict=True)]
     else:
-        used = kept = [to_tensor(mean), to_tensor(variance)]
-    given = [resolve("reshape")(value, shape) for value in (*used, offset, scale)]
-    return (resolve("nn.batch_normalization")(x, *given, epsilon), *kept, *used)
+        used = kept = [mean, variance]
+    shaped = [resolve("reshape")(value, shape) for value in (*used, offset, scale)]
+    y = resolve("nn.batch_normalization")(values, *shaped, epsilon)
+    return (y if y.dtype is x.dtype else resolve("cast")(y, x.dtype), *kept, *used)
 
 
 def row_select(condition: Any, x: Any, y: Any) -> Tensor:
@@ -175,6 +158,23 @@ def bucketized(x: Any, boundaries: Any) -> Tensor:
 def weighted(weights: Any) -> bool:
     """Returns whether there are weights."""
     return to_tensor(weights).dims != (0,)
+
+
+def sparse_bincount(x: Any, weights: Any, size: Any, binary: bool) -> Tensor:
+    """Counts the numbers below `size` of a vector, or of each row of a sparse matrix, or sums their weights."""
+    given = to_tensor(weights)
+    of_rows = isinstance(x, SparseTensor)
+    counted: Any = None
+    if weighted(given):
+        counted = SparseTensor(x.indices, given, x.dense_shape) if of_rows else given
+    return resolve("math.bincount")(
+        x, counted, size, size, given.dtype, axis=-1 if of_rows else None, binary_output=binary
+    )
+
+
+def without_session(op: str) -> Any:
+    """Raises the error of an op that needs a session of TensorFlow 1."""
+    raise FailedPreconditionError(f"{op} called on null session state: there are no sessions")
 
 
 def unpadded(x: Any, widths: Any) -> Tensor:
@@ -230,6 +230,11 @@ def parts(x: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
     return x.indices, x.values, x.dense_shape
 
 
+def parts_of_each(tensors: list[SparseTensor]) -> tuple[list[Tensor], ...]:
+    """Returns the indices, the values and the shapes of sparse tensors."""
+    return tuple(list(each) for each in zip(*map(parts, tensors), strict=True))
+
+
 def scattered(indices: Any, shape: Any, given: Any, default: Any) -> Tensor:
     """Creates a tensor with values at indices (of a vector, or one) and a default elsewhere."""
     places = to_tensor(indices)
@@ -283,7 +288,9 @@ HELPERS: dict[str, Any] = {
     for helper in (
         vjp, cotangent, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm,
         row_select, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse, parts,
-        scattered, filled_rows, resized, unique_along, key_and_counter, drawn, drawn_integers,
+        scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
+        sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
+        fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters,
     )
 }  # fmt: skip
 HELPERS.update(RULES, tf=root, integers=values, transform_images=transform_images)

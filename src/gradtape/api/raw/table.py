@@ -105,6 +105,8 @@ SparseTensorDenseMatMul = tf.sparse.sparse_dense_matmul(sparse(a_indices, a_valu
 SparseToDense = scattered(sparse_indices, output_shape, sparse_values, default_value)
 SparseFillEmptyRows = filled_rows(sparse(indices, values, dense_shape), default_value)
 CropAndResize = tf.image.crop_and_resize(image, boxes, box_ind, crop_size, text(method), extrapolation_value)
+ExtractGlimpse = glimpses(input, size, offsets, centered, normalized, text(noise), True)
+ExtractGlimpseV2 = glimpses(input, size, offsets, centered, normalized, text(noise), False)
 ResizeArea = resized('area', images, size, align_corners, False)
 ResizeBicubic = resized('bicubic', images, size, align_corners, half_pixel_centers)
 ResizeBilinear = resized('bilinear', images, size, align_corners, half_pixel_centers)
@@ -188,6 +190,35 @@ ResourceSparseApplyFtrl = apply_rule(ftrl, [var, accum, linear], grad, indices, 
     multiply_linear_by_lr=multiply_linear_by_lr)
 ResourceSparseApplyFtrlV2 = apply_rule(ftrl, [var, accum, linear], grad, indices, lr=lr, l1=l1, l2=l2,
     lr_power=lr_power, l2_shrinkage=l2_shrinkage, multiply_linear_by_lr=multiply_linear_by_lr)
+PopulationCount = population_count(x)
+TensorStridedSliceUpdate = updated_slice(input, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask,
+    new_axis_mask, shrink_axis_mask))
+FractionalMaxPool = tf.nn.fractional_max_pool(value, pooling_ratio, pseudo_random, overlapping, seed or seed2)
+FractionalAvgPool = tf.nn.fractional_avg_pool(value, pooling_ratio, pseudo_random, overlapping, seed or seed2)
+FractionalMaxPoolGrad = fractional_pool_gradient(orig_input, out_backprop, row_pooling_sequence, col_pooling_sequence,
+    overlapping, True)
+FractionalAvgPoolGrad = fractional_pool_gradient(zeros(orig_input_tensor_shape, out_backprop), out_backprop,
+    row_pooling_sequence, col_pooling_sequence, overlapping, False)
+SparseFillEmptyRowsGrad = filled_rows_gradient(reverse_index_map, grad_values)
+SetSize = tf.sets.size(sparse(set_indices, set_values, set_shape), validate_indices)
+SparseBincount = sparse_bincount(values if len(dense_shape) < 2 else sparse(indices, values, dense_shape), weights,
+    size, binary_output)
+SparseReduceMaxSparse = parts(tf.sparse.reduce_max(sparse(input_indices, input_values, input_shape), reduction_axes,
+    keep_dims, True))
+SparseReduceSumSparse = parts(tf.sparse.reduce_sum(sparse(input_indices, input_values, input_shape), reduction_axes,
+    keep_dims, True))
+SparseSplit = parts_of_each(tf.sparse.split(sparse(indices, values, shape), num_split, split_dim))
+DecodeCSV = tf.io.decode_csv(records, record_defaults, text(field_delim), use_quote_delim, text(na_value),
+    list(select_cols) or None)
+GetSessionHandle = without_session('GetSessionHandle')
+StringNGrams = ngrams_of_rows(data, data_splits, separator, ngram_widths, left_pad, right_pad, pad_width,
+    preserve_short_sequences)
+GenerateVocabRemapping = remapped_vocabulary(new_vocab_file, old_vocab_file, new_vocab_offset, num_new_vocab,
+    old_vocab_size)
+UnicodeDecode = decoded_characters(input, input_encoding, errors, replacement_char, replace_control_characters,
+    Tsplits, False)
+UnicodeDecodeWithOffsets = decoded_characters(input, input_encoding, errors, replacement_char,
+    replace_control_characters, Tsplits, True)
 NoOp = None
 Timestamp = tf.timestamp()
 """

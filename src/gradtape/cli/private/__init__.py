@@ -118,8 +118,10 @@ def _is_generated(place: str) -> bool:
 
 
 def _raw_op(name: str) -> Any:
-    """Returns the op `name` of a generated module: that of `tf.raw_ops`, but with positional arguments."""
+    """Returns the op `name` of a generated module: that of `tf.raw_ops`, or in snake case with positional arguments."""
     for op in dir(gradtape.raw_ops):
+        if op == name:
+            return getattr(gradtape.raw_ops, op)
         if op.lower() == name.replace("_", "").lower():
             return getattr(gradtape.raw_ops, op).__wrapped__
     raise AttributeError(name)
