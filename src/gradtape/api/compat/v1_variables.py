@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...core import dtypes
+from ...core import dtypes, scopes
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import DTypeLike, ShapeLike
@@ -27,8 +27,8 @@ __all__ = [
     "get_collection", "get_collection_ref", "get_local_variable", "get_variable", "get_variable_scope",
     "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
     "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer",
-    "make_template", "model_variables", "moving_average_variables", "no_regularizer", "tables_initializer",
-    "trainable_variables", "variable_scope", "variables_initializer",
+    "make_template", "model_variables", "moving_average_variables", "name_scope", "no_regularizer",
+    "tables_initializer", "trainable_variables", "variable_scope", "variables_initializer",
 ]  # fmt: skip
 
 
@@ -155,6 +155,25 @@ def get_variable_scope() -> VariableScope:
     layer
     """
     return _thread.open[-1]
+
+
+class name_scope(scopes.name_scope):
+    """A name scope with a default name, for functions that have a parameter `name`.
+
+    >>> import gradtape as tf
+    >>> with tf.compat.v1.name_scope(None, "pool") as scope:
+    ...     print(scope)
+    pool/
+    """
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
+        for given in (name, default_name):
+            if not isinstance(given, str | None):
+                raise TypeError(f"`name` and `default_name` must be strings or None, got {given!r}")
+        chosen = default_name if name is None else name
+        if chosen is None and values is not None:
+            raise ValueError("At least one of name (None) and default_name (None) must be provided.")
+        super().__init__(chosen or "")
 
 
 class variable_scope:

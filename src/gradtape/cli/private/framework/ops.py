@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import gradtape
@@ -74,6 +75,13 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
 
 def register_session_run_conversion_functions(*args: Any, **kwargs: Any) -> None:
     """Does nothing: there are no sessions."""
+
+
+def name_scope(name: Any, default_name: Any = None, values: Any = None, skip_on_eager: bool = True) -> Any:
+    """Enters a name scope in functions; in eager code only on request, because ops have no names there."""
+    if skip_on_eager and not inside_function():
+        return nullcontext()
+    return gradtape.compat.v1.name_scope(name, default_name, values)
 
 
 def get_name_scope() -> str:
