@@ -498,3 +498,30 @@ def test_shards_without_a_main_file_are_removed(tmp_path, monkeypatch):
         with pytest.raises(tf.errors.UnknownError, match="rank 0 could not write"):
             shared.write(str(tmp_path / "ckpt"), {"v": tf.constant([1.0])}, {})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("as_tensor", [False, True])
+def test_a_function_writes_a_checkpoint_in_every_call(tmp_path, as_tensor):
+    checkpoint, path = tf.train.Checkpoint(v=tf.Variable(1.0)), str(tmp_path / "ckpt")
+
+    @tf.function
+    def step(prefix):
+        checkpoint.v.assign_add(1.0)
+        return checkpoint.write(prefix)
+
+    for expected in (2.0, 3.0, 4.0):
+        assert step(tf.constant(path) if as_tensor else path).numpy() == path.encode()
+        assert tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE") == expected
+    with pytest.raises(tf.errors.NotFoundError):
+        step(tf.constant(str(tmp_path / "missing" / "ckpt")))
+    with pytest.raises(NotImplementedError, match="from a function is not supported"):
+        tf.function(checkpoint.save)(path)
+
+
+def test_callbacks_are_called_with_the_path(tmp_path):
+    called = []
+    options = tf.train.CheckpointOptions(experimental_write_callbacks=[called.append, lambda: called.append("done")])
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(str(tmp_path / "ckpt"), options)
+    assert called == [path, "done"]
+    with pytest.raises(AssertionError, match="callback"):
+        tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path, more: None])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
-from ..core import dtypes
+from ..core import dtypes, errors
 from ..core.owners import Owner
 from ..core.tensor import Tensor, wrap
 from ..engine.run import dispatch
+from ..engine.run.convert import to_array, to_tensor
 from ..state.variable import Variable
 from . import shared, state
 from .object_graph import children, describe_objects, is_trackable, variable_of
@@ -85,8 +88,10 @@ class Checkpoint(Owner):
             return counter
         return self._save_counter
 
-    def write(self, file_prefix: Any, options: Any = None) -> str:
+    def write(self, file_prefix: Any, options: Any = None) -> Any:
         """Write a checkpoint without counting it or updating the state file; return its path, for `read`.
+
+        A function writes it in every call, with the values of that moment, and gets the path as a tensor.
 
         >>> import gradtape as tf, tempfile
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
@@ -94,23 +99,47 @@ class Checkpoint(Owner):
         >>> [name for name, shape in tf.train.list_variables(path)]
         ['v/.ATTRIBUTES/VARIABLE_VALUE']
         """
-        prefix = os.fsdecode(file_prefix)
         with dispatch.traced_by(None):
             nodes, variables = describe_objects(self._top)
-            values = {key: _saved_value(variable) for key, variable in variables.items()}
-        shared.write(prefix, values, {"objects": [node if node.slots else node[:2] for node in nodes]})
-        return prefix
+        notes = {"objects": [node if node.slots else node[:2] for node in nodes]}
+
+        def write(tensors: Sequence[Tensor]) -> list[Tensor]:
+            prefix, *values = tensors
+            path = os.fsdecode(prefix.array[()])
+            if isinstance(file_prefix, Tensor) and not os.path.isdir(os.path.dirname(path) or "."):
+                raise errors.NotFoundError(f"{os.path.dirname(path)}; No such file or directory")
+            held = [wrap(to_array(value), value.dtype) for value in values]
+            shared.write(path, dict(zip(variables, held, strict=True)), notes)
+            for callback in getattr(options, "experimental_write_callbacks", None) or ():
+                callback(path) if inspect.signature(callback).parameters else callback()
+            return [prefix]
+
+        prefix = to_tensor(file_prefix if isinstance(file_prefix, Tensor) else os.fsencode(file_prefix), dtypes.string)
+        if dispatch.thread.trace is not None:
+            from ..graph.control_flow.python_calls import traced_call
+
+            values = [to_tensor(variable) for variable in variables.values()]
+            return traced_call(write, [prefix, *values], [dtypes.string], differentiable=False)[0]
+        write([prefix, *map(_saved_value, variables.values())])
+        return os.fsdecode(prefix.array[()])
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
         """Write the checkpoint `<file_prefix>-<number>` and make it the latest of its folder.
 
         Returns the path, for `restore`.
         """
+        if dispatch.thread.trace is not None:
+            raise NotImplementedError(
+                "Calling tf.train.Checkpoint.save() from a function is not supported, as save() modifies saving "
+                "metadata in ways not supported by TensorFlow Operations. Consider using tf.train.Checkpoint.write(), a "
+                "lower-level API which does not update metadata. tf.train.latest_checkpoint and related APIs will not "
+                "see this checkpoint."
+            )
         counter = self.save_counter
         before = int(counter)
         counter.assign(before + 1)
         try:
-            path = self.write(f"{os.fsdecode(file_prefix)}-{before + 1}")
+            path = self.write(f"{os.fsdecode(file_prefix)}-{before + 1}", options)
         except BaseException:
             counter.assign(before)
             raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -38,7 +40,19 @@ _SECONDS_BETWEEN_LOOKS = 1.0  # into a folder, as in TensorFlow
 
 
 class CheckpointOptions:
-    """TensorFlow's options for writing checkpoints, accepted without effect."""
+    """Options for writing checkpoints.
+
+    Args:
+      experimental_write_callbacks: functions that are called after a checkpoint is written, with its path or without
+        arguments.
+
+    The other options are accepted without effect: a checkpoint is written when `write` or `save` returns.
+
+    >>> import gradtape as tf, os, tempfile
+    >>> options = tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path: print(os.path.basename(path))])
+    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tempfile.mkdtemp() + "/ckpt", options)
+    ckpt-1
+    """
 
     def __init__(
         self,
@@ -49,12 +63,22 @@ class CheckpointOptions:
         experimental_skip_slot_variables: bool = False,
         experimental_sharding_callback: Any = None,
     ) -> None:
-        if experimental_write_callbacks or experimental_sharding_callback:
-            raise NotImplementedError("callbacks of checkpoints are not in gradtape")
+        if experimental_sharding_callback:
+            raise NotImplementedError("sharding callbacks of checkpoints are not in gradtape")
+        for callback in experimental_write_callbacks or ():
+            if len(inspect.signature(callback).parameters) > 1:
+                raise AssertionError(f"A callback takes the path of the checkpoint, or nothing; got {callback}")
         self.experimental_io_device = experimental_io_device
         self.enable_async = enable_async or experimental_enable_async_checkpoint
         self.experimental_enable_async_checkpoint = self.enable_async
+        self.experimental_write_callbacks = experimental_write_callbacks
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
+        self.experimental_sharding_callback = experimental_sharding_callback
+
+    def __copy__(self) -> CheckpointOptions:
+        found = CheckpointOptions()
+        vars(found).update(vars(self), experimental_write_callbacks=copy.copy(self.experimental_write_callbacks))
+        return found
 
 
 def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
