@@ -10,6 +10,7 @@ import re
 import sys
 import types
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from typing import Any
 
@@ -86,8 +87,8 @@ class NamedDistribution:
 class NamedObject:
     """A value with a name for the title of a test."""
 
-    def __init__(self, name: str, value: Any) -> None:
-        self._name, self.value = name, value
+    def __init__(self, name: str, obj: Any) -> None:
+        self._name, self.value = name, obj
 
     def __repr__(self) -> str:
         return self._name
@@ -254,6 +255,7 @@ MACHINERY: dict[str, dict[str, Any]] = {
     },
     "distribute.test_util": {"gather": gather, "main": None, "set_logical_devices_to_at_least": lambda *args: None},
     "distribute.multi_process_runner": {"test_main": None},
+    "platform.test": {"mock": unittest.mock},
     "tf2": {"enabled": lambda: True},
     "eager.context": {
         "num_gpus": lambda: 0, "_reset_context": lambda: None, "eager_mode": _no_block,
@@ -316,17 +318,15 @@ def _distributed(strategy: Any, x: Any, num_replicas_in_sync: int | None = None,
     return strategy.experimental_distribute_dataset(x)
 
 
-def _is(kind: str) -> Callable[[Any], bool]:
-    """A function that says whether a value is of a public class."""
-    return lambda value: isinstance(value, getattr(sys.modules["tensorflow"], kind))
+def _is(*kinds: str) -> Callable[[Any], bool]:
+    """A function that says whether a value is of one of some public classes."""
+    find = lambda kind: functools.reduce(getattr, kind.split("."), sys.modules["tensorflow"])  # noqa: E731
+    return lambda value: isinstance(value, tuple(map(find, kinds)))
 
 
-def _nest(name: str) -> Callable[..., Any]:
-    """A function of `tf.nest`."""
-    return lambda *args, **kwargs: getattr(sys.modules["tensorflow"].nest, name)(*args, **kwargs)
+def _leaves(structure: Any) -> Any:
+    return sys.modules["tensorflow"].nest.flatten(structure)
 
-
-_leaves = _nest("flatten")
 
 # Private names that tests use for what public ones do as well. Only gradtape is given these.
 COUNTERPARTS: dict[str, Any] = {
@@ -352,10 +352,10 @@ COUNTERPARTS: dict[str, Any] = {
     ),
     "eager.context.set_global_seed": lambda seed: sys.modules["tensorflow"].random.set_seed(seed),
     "data.ops.test_mode.toggle_test_mode": lambda testing: None,
-    **{f"data.util.nest.{name}": _nest(name) for name in ("flatten", "assert_same_structure", "map_structure")},
+    **dict.fromkeys(f"data.util.nest.{name}" for name in ("flatten", "assert_same_structure", "map_structure")),
     "data.util.structure.are_compatible": lambda a, b: [*map(str, _leaves(a))] == [*map(str, _leaves(b))],
-    "framework.sparse_tensor.is_sparse": _is("SparseTensor"),
-    "ops.ragged.ragged_tensor.is_ragged": _is("RaggedTensor"),
+    "framework.sparse_tensor.is_sparse": _is("SparseTensor", "compat.v1.SparseTensorValue"),
+    "ops.ragged.ragged_tensor.is_ragged": _is("RaggedTensor", "compat.v1.ragged.RaggedTensorValue"),
     "distribute.v1.input_lib.DistributedDatasetV1": None,  # without TensorFlow 2 only
     "distribute.values.PerReplica": None,  # `gradtape run` has a module `values`
     "distribute.values.Mirrored": None,

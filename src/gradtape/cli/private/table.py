@@ -52,7 +52,7 @@ __internal__.feature_column FeatureColumn=api.feature_column.columns:FeatureColu
     deserialize_feature_column=api.feature_column.serialization:deserialize_feature_column
 __internal__.types Tensor
 __internal__.tf2 enabled=cli.private.tf2:enabled
-framework.ops Tensor Graph RegisterGradient convert_to_tensor control_dependencies device init_scope name_scope
+framework.ops Tensor Graph RegisterGradient convert_to_tensor control_dependencies device init_scope
     name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope get_default_graph=compat.v1.get_default_graph
     GraphKeys=compat.v1.GraphKeys get_collection=compat.v1.get_collection colocate_with=compat.v1.colocate_with
     register_tensor_conversion_function no_gradient NotDifferentiable=no_gradient executing_eagerly IndexedSlices
@@ -210,6 +210,7 @@ data.ops.range_op _RangeDataset=cli.private.data.ops.sources:_RangeDataset
 data.ops.from_generator_op _GeneratorDataset=cli.private.data.ops.sources:_GeneratorDataset
 data.ops.from_tensors_op _TensorDataset=cli.private.data.ops.sources:_TensorDataset
 data.ops.from_tensor_slices_op _TensorSliceDataset=cli.private.data.ops.sources:_TensorSliceDataset
+data.util.nest
 data.util.structure type_spec_from_value NoneTensorSpec=datasets.specs:NoneTensorSpec
 data.experimental | tf.data.experimental
 trackable.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
