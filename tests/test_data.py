@@ -363,3 +363,40 @@ def test_entries_of_ragged_rows_are_batched():
     rows = Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]]))
     assert values(rows.unbatch().batch(2)) == [[1, 2], [3]]
     assert [x.to_list() for x in rows.batch(1).rebatch(2)] == [[[1, 2], []], [[3]]]
+
+
+def test_values_without_rows_or_of_other_kinds_are_elements():
+    pairs = Dataset.from_tensor_slices(([1, 2, 3], None))
+    assert list(pairs.batch(2).unbatch().as_numpy_iterator()) == [(1, None), (2, None), (3, None)]
+    sparse = numbers(2).map(lambda x: tf.compat.v1.SparseTensorValue([[0]], [x], [2])).batch(2)
+    assert tf.sparse.to_dense(next(iter(sparse))).numpy().tolist() == [[0, 0], [1, 0]]
+    ragged = Dataset.from_tensors(tf.compat.v1.ragged.constant_value([[1, 2], [3]]))
+    assert next(iter(ragged)).to_list() == [[1, 2], [3]]
+    assert values(Dataset.from_tensors([numbers(2), numbers(3)]).unbatch().flat_map(lambda x: x)) == [0, 1, 0, 1, 2]
+
+
+def test_rebatch_makes_empty_batches():
+    assert values(numbers(4).batch(4).rebatch([0, 2])) == [[], [0, 1], [], [2, 3], []]
+
+
+def test_rows_are_found_by_index():
+    rows = numbers(6).batch(3, drop_remainder=True).unbatch()
+    assert [int(tf.data.experimental.at(rows, i)) for i in (0, 4)] == [0, 4]
+
+
+class Masked:
+    """A user's class of nests."""
+
+    def __init__(self, mask, value):
+        self.mask, self.value = mask, value
+
+    def __tf_flatten__(self):
+        return (self.mask,), (self.value,)
+
+    def __tf_unflatten__(self, metadata, components):
+        return Masked(*metadata, *components)
+
+
+def test_elements_may_be_objects_of_nest_classes():
+    (pair,) = Dataset.zip(Masked(True, numbers(4).batch(4)))
+    assert pair.mask and pair.value.numpy().tolist() == [0, 1, 2, 3]

@@ -34,6 +34,13 @@ import gradtape as tf
         (lambda: Dataset.range(1, 5, 0), tf.errors.InvalidArgumentError, "must not be zero"),
         (lambda: numbers().batch(2.5), TypeError, "integer"),
         (lambda: numbers().unbatch(), ValueError, "scalar components"),
+        (lambda: numbers().padded_batch(2, [1]), ValueError, r"shape \(1,\) is not compatible with the shape \(\)"),
+        (lambda: numbers().padded_batch(2, [[1], [1]]), ValueError, r"its shape was \(2, 1\)"),
+        (lambda: numbers().padded_batch(2, [1.5]), TypeError, "its element type was float32"),
+        (lambda: Dataset.from_generator(lambda: iter([1]), tf.int32).padded_batch(2), ValueError, "unknown rank"),
+        (lambda: Dataset.from_generator(lambda: iter([1]), [tf.int32]), TypeError, "to a TensorFlow DType"),
+        (lambda: values(numbers().apply(tf.data.experimental.assert_cardinality(1))),
+         tf.errors.FailedPreconditionError, "expected to contain 1 element but contained at least 2 elements."),
         (lambda: values(Dataset.choose_from_datasets([numbers()], numbers(2))),
          tf.errors.InvalidArgumentError, "range"),
         (lambda: values(Dataset.choose_from_datasets([numbers()], Dataset.range(-1, 0))),
@@ -215,3 +222,42 @@ def test_wrong_transformations_are_refused_when_they_are_made():
             data.sparse_batch(2, [])
     with pytest.raises(tf.errors.InvalidArgumentError, match="at least one axis"):
         list(Dataset.from_tensors(tf.sparse.from_dense([0, 1])).unbatch())
+
+
+def test_invalid_records_do_not_end_a_csv_file(tmp_path):
+    path = str(tmp_path / "a.csv")
+    text = b'1,"a ""b"""\r\n2,"c"d"\r3,e"\n4\n5,6,7\n,\n8,"x\ny'
+
+    def outcomes(**options):
+        rows, found = iter(tf.data.experimental.CsvDataset(path, [0, "-"], **options)), []
+        while True:
+            try:
+                number, word = next(rows)
+                found.append((int(number), word.numpy()))
+            except tf.errors.InvalidArgumentError as error:
+                found.append(error.message)
+            except StopIteration:
+                return found
+
+    expected = [
+        (1, b'a "b"'), "Quote inside a string has to be escaped by another quote",
+        "Unquoted fields cannot have quotes inside", "Expect 2 fields but have 1 in record",
+        "Expect 2 fields but have more in record", (0, b"-"),
+        "Reached end of file without closing quoted field in record",
+    ]  # fmt: skip
+    for size in (1, 2, 7, 1000):
+        tf.io.write_file(path, text)
+        assert outcomes(buffer_size=size) == expected
+    tf.io.write_file(path, "")
+    assert outcomes() == [] and outcomes(header=True) == ["Can't read header of file"]
+
+
+def test_a_generator_continues_after_an_invalid_element():
+    elements = iter(Dataset.from_generator(lambda: iter([1, "a", [2], 3]), tf.int32, []))
+    found = []
+    for _ in range(4):
+        try:
+            found.append(int(next(elements)))
+        except tf.errors.InvalidArgumentError:
+            found.append(None)
+    assert found == [1, None, None, 3] and next(elements, None) is None

@@ -48,9 +48,13 @@ def _has_parts(kind: type) -> bool:
     """Whether values of this type are nested; cached per type, because `issubclass` on abstract classes is slow."""
     if issubclass(kind, str | bytes | Tensor):
         return False
-    return issubclass(kind, Sequence | Mapping | MappingView) or (
-        hasattr(kind, "__tf_flatten__") or hasattr(kind, "__attrs_attrs__")
-    )
+    return issubclass(kind, Sequence | Mapping | MappingView) or is_nest_class(kind)
+
+
+@cache
+def is_nest_class(kind: type) -> bool:
+    """Whether a user's class takes part in nests, by its methods or as a class of attrs."""
+    return hasattr(kind, "__tf_flatten__") or hasattr(kind, "__attrs_attrs__")
 
 
 def is_values_view(structure: object) -> bool:
@@ -156,8 +160,8 @@ def like(structure: Any, its_parts: list[Any]) -> Any:
         packed = dict(zip(sorted_keys(structure), its_parts, strict=True))
         ordered = {key: packed[key] for key in structure}
         return defaultdict(structure.default_factory, ordered) if isinstance(structure, defaultdict) else kind(ordered)
-    if hasattr(kind, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(its_parts))
+    if hasattr(kind, "__tf_unflatten__"):  # a class method, or a method
+        return structure.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(its_parts))
     if issubclass(kind, Composite):
         return structure._with_parts(its_parts)
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):

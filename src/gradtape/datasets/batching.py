@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import dtypes, errors, nest
+from ..core import dtypes, errors
 from ..engine.run.convert import to_array, to_tensor
 from ..state.specs import SparseTensorSpec, TensorSpec
 from . import grouping
@@ -110,15 +110,14 @@ class Batching(Sources):
             for spec in leaves(given):
                 if isinstance(spec, DatasetSpec):
                     raise TypeError("`padded_batch` is not supported for datasets of datasets")
-                if nest.is_composite(spec):
+                if not isinstance(spec, TensorSpec):
                     raise TypeError(
                         "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
                         f"elements in the input dataset is not a subclass of TensorSpec: `{spec}`."
                     )
             flat = [
                 batch_spec(
-                    TensorSpec(spec.shape if shape is None else grouping.normalize_padded_shape(shape), spec.dtype),
-                    size if drop else None,
+                    TensorSpec(grouping.padded_component_shape(spec.shape, shape), spec.dtype), size if drop else None
                 )
                 for spec, shape in zip(leaves(given), grouping.up_to(given, padded_shapes), strict=True)
             ]
@@ -126,6 +125,11 @@ class Batching(Sources):
 
         if (known := self._known(may_run=False)) is not None:
             specs(known)
+            unknown = next((i for i, spec in enumerate(leaves(known)) if spec.shape.rank is None), None)
+            if padded_shapes is None and unknown is not None:
+                raise ValueError(
+                    f"You must provide `padded_shapes` argument because component {unknown} has unknown rank."
+                )
         made = self._derived(
             "_PaddedBatchDataset",
             lambda elements: grouping.iterate_padded_batches(elements, size, drop, padded_shapes, padding_values),
@@ -187,7 +191,18 @@ class Batching(Sources):
             is_sparse = known is not None and any(isinstance(spec, SparseTensorSpec) for spec in leaves(known))
             each = shapes[0][0] if shapes and shapes[0] and not is_sparse else None  # unknown if sparse, as in TF
             total = total * each if each else UNKNOWN_CARDINALITY
-        return self._derived("_UnbatchDataset", grouping.iterate_rows, size=total, specs=specs)
+
+        def element_at(at: Callable[[int], Any], index: int) -> Any:
+            number, row = divmod(index, total // self._size)
+            return grouping.row_at(at(number), row)
+
+        return self._derived(
+            "_UnbatchDataset",
+            grouping.iterate_rows,
+            size=total,
+            specs=specs,
+            element_at=element_at,
+        )
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
         """Changes the batch size, to one size or to several sizes in turn.
@@ -196,7 +211,8 @@ class Batching(Sources):
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(6).batch(3).rebatch(2)]
         [[0, 1], [2, 3], [4, 5]]
         """
-        sizes = [positive(size, "Batch size") for size in np.ravel(to_array(batch_size)).tolist()]
+        given = np.ravel(to_array(batch_size)).tolist()
+        sizes = [int(size) if size == 0 and any(given) else positive(size, "Batch size") for size in given]
 
         def specs(given: Any) -> Any:
             shapes = [spec.shape for spec in leaves(given) if hasattr(spec, "shape")]
@@ -205,7 +221,7 @@ class Batching(Sources):
             rows = {shape[0] for shape in shapes if shape.rank and shape[0] is not None}
             if len(rows) > 1 and not drop_remainder:
                 raise ValueError(f"Invalid input: all components must have one batch size, got {sorted(rows)}")
-            is_whole = drop_remainder or (rows and not rows.pop() % sizes[0])  # no batch has fewer rows
+            is_whole = drop_remainder or (rows and sizes[0] and not rows.pop() % sizes[0])  # no batch has fewer rows
             fixed = sizes[0] if len(set(sizes)) == 1 and is_whole else None
             return map_leaves(lambda spec: batch_spec(row_spec(spec), fixed), given)
 
@@ -214,7 +230,9 @@ class Batching(Sources):
         rows = None if known is None else map_leaves(row_spec, known)
         return self._derived(
             "_RebatchDataset",
-            lambda elements: grouping.regroup_rows(elements, sizes, drop_remainder, rows),
+            lambda elements: grouping.regroup_rows(
+                elements, sizes, drop_remainder, rows, lambda: map_leaves(row_spec, self._known(may_run=True))
+            ),
             size=UNKNOWN_CARDINALITY,
             specs=specs,
         )

@@ -14,8 +14,19 @@ from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
 from ..state.sparse_tensor import SparseTensor
+from ..state.specs import TensorSpec
 from .resumable import END, CallableIterator, ChainIterator, Failure, FailureIterator
-from .structure import is_nest, leaves, pack_leaves, row_count, rows, stack_elements
+from .structure import (
+    as_specs,
+    is_nest,
+    leaves,
+    map_leaves,
+    pack_leaves,
+    row_spec,
+    rows,
+    stack_elements,
+    zip_rows,
+)  # fmt: skip
 
 
 def groups(elements: Iterator[Any], size: int, drop_remainder: bool, aligned: bool = False) -> Iterator[list[Any]]:
@@ -64,32 +75,56 @@ def iterate_rows(elements: Iterator[Any]) -> Iterator[Any]:
 def _rows(element: Any) -> Iterator[Any]:
     if type(element) is Tensor:
         return rows(element)
-    flat = leaves(element)
-    counts = {row_count(leaf) for leaf in flat}
-    if len(counts) > 1:
-        raise errors.InvalidArgumentError(
-            f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
-        )
-    return (pack_leaves(element, iter(row)) for row in zip(*map(rows, flat), strict=True))
+    return (pack_leaves(element, iter(row)) for row in zip_rows(leaves(element)))
+
+
+def row_at(element: Any, index: int) -> Any:
+    """Returns a row of an element."""
+    return next(itertools.islice(_rows(element), index, None))
 
 
 def regroup_rows(
-    elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any = None
+    elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool, specs: Any, find_specs: Callable[[], Any]
 ) -> Iterator[Any]:
-    """Regroups rows into batches of the given sizes, in turn; `specs` are the row specs, if known."""
-    rows_of_all, sizes_in_turn, batch = iterate_rows(elements), itertools.cycle(sizes), _batching(specs)
+    """Regroups rows into batches of the given sizes, in turn; `specs` are the row specs, if known.
+
+    A size of zero is an empty batch, for which no input is read.
+    """
+    sizes_in_turn = itertools.cycle(sizes)
+    ended = False
+
+    def note_specs(element: Any) -> Any:
+        nonlocal specs
+        if specs is None:
+            specs = map_leaves(row_spec, as_specs(element))
+        return element
+
+    rows_of_all = iterate_rows(map(note_specs, elements))
 
     def step() -> Any:
+        nonlocal ended
         size = next(sizes_in_turn)
+        if ended:
+            raise StopIteration
+        if not size:
+            return map_leaves(_empty_batch, find_specs() if specs is None else specs)
         group = list(itertools.islice(rows_of_all, size))
-        if len(group) < size and (drop_remainder or not group):
+        ended = len(group) < size
+        if ended and (drop_remainder or not group):
             raise StopIteration
         try:
-            return batch(group)
+            return _batching(specs)(group)
         except errors.InvalidArgumentError as error:  # TensorFlow's error class for rows of different shapes
             raise errors.FailedPreconditionError(error.message) from None
 
     return CallableIterator(step)
+
+
+def _empty_batch(spec: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        raise errors.UnimplementedError(f"An empty batch of {spec} is not supported: use positive batch sizes")
+    dims = [0 if size is None else size for size in spec.shape] if spec.shape.rank is not None else []
+    return wrap(np.zeros((0, *dims), spec.dtype.numpy), spec.dtype)
 
 
 def iterate_padded_batches(
@@ -157,8 +192,34 @@ def normalize_padded_shape(shape: Any) -> TensorShape:
     """Normalizes a user's padded shape; None or -1 is a size determined by the batch."""
     if shape is None or isinstance(shape, TensorShape):
         return TensorShape(shape)
-    sizes = to_array(shape).tolist() if isinstance(shape, Tensor | np.ndarray) else shape
-    return TensorShape([None if size is None or size == -1 else size for size in sizes])
+    if not isinstance(shape, Tensor | np.ndarray) and any(size is None for size in shape):
+        return TensorShape([None if size == -1 else size for size in shape])
+    sizes = to_array(to_tensor(shape, dtypes.int64) if np.size(shape) == 0 else shape)
+    if np.ndim(sizes) != 1:
+        given = TensorShape(np.shape(sizes))
+        raise ValueError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was {given}.")
+    if sizes.dtype.kind not in "iu":
+        kind = to_tensor(shape).dtype.name
+        raise TypeError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but its element type was {kind}.")
+    return TensorShape([None if size == -1 else size for size in sizes.tolist()])
+
+
+def padded_component_shape(component: TensorShape, shape: Any) -> TensorShape:
+    """Returns the shape of a padded component; raises `ValueError` if its elements do not fit into the padded shape."""
+    if shape is None:
+        return component
+    padded = normalize_padded_shape(shape)
+    if component.rank is None or padded.rank is None:
+        return padded
+    fits = padded.rank == component.rank and all(
+        size is None or given is None or size >= given for size, given in zip(padded, component, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"The padded shape {padded} is not compatible with the shape {component} of the corresponding input "
+            "component."
+        )
+    return padded
 
 
 def _pad_tensors(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:

@@ -69,6 +69,7 @@ class SliceIterator(Iterator[Any]):
             self._number += 1
             if number >= self._start and not (number - self._start) % self._stride:
                 return element
+        self._elements = iter(())  # what the input holds is released at the end
         raise StopIteration
 
 

@@ -36,6 +36,7 @@ from .structure import (
     row_count,
     row_spec,
     rows,
+    zip_rows,
 )
 
 _Self = TypeVar("_Self", bound="Sources")
@@ -69,9 +70,9 @@ class Sources(Pipeline):
         """
         element = as_element(tensors)
         flat = leaves(element)
-        if not flat:
+        counts = [row_count(leaf) for leaf in flat if leaf is not None]
+        if not counts:
             raise ValueError(f"There must be a tensor to take slices of, got {tensors!r}")
-        counts = [row_count(leaf) for leaf in flat]
         if len(set(counts)) > 1:
             other = next(count for count in counts if count != counts[0])
             raise ValueError(
@@ -81,7 +82,7 @@ class Sources(Pipeline):
         def slices() -> Iterator[Any]:
             if not is_nest(element):
                 return rows(element)
-            columns = zip(*map(rows, flat), strict=True)
+            columns = zip_rows(flat)
             if type(element) is tuple and len(flat) == len(element) and not any(map(is_nest, element)):
                 return columns
             return (pack_leaves(element, iter(row)) for row in columns)
@@ -186,7 +187,7 @@ class Sources(Pipeline):
                     "To specify the output signature you need to provide either the `output_signature` argument or the "
                     "`output_types` argument."
                 )
-            output_types = tuple(output_types) if isinstance(output_types, list) else output_types
+            output_types = map_leaves(as_dtype, output_types)
             output_signature = _signature(output_types, output_shapes)
         elif output_types is not None or output_shapes is not None:
             raise TypeError("The `output_types` and `output_shapes` arguments cannot be used with `output_signature`.")
@@ -197,7 +198,7 @@ class Sources(Pipeline):
         given = [to_tensor(arg).numpy() for arg in (() if args is None else args)]
         return cls(
             "_FlatMapDataset",
-            lambda: _iterate_generator(generator, given, signature),
+            lambda: GeneratorIterator(generator, given, signature),
             lambda _: signature,
             UNKNOWN_CARDINALITY,
         )
@@ -442,28 +443,35 @@ def _signature(types: Any, shapes: Any) -> Any:
 # Python errors and TensorFlow's runtime errors for them.
 _RUNTIME_ERRORS = (
     ((TypeError, ValueError), errors.InvalidArgumentError),
-    (StopIteration, errors.OutOfRangeError),
     (MemoryError, errors.ResourceExhaustedError),
     (NotImplementedError, errors.UnimplementedError),
     (Exception, errors.UnknownError),
 )
 
 
-def _iterate_generator(generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> Iterator[Any]:
-    """Yields the elements of one pass over a user's generator; converts its errors to TensorFlow's."""
-    values: Any = None
-    try:
-        values = iter(generator(*args))
-        for value in values:
-            yield _convert_element(value, signature)
-    except errors.OpError:
-        raise
-    except Exception as error:
-        kind = next(ours for theirs, ours in _RUNTIME_ERRORS if isinstance(error, theirs))  # type: ignore[arg-type]
-        raise kind(f"{type(error).__name__}: {error}") from error
-    finally:
-        if hasattr(values, "close"):
-            values.close()
+class GeneratorIterator(Iterator[Any]):
+    """One pass over a user's generator; converts its errors to TensorFlow's, and continues after an invalid element."""
+
+    def __init__(self, generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> None:
+        self._begin: Callable[[], Any] | None = lambda: iter(generator(*args))
+        self._values: Iterator[Any] = iter(())
+        self._signature = signature
+
+    def __next__(self) -> Any:
+        try:
+            if self._begin is not None:
+                begin, self._begin = self._begin, None
+                self._values = begin()
+            value = next(self._values)
+            return _convert_element(value, self._signature)
+        except StopIteration:
+            self._values = iter(())  # the user's iterator is released, and with it what it holds
+            raise
+        except errors.OpError:
+            raise
+        except Exception as error:
+            kind = next(ours for theirs, ours in _RUNTIME_ERRORS if isinstance(error, theirs))
+            raise kind(f"{type(error).__name__}: {error}") from error
 
 
 def _convert_element(value: Any, signature: Any) -> Any:

@@ -5,6 +5,7 @@ Unlike in `tf.nest`, a list is a leaf: it is converted to a tensor.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,15 +19,18 @@ from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
 from ..state.ragged.tensor import RaggedTensor
-from ..state.sparse_tensor import SparseTensor
+from ..state.ragged.value import RaggedTensorValue
+from ..state.sparse_tensor import SparseTensor, SparseTensorValue
 from ..state.specs import TypeSpec
 from ..state.tensor_array import TensorArray
 from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
 
 
 def is_nest(value: Any) -> bool:
-    """Returns whether `value` is a container of elements: a tuple or a mapping."""
-    return isinstance(value, tuple | Mapping)
+    """Returns whether `value` is a container of elements: a tuple, a mapping or an object of a user's nest class."""
+    if isinstance(value, tuple | Mapping):
+        return not isinstance(value, SparseTensorValue)
+    return type(value) is not Tensor and nest.is_nest_class(type(value))
 
 
 def map_leaves(f: Callable[..., Any], first: Any, *others: Any) -> Any:
@@ -43,8 +47,9 @@ def map_leaves(f: Callable[..., Any], first: Any, *others: Any) -> Any:
 
 def _check_same_size(first: Any, others: Sequence[Any]) -> Sequence[Any]:
     for other in others:
-        same = isinstance(other, Mapping) if isinstance(first, Mapping) else isinstance(other, tuple)
-        if not same or len(other) != len(first) or (isinstance(first, Mapping) and set(first) != set(other)):
+        kind = next((kind for kind in (Mapping, tuple) if isinstance(first, kind)), type(first))
+        same = isinstance(other, kind) and len(nest.parts(other)) == len(nest.parts(first))
+        if not same or (kind is Mapping and set(first) != set(other)):
             raise TypeError(f"The elements must have the same structure, got {first!r} and {other!r}")
     return others
 
@@ -54,6 +59,8 @@ def _like(structure: Any, parts: Iterator[Any]) -> Any:
     if isinstance(structure, Mapping):
         values = dict(zip(sorted(structure), parts, strict=True))
         return type(structure)({key: values[key] for key in structure})  # type: ignore[call-arg]
+    if nest.is_nest_class(type(structure)):
+        return nest.like(structure, list(parts))
     return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
 
 
@@ -82,6 +89,12 @@ def as_leaf(value: Any) -> Any:
         return value
     if isinstance(value, TensorArray):
         return copy_for_reader(value)
+    if isinstance(value, list) and value and all(hasattr(type(part), "element_spec") for part in value):
+        return DatasetBatch(value)
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        value = RaggedTensor.from_nested_row_splits(value.flat_values, value.nested_row_splits, validate=False)
     if isinstance(value, CompositeTensor):
         return nest.map_structure(as_leaf, value, expand_composites=True)
     with staying():  # elements stay on the host, as in TensorFlow
@@ -118,10 +131,13 @@ def common(specs: Any, others: Any) -> Any:
     def one(a: TypeSpec, b: TypeSpec) -> TypeSpec:
         found = a.most_specific_common_supertype([b])
         if found is None:
-            raise TypeError(f"Incompatible dataset elements:\n  {a} vs.   {b}")
+            raise TypeError(f"No common supertype of {a} and {b}.")
         return found
 
-    return map_leaves(one, specs, others)
+    try:
+        return map_leaves(one, specs, others)
+    except TypeError as error:
+        raise TypeError(f"Incompatible dataset elements:\n  {specs} vs.   {others}") from error
 
 
 def scalar(value: Any) -> Any:
@@ -153,6 +169,19 @@ def rows(leaf: Any) -> Iterator[Any]:
     return (wrap(row, dtype) for row in leaf.array)
 
 
+def zip_rows(flat: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Iterates over the corresponding rows of leaves; None has the row None."""
+    if all(leaf is None for leaf in flat):
+        raise ValueError(f"There must be a tensor to take rows of, got {list(flat)!r}")
+    counts = {row_count(leaf) for leaf in flat if leaf is not None}
+    if len(counts) > 1:
+        raise errors.InvalidArgumentError(
+            f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
+        )
+    (count,) = counts
+    return zip(*[itertools.repeat(None, count) if leaf is None else rows(leaf) for leaf in flat], strict=True)
+
+
 def row_count(leaf: Any) -> int:
     """Returns the number of rows of a leaf."""
     if isinstance(leaf, CompositeTensor):
@@ -170,6 +199,8 @@ def row_count(leaf: Any) -> int:
 
 def row_spec(spec: Any) -> Any:
     """Returns the spec of a row."""
+    if isinstance(spec, NoneTensorSpec):
+        return spec
     return _batchable(spec).unbatch(spec)
 
 
@@ -187,8 +218,8 @@ def _batchable(spec: Any) -> Any:
     return spec.__batch_encoder__
 
 
-def stack_leaves(values: Sequence[Any]) -> Any:
-    """Stacks corresponding leaves of several elements along a new first axis."""
+def stack_leaves(values: Sequence[Any], component: int = 0) -> Any:
+    """Stacks corresponding leaves of several elements, their `component`-th ones, along a new first axis."""
     first = values[0]
     if first is None:
         return None
@@ -212,10 +243,11 @@ def stack_leaves(values: Sequence[Any]) -> Any:
     except ValueError:
         array = None
     if array is None or array.shape != (len(values), *first.dims):
-        other = next(value for value in values if value.dims != first.dims)
+        other = next(i for i, value in enumerate(values) if value.dims != first.dims)
         raise errors.InvalidArgumentError(
-            f"Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: "
-            f"{list(other.dims)}, [batch]: {list(first.dims)}. Use padded_batch for elements of different sizes"
+            f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+            f"{list(first.dims)} and element {other} had shape {list(values[other].dims)}. Use padded_batch for "
+            "elements whose sizes do not match"
         )
     return wrap(array, first.dtype)
 
@@ -262,6 +294,7 @@ def stack_elements(elements: Sequence[Any]) -> Any:
     first = elements[0]
     if type(first) is Tensor:
         return stack_leaves(elements)
-    if type(first) is tuple:
-        return tuple([stack_elements(column) for column in zip(*elements, strict=True)])
-    return map_leaves(lambda *values: stack_leaves(values), first, *elements[1:])
+    if type(first) is tuple and not any(map(is_nest, first)):
+        return tuple([stack_leaves(column, i) for i, column in enumerate(zip(*elements, strict=True))])
+    components = itertools.count()
+    return map_leaves(lambda *values: stack_leaves(values, next(components)), first, *elements[1:])

@@ -4,63 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...state.ragged.value import RaggedTensorValue
 from ..namespace import resolve
 
 NAMESPACES = ("compat.v1.ragged",)
 __all__ = ["RaggedTensorValue", "constant_value"]
-
-
-class RaggedTensorValue:
-    """A ragged tensor as NumPy arrays: values, which may be ragged themselves, and row splits.
-
-    >>> import gradtape as tf
-    >>> import numpy as np
-    >>> tf.compat.v1.ragged.RaggedTensorValue(np.array([1, 2, 3]), np.array([0, 2, 3])).to_list()
-    [[1, 2], [3]]
-    """
-
-    def __init__(self, values: Any, row_splits: Any) -> None:
-        if not (isinstance(row_splits, np.ndarray | np.generic) and row_splits.dtype in (np.int64, np.int32)):
-            raise TypeError("row_splits must be a numpy array with dtype int32 or int64")
-        if row_splits.ndim != 1:
-            raise ValueError(f"row_splits must be a rank-1 array, got rank {row_splits.ndim}")
-        if not isinstance(values, np.ndarray | np.generic | RaggedTensorValue):
-            raise TypeError("values must be a numpy array or a RaggedTensorValue")
-        self.values, self.row_splits = values, row_splits
-
-    @property
-    def flat_values(self) -> Any:
-        """The innermost values."""
-        return self.values.flat_values if isinstance(self.values, RaggedTensorValue) else self.values
-
-    @property
-    def nested_row_splits(self) -> tuple[Any, ...]:
-        """The row splits of all ragged axes, outermost first."""
-        inner = self.values.nested_row_splits if isinstance(self.values, RaggedTensorValue) else ()
-        return (self.row_splits, *inner)
-
-    @property
-    def ragged_rank(self) -> int:
-        """The number of ragged axes."""
-        return len(self.nested_row_splits)
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self.values.dtype
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """The shape, None along ragged axes."""
-        return (len(self.row_splits) - 1, None, *self.values.shape[1:])
-
-    def to_list(self) -> list[Any]:
-        """Returns the rows as nested lists."""
-        inner = isinstance(self.values, RaggedTensorValue)
-        rows = self.values.to_list() if inner else self.values.tolist()
-        return [rows[a:b] for a, b in zip(self.row_splits[:-1], self.row_splits[1:], strict=True)]
 
 
 def constant_value(

@@ -7,7 +7,7 @@ import io
 import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
@@ -17,12 +17,14 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
+from ...datasets.csv_records import BUFFER_SIZE, CsvRecords
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, open_records
+from ...datasets.resumable import ChainIterator
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 from ..io.files import glob
-from ..io.text_records import fields_of, value_of
+from ..io.text_records import value_of
 from .datasets import AUTOTUNE, Dataset
 
 NAMESPACES = ("data.experimental",)
@@ -48,6 +50,7 @@ def CsvDataset(
     Args:
       filenames: the files, read in sequence.
       record_defaults: for each column the value of an empty field, or a dtype if fields must not be empty.
+      buffer_size: the number of bytes per read of a file.
       header: whether to skip the first line of each file.
       na_value: also means an empty field.
       select_cols: the indices of the columns to read, in order; all by default.
@@ -60,7 +63,7 @@ def CsvDataset(
     [(np.int32(1), b'a'), (np.int32(7), b'b')]
     """
     options = (compression_type, header, field_delim, use_quote_delim, na_value, select_cols, exclude_cols)
-    return _rows(filenames, _defaults(record_defaults), *options)
+    return _rows(filenames, _defaults(record_defaults), *options, buffer_size=buffer_size)
 
 
 def _rows(
@@ -73,37 +76,49 @@ def _rows(
     na_value: str,
     select_cols: Any = None,
     exclude_cols: Any = None,
-    ignore_errors: bool = False,
+    buffer_size: Any = None,
 ) -> Dataset:
-    """`CsvDataset`; with `ignore_errors`, invalid lines are skipped."""
+    """`CsvDataset`, with defaults as tensors."""
     if select_cols is not None and exclude_cols is not None:
         raise errors.InvalidArgumentError("Either select_cols or exclude_cols should be empty, got both")
     if len(field_delim.encode()) != 1:
         raise errors.InvalidArgumentError(f"field_delim should be only 1 char, got {field_delim!r}")
+    size = BUFFER_SIZE if buffer_size is None else int(buffer_size)
+    if size <= 0:
+        raise errors.InvalidArgumentError(f"buffer_size should be positive, got {size}")
+    for i, default in enumerate(defaults):
+        if len(default.dims) > 1:
+            raise errors.InvalidArgumentError(
+                f"Each record default should be at most rank 1, got {default!r} for field {i}"
+            )
     check_compression(compression_type)
     files = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames, dtypes.string).array)]
     delim, missing = field_delim.encode(), na_value.encode()
     chosen = None if select_cols is None else [int(i) for i in select_cols]
     left_out = frozenset() if exclude_cols is None else frozenset(int(i) for i in exclude_cols)
 
-    def row(record: bytes, number: int) -> tuple[Tensor, ...]:
-        count = len(defaults) + len(left_out)
-        fields = fields_of(record, number, delim, use_quote_delim, chosen, count)
-        kept = [field for i, field in enumerate(fields) if i not in left_out]
+    def row(fields: list[bytes]) -> tuple[Tensor, ...]:
+        if chosen is not None:
+            fields = [fields[i] for i in chosen if i < len(fields)]
+        elif left_out:
+            fields = [field for i, field in enumerate(fields) if i not in left_out]
+        if len(fields) != len(defaults):
+            given = "more" if len(fields) > len(defaults) else len(fields)
+            raise errors.InvalidArgumentError(f"Expect {len(defaults)} fields but have {given} in record")
         values = [
-            value_of(field, number, i, default, missing)
-            for i, (field, default) in enumerate(zip(kept, defaults, strict=True))
+            value_of(field, None, i, default, missing)
+            for i, (field, default) in enumerate(zip(fields, defaults, strict=True))
         ]
         return tuple([to_tensor(value, default.dtype) for value, default in zip(values, defaults, strict=True)])
 
+    def records_of(path: str) -> Iterator[list[bytes]]:
+        records = CsvRecords(path, compression_type, size, delim, use_quote_delim)
+        if header and next(records, None) is None:
+            raise errors.InvalidArgumentError("Can't read header of file")
+        return records
+
     def rows() -> Iterator[Any]:
-        for path in files:
-            records = _records(path, compression_type, use_quote_delim)
-            if header:
-                next(records, None)
-            for number, record in enumerate(records):
-                with suppress(errors.InvalidArgumentError) if ignore_errors else nullcontext():
-                    yield row(record, number)
+        return map(row, ChainIterator(map(records_of, files)))  # continues after an invalid record
 
     spec = tuple([TensorSpec([], default.dtype) for default in defaults])
     return Dataset("CsvDatasetV2", rows, lambda _: spec, UNKNOWN_CARDINALITY)
@@ -117,20 +132,6 @@ def _defaults(given: Any) -> list[Tensor]:
         else to_tensor(x)
         for x in given
     ]
-
-
-def _records(path: str, compression_type: str | None, quotes: bool) -> Iterator[bytes]:
-    """Yields the records of a file; a quoted field may span several lines."""
-    with open_records(path, compression_type) as file:
-        record = b""
-        for line in file:
-            record += line
-            if quotes and record.count(b'"') % 2:
-                continue
-            yield record.removesuffix(b"\n").removesuffix(b"\r")
-            record = b""
-        if record:
-            yield record
 
 
 def make_csv_dataset(
@@ -199,8 +200,8 @@ def make_csv_dataset(
     defaults = _defaults(column_defaults)
 
     def lines(path: Any) -> Dataset:
-        options = (compression_type, header, field_delim, use_quote_delim, na_value, chosen, None, ignore_errors)
-        return _rows(path, defaults, *options)
+        found = _rows(path, defaults, compression_type, header, field_delim, use_quote_delim, na_value, chosen)
+        return found.ignore_errors() if ignore_errors else found
 
     def by_name(*columns: Tensor) -> Any:
         features = OrderedDict(zip(column_names, columns, strict=True))

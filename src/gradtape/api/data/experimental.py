@@ -117,22 +117,34 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
                 count += 1
                 if 0 <= expected_cardinality < count:
                     raise errors.FailedPreconditionError(
-                        f"Input dataset was expected to contain {expected_cardinality} elements but contained more."
+                        f"Input dataset was expected to contain {_elements(expected_cardinality)} but contained at "
+                        f"least {_elements(count)}."
                     )
                 return element
             if ended or count == expected_cardinality:  # raised once, so that `ignore_errors` reaches the end
                 raise StopIteration
             ended = True
-            expected = "an infinite number of" if expected_cardinality == INFINITE_CARDINALITY else expected_cardinality
             raise errors.FailedPreconditionError(
-                f"Input dataset was expected to contain {expected} elements but contained only {count}."
+                f"Input dataset was expected to contain {_elements(expected_cardinality)} but contained only "
+                f"{_elements(count)}."
             )
 
         return CallableIterator(step)
 
     return lambda dataset: dataset._derived(
-        "_AssertCardinalityDataset", counted, size=int(expected_cardinality), sampled=lambda elements: elements
+        "_AssertCardinalityDataset",
+        counted,
+        size=int(expected_cardinality),
+        sampled=lambda elements: elements,
+        element_at=lambda at, index: at(index),
     )
+
+
+def _elements(count: int) -> str:
+    """A number of elements, in the words of a message."""
+    if count == INFINITE_CARDINALITY:
+        return "an infinite number of elements"
+    return "1 element" if count == 1 else f"{count} elements"
 
 
 def get_single_element(dataset: Dataset) -> Any:

@@ -162,7 +162,13 @@ def dims_of(key: str, feature: Any) -> list[int]:
 def _filler(value: Any, dtype: Any) -> Any:
     if value is None:
         return b"" if dtype is dtypes.string else dtype.as_numpy_dtype(0)
-    return np.ravel(to_tensor(value, dtype).array)[0]
+    array = to_tensor(value, dtype).array
+    if np.size(array) != 1:
+        raise errors.InvalidArgumentError(
+            f"Input to reshape is a tensor with {np.size(array)} values, but the requested shape has 1: the default of "
+            f"a FixedLenSequenceFeature must be a scalar, got {value!r}"
+        )
+    return np.ravel(array)[0]
 
 
 def filled(rows: list[Any], size: int, shape: list[int], filler: Any, dtype: Any) -> Any:

@@ -118,10 +118,12 @@ def _split(record: bytes, delim: bytes) -> Iterator[bytes]:
         place = end + 1
 
 
-def value_of(field: bytes, record: int, number: int, default: Tensor, missing: bytes) -> Any:
+def value_of(field: bytes, record: int | None, number: int, default: Tensor, missing: bytes) -> Any:
+    """Converts a field, of a record whose number is known or not, to the dtype of its default."""
+    record_name = "record" if record is None else f"record {record}"
     if not field or field == missing:
         if not np.size(default.array):
-            raise errors.InvalidArgumentError(f"Field {number} is required but missing in record {record}!")
+            raise errors.InvalidArgumentError(f"Field {number} is required but missing in {record_name}!")
         return np.ravel(np.asarray(default.array, object if default.dtype is dtypes.string else None))[0]
     if default.dtype is dtypes.string:
         return field
@@ -129,7 +131,7 @@ def value_of(field: bytes, record: int, number: int, default: Tensor, missing: b
         return default.dtype.as_numpy_dtype(int(field) if default.dtype.is_integer else float(field))
     except (ValueError, OverflowError):
         raise errors.InvalidArgumentError(
-            f"Field {number} in record {record} is not a valid {default.dtype.name}: {field.decode(errors='replace')}"
+            f"Field {number} in {record_name} is not a valid {default.dtype.name}: {field.decode(errors='replace')}"
         ) from None
 
 

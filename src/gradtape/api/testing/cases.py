@@ -19,6 +19,8 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
+from ...state.ragged.tensor import RaggedTensor
+from ...state.ragged.value import RaggedTensorValue
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue
 from ..random.draws import set_seed
 from .test_support import CheckedThread, Writes, captured
@@ -102,6 +104,8 @@ def _value(x: Any) -> Any:
             return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
         if isinstance(t, SparseTensor):
             return SparseTensorValue(*(part.numpy() for part in t._parts()))
+        if isinstance(t, RaggedTensor):
+            return RaggedTensorValue(leaf(t.values), t.row_splits.numpy())
         return t.numpy() if callable(getattr(t, "numpy", None)) else t
 
     return nest.map_structure(leaf, x)
@@ -110,7 +114,9 @@ def _value(x: Any) -> Any:
 def _array(x: Any) -> np.ndarray[Any, Any]:
     if isinstance(x, list | tuple) and x and all(callable(part) for part in x):  # they are compared, not called
         return np.asarray(x, dtype=object)
-    array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
+    if isinstance(x, IndexedSlices):
+        x = to_tensor(x)
+    array = np.asarray(x.numpy() if isinstance(x, RaggedTensor) else _value(x))
     if array.dtype.kind in "US":
         return array.astype("S").astype(object)
     return array
