@@ -424,6 +424,16 @@ def test_strings_that_are_cut(tmp_path, function):
     assert tf.saved_model.load(tmp_path / "m").f(texts).to_list() == function(texts).to_list()
 
 
+def test_graphs_of_loaded_functions_list_their_captures(tmp_path):
+    root = tf.Module()
+    root.v, root.w = tf.Variable(1.0), tf.Variable(2.0)
+    root.f = tf.function(lambda x: root.v + root.w + x, input_signature=[S([], tf.float32)])
+    tf.saved_model.save(root, tmp_path / "m", signatures=root.f.get_concrete_function())
+    loaded = tf.saved_model.load(tmp_path / "m")
+    for function in (loaded.f.get_concrete_function(), loaded.signatures["serving_default"]):
+        assert {*map(id, function.graph.external_captures)} == {id(loaded.v), id(loaded.w)}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_cases_that_tensorflow_has_recorded(recorded, tmp_path, name):
     """SavedModels of TensorFlow and of gradtape give TensorFlow's results for its own."""

@@ -131,7 +131,9 @@ def recorded_names(files: list[Path]) -> dict[str, str | None]:
                 value = importlib.import_module(f"{module}.{name}")
             except ImportError:
                 value = object()
-        same = next((path for path, space in spaces.items() if callable(value) and hasattr(space, name)), None)
+        same = next(
+            (path for path, space in spaces.items() if callable(value) and callable(getattr(space, name, None))), None
+        )
         generated = raw.get(name.replace("_", "").lower()) if module.startswith(f"{PYTHON}ops.gen_") else None
         known = public.get(id(value)) or generated or (None if same is None else f"{LIKE}{same}{name}")
         found[f"{module}.{name}"] = "module" if isinstance(value, types.ModuleType) else known

@@ -131,8 +131,9 @@ class Checkpoint(Owner):
         if dispatch.thread.trace is not None:
             raise NotImplementedError(
                 "Calling tf.train.Checkpoint.save() from a function is not supported, as save() modifies saving "
-                "metadata in ways not supported by TensorFlow Operations. Consider using tf.train.Checkpoint.write(), a "
-                "lower-level API which does not update metadata. tf.train.latest_checkpoint and related APIs will not "
+                "metadata in ways not supported by TensorFlow Operations. Consider using "
+                "tf.train.Checkpoint.write(), a lower-level API which does not update metadata. "
+                "tf.train.latest_checkpoint and related APIs will not "
                 "see this checkpoint."
             )
         counter = self.save_counter

@@ -84,6 +84,11 @@ class FunctionGraph(Graph):
         """Return a traced graph with TensorFlow's methods, and these names of its inputs."""
         return cls(graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names))
 
+    @property
+    def external_captures(self) -> list[Any]:
+        """The variables that the function reads or writes."""
+        return list({id(variable): variable for variable, _ in (*self.variables, *self.updates)}.values())
+
     def get_operations(self) -> list[Operation]:
         """Return the operations in order: inputs, reads, computations (after their constants), assignments, outputs."""
         return _Listing(self).steps()

@@ -237,7 +237,8 @@ class LoadedFunction(Function):
     def __init__(
         self, name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction], specs: Any
     ) -> None:
-        super().__init__(_chooser(name, signature, concretes), input_signature=specs, autograph=False)
+        choose = _chooser(name, signature, concretes)
+        super().__init__(choose, input_signature=specs, autograph=False, graph_view=FunctionGraph.of)
         self.concrete_functions = list(concretes)
         _copy_with_own_traces(self)
 

@@ -25,6 +25,7 @@ from gradtape.compat.v1 import sparse as sparse
 from gradtape.compat.v1 import spectral as spectral
 from gradtape.compat.v1 import strings as strings
 from gradtape.compat.v1 import summary as summary
+from gradtape.compat.v1 import test as test
 from gradtape.compat.v1 import train as train
 from gradtape import (
     realdiv as realdiv,

@@ -1,0 +1,25 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.compat.v1_test import (
+    get_temp_dir as get_temp_dir,
+    mock as mock,
+)
+from gradtape.api.runtime.execution import (
+    disable_with_predicate as disable_with_predicate,
+    with_eager_op_as_function as with_eager_op_as_function,
+)
+from gradtape.api.runtime.sysconfig import (
+    is_built_with_rocm as is_built_with_rocm,
+    is_built_with_xla as is_built_with_xla,
+    is_cpu_target_available as is_cpu_target_available,
+)
+from gradtape.api.testing.benchmarks import (
+    Benchmark as Benchmark,
+)
+from gradtape.api.testing.cases import (
+    TestCase as TestCase,
+    gpu_device_name as gpu_device_name,
+    is_built_with_cuda as is_built_with_cuda,
+    is_built_with_gpu_support as is_built_with_gpu_support,
+    is_gpu_available as is_gpu_available,
+    main as main,
+)
