@@ -89,7 +89,7 @@ class StrategyExtended:
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """All-reduces a value over the replicas. Every replica gets the result, whatever the destinations are."""
         self._check_above()
-        return spread(reduce_value(as_reduce_op(reduce_op), value, self._count()), self._local())
+        return self._mirrored(reduce_value(as_reduce_op(reduce_op), value, self._count()))
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """Calls `reduce_to` for each pair."""
@@ -98,7 +98,11 @@ class StrategyExtended:
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Mirrors a tensor to all replicas."""
         self._check_above()
-        return spread(tensor, self._local())
+        return self._mirrored(tensor)
+
+    def _mirrored(self, value: Any) -> Any:
+        """Mirrors a value to all replicas; a strategy of one replica that mirrors no variables returns it as it is."""
+        return value if self._local() == 1 and not self._container_strategy()._mirrors else spread(value, self._local())
 
     def gathered(self, value: Any, axis: int) -> Any:
         """Concatenates the values of all replicas along `axis` and mirrors the result."""

@@ -141,8 +141,9 @@ _of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
 
 
 def graph_of_trace() -> Graph | None:
-    """Returns the graph of the traced function."""
-    return None if thread.trace is None else _of_traces.setdefault(thread.trace, Graph())
+    """Returns the graph of the traced function, or of the example that code of a scratch graph runs with."""
+    trace = thread.example if thread.trace is None else thread.trace
+    return None if trace is None else _of_traces.setdefault(trace, Graph())
 
 
 def set_graph_of(trace: TraceProtocol, graph: Graph) -> None:

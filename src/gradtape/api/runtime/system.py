@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core import errors, nest
 from ...core.dtypes import DType, as_dtype, string
+from ...core.scopes import holding
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...core.type_hints import DTypeLike, ValueLike
 from ...engine.run import dispatch
@@ -39,7 +40,7 @@ def executing_eagerly() -> bool:
     >>> tf.executing_eagerly()
     True
     """
-    return dispatch.thread.trace is None
+    return dispatch.thread.trace is None and dispatch.thread.example is None
 
 
 def inside_function() -> bool:
@@ -75,7 +76,7 @@ def init_scope() -> Iterator[None]:
     >>> tape.gradient(y, x) is None
     True
     """
-    with dispatch.traced_by(None):
+    with dispatch.traced_by(None), holding(dispatch.thread, example=None):
         yield
 
 

@@ -77,6 +77,7 @@ class _Thread(threading.local):
     recorders: tuple[Recorder, ...] = ()
     recorder: Recorder | None = None
     trace: TraceProtocol | None = None
+    example: Any = None  # which example of a scratch graph functions run with, eagerly, or None
     force_eager = False  # whether functions run eagerly, because no graph can express them
     replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
     exited: list[Recorder] | None = None  # recorders that have exited inside the current `recorded_by` block

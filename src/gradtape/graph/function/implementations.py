@@ -13,6 +13,7 @@ from typing import Any
 from ...core import devices, nest
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread
+from ..trace.scratch import is_in_scratch_graph
 from ..trace.trace import present_trace
 from ..trace.traced import TracedTensor
 from .function import Function
@@ -42,7 +43,7 @@ class Implementation(Function):
         self._api, self._device = attributes[API], attributes.get(DEVICE)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if thread.trace is None:
+        if thread.trace is None or is_in_scratch_graph():
             return super().__call__(*args, **kwargs)
         call = self._call()
         if call.chosen is not None and call.chosen is not self:
@@ -52,11 +53,13 @@ class Implementation(Function):
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
         """Return the concrete function; inside a trace, the handle that registers this implementation."""
-        return super().get_concrete_function(*args, **kwargs) if thread.trace is None else Alternative(self)
+        if thread.trace is None and not is_in_scratch_graph():
+            return super().get_concrete_function(*args, **kwargs)
+        return Alternative(self)
 
     def take_place(self) -> None:
         """Replace the calls of this API in the current trace, past and future, if the device matches."""
-        if self._device != devices.default_device().kind:
+        if self._device != devices.default_device().kind or is_in_scratch_graph():
             return
         call = self._call()
         call.chosen = self

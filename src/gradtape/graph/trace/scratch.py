@@ -11,7 +11,6 @@ to them and drawn from random streams is dropped with the graph.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,13 +35,16 @@ _BATCH = (4, 8)
 _SIZE = (64, 128)
 
 
-class _Thread(threading.local):
-    """Which of the two examples this thread runs a function with, or None."""
+class Example:
+    """One of the two sizes that functions of a scratch graph run with; it identifies the graph of such a run."""
 
-    example: int | None = None
+    def __init__(self, index: int) -> None:
+        self.index = index
 
 
-_thread = _Thread()
+def is_in_scratch_graph() -> bool:
+    """Whether ops run in a scratch graph now, symbolically or with examples."""
+    return dispatch.thread.example is not None or isinstance(dispatch.thread.trace, ScratchTrace)
 
 
 class ScratchTrace(Trace):
@@ -51,10 +53,14 @@ class ScratchTrace(Trace):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._assigned: dict[int, Tensor] = {}
+        self._runs = (Example(0), Example(1))
+        self._placeholders: list[SymbolicTensor] = []  # alive with the graph, as libraries hold them by weak references
 
     def placeholder(self, dtype: dtypes.DType, shape: TensorShape, name: str = "Placeholder") -> SymbolicTensor:
         """Returns a tensor of the graph without value."""
-        return SymbolicTensor(_examples(dtype, shape), self, name, shape)
+        made = SymbolicTensor(_examples(dtype, shape), self, name, shape)
+        self._placeholders.append(made)
+        return made
 
     def sparse_placeholder(self, dtype: dtypes.DType, shape: TensorShape) -> SparseTensor:
         """Returns a sparse tensor of the graph: its examples have one entry each."""
@@ -71,19 +77,23 @@ class ScratchTrace(Trace):
 
     def for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function with the examples of either size, eagerly; returns its results as tensors of the graph."""
-        if _thread.example is not None:
-            return function(*_example((args, kwargs), _thread.example)[0], **kwargs)
-        results = [self._for_example(i, function, args, kwargs) for i in (0, 1)]
+        running = dispatch.thread.example
+        if running is not None:
+            given, keywords = _example((tuple(args), kwargs), running.index)
+            return function(*given, **keywords)
+        results = [self._for_example(run, function, args, kwargs) for run in self._runs]
         return _merged(results[0], results[1], self)
 
-    def _for_example(self, i: int, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        given, keywords = _example((tuple(args), kwargs), i)
-        _thread.example = i
+    def _for_example(
+        self, run: Example, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        given, keywords = _example((tuple(args), kwargs), run.index)
+        dispatch.thread.example = run
         try:
             with dispatch.traced_by(None), np.errstate(all="ignore"):
                 return drawing_from(Streams(0), lambda: function(*given, **keywords), ())
         finally:
-            _thread.example = None
+            dispatch.thread.example = None
 
     def run(self, op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, line: Line | None = None) -> Any:
         """Runs an op on the examples, unless it runs for its effect."""
@@ -138,17 +148,17 @@ class SymbolicTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        if _thread.example is not None:
-            return self.examples[_thread.example].dims
+        if (running := dispatch.thread.example) is not None:
+            return self.examples[running.index].dims
         if not self._shape.is_fully_defined():
             raise NeedsExamples(self.trace.for_examples)
         return self.examples[0].dims
 
     @property
     def array(self) -> Any:
-        if _thread.example is None:
+        if (running := dispatch.thread.example) is None:
             raise NeedsExamples(self.trace.for_examples)
-        return self.examples[_thread.example].array
+        return self.examples[running.index].array
 
     @property
     def shape(self) -> TensorShape:
@@ -193,8 +203,8 @@ class SymbolicTensor(Tensor):
         raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if _thread.example is not None:
-            return self.examples[_thread.example].__array__(dtype, copy)
+        if (running := dispatch.thread.example) is not None:
+            return self.examples[running.index].__array__(dtype, copy)
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
             "trying to pass a Tensor to a NumPy call, which is not supported."
@@ -213,8 +223,8 @@ class SymbolicTensor(Tensor):
         return super().__iter__()
 
     def __bool__(self) -> bool:
-        if _thread.example is not None:
-            return bool(self.examples[_thread.example])
+        if (running := dispatch.thread.example) is not None:
+            return bool(self.examples[running.index])
         raise TypeError("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value. Use tf.cond")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

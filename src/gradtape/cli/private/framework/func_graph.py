@@ -8,6 +8,7 @@ from typing import Any
 
 import gradtape
 from gradtape.api.runtime import graphs
+from gradtape.core.scopes import unscoped
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace.scratch import ScratchTrace
 
@@ -36,5 +37,8 @@ class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:
         """Context manager: ops in the block belong to this graph."""
-        with dispatch.traced_by(self._trace):
+        if dispatch.thread.trace is self._trace:
+            yield self
+            return
+        with dispatch.traced_by(self._trace), unscoped():  # name scopes belong to a graph
             yield self
