@@ -127,7 +127,7 @@ def replace_machinery() -> None:
         put(PYTHON + place, Overlay(PYTHON + place, MACHINERY[place], functools.partial(_original, PYTHON + place)))
     own = dict(MACHINERY["framework.test_combinations"])
     own["generate"] = functools.partial(own["generate"], test_combinations=())  # tf-keras adds to the keyword
-    own |= {"TestCombination": TestCombination, "OptionalParameter": lambda name=None: None}
+    own |= {"TestCombination": TestCombination, "OptionalParameter": str}
     for root in (tf, tf.compat.v2):
         for place in ("test", "distribute"):
             _internal(root.__internal__, place).combinations = Overlay(

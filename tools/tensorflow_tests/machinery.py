@@ -116,7 +116,7 @@ def times(*several: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) -> Callable[[Any], Any]:
     """A test for each combination that is eager and whose strategies are there; what comes out the same, once.
 
-    `test_combinations` may have contexts in which a combination runs.
+    `test_combinations` may have contexts in which a combination runs, and parameters that a test need not take.
     """
     cases: dict[str, dict[str, Any]] = {}
     for chosen in combinations:
@@ -154,9 +154,10 @@ def _with(method: Any, chosen: dict[str, Any], test_combinations: Any) -> Any:
     """The test `method` with what it takes of `chosen`, its strategies made."""
     known = inspect.signature(method).parameters
     every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    optional = {"mode", "tf_api_version", *(name for each in test_combinations for name in each.parameter_modifiers())}
 
     def run(self: Any) -> Any:
-        given = {name: value for name, value in chosen.items() if every or name in known}
+        given = {name: v for name, v in chosen.items() if name in known or (every and name not in optional)}
         made = {name: v.strategy if isinstance(v, NamedDistribution) else v for name, v in given.items()}
         with contextlib.ExitStack() as contexts:
             for each in test_combinations:

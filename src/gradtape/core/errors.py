@@ -182,6 +182,10 @@ class NeedsExamples(Exception):
         self.for_examples = for_examples
 
 
+class BranchNeedsExamples(NeedsExamples, OperatorNotAllowedInGraphError):
+    """Python control flow needs the value of a tensor of a scratch graph."""
+
+
 for _public in (OpError, *OpError.__subclasses__()):
     _public.__module__ = "gradtape.errors"  # the public module, which tracebacks and pickles name
 

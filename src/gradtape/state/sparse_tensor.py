@@ -33,6 +33,13 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
+def _static_shape(dense_shape: Tensor) -> TensorShape:
+    """Returns the shape, whose sizes are partly unknown in a scratch graph."""
+    if hasattr(dense_shape, "static_values"):
+        return TensorShape(dense_shape.static_values)
+    return TensorShape([None if n < 0 else int(n) for n in dense_shape.array])
+
+
 class SparseTensor(EagerComposite):
     """A tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`; all other elements are implicit.
 
@@ -44,7 +51,7 @@ class SparseTensor(EagerComposite):
     [[1, 0, 0], [0, 0, 2]]
     """
 
-    __slots__ = ("__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
+    __slots__ = ("__dict__", "__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
 
     _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
 
@@ -63,7 +70,7 @@ class SparseTensor(EagerComposite):
             raise ValueError(
                 f"Dimensions {rank} and {sizes} are not compatible: a row of indices must be as long as dense_shape"
             )
-        self._shape = TensorShape([None if n < 0 else int(n) for n in self._dense_shape.array])
+        self._shape = _static_shape(self._dense_shape)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: object) -> SparseTensor:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ...core.devices import here
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
 from ...engine.run.trace_protocol import TraceProtocol
@@ -61,6 +62,11 @@ class Graph(metaclass=_AnyGraph):
         if mark_as_used:
             self._names[name.lower()] = count + 1
         return found
+
+    def _apply_device_functions(self, op: Any) -> None:
+        """Sets the device of an op to that of the `tf.device` scope, by its method `_set_device_from_string`."""
+        asked = here.asked
+        op._set_device_from_string("" if asked is None else asked.to_string())
 
     def get_name_scope(self) -> str:
         """Returns the current name scope."""
@@ -142,7 +148,7 @@ _of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
 
 def graph_of_trace() -> Graph | None:
     """Returns the graph of the traced function, or of the example that code of a scratch graph runs with."""
-    trace = thread.example if thread.trace is None else thread.trace
+    trace = thread.trace if thread.example is None else thread.example
     return None if trace is None else _of_traces.setdefault(trace, Graph())
 
 

@@ -12,12 +12,12 @@ to them and drawn from random streams is dropped with the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core import dtypes, nest
-from ...core.errors import NeedsExamples
+from ...core.errors import BranchNeedsExamples, NeedsExamples, OperatorNotAllowedInGraphError
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
@@ -80,17 +80,30 @@ class ScratchTrace(Trace):
         running = dispatch.thread.example
         if running is not None:
             given, keywords = _example((tuple(args), kwargs), running.index)
-            return function(*given, **keywords)
+            with dispatch.traced_by(None):
+                return function(*given, **keywords)
         results = [self._for_example(run, function, args, kwargs) for run in self._runs]
         return _merged(results[0], results[1], self)
 
+    def call_for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Calls a user's function, as `for_examples`, in this graph: what it assigns is dropped."""
+        if dispatch.thread.example is not None:
+            return function(*args, **kwargs)
+        results = [self._for_example(run, function, args, kwargs, self) for run in self._runs]
+        return _merged(results[0], results[1], self)
+
     def _for_example(
-        self, run: Example, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+        self,
+        run: Example,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        trace: ScratchTrace | None = None,
     ) -> Any:
         given, keywords = _example((tuple(args), kwargs), run.index)
         dispatch.thread.example = run
         try:
-            with dispatch.traced_by(None), np.errstate(all="ignore"):
+            with dispatch.traced_by(trace), np.errstate(all="ignore"):
                 return drawing_from(Streams(0), lambda: function(*given, **keywords), ())
         finally:
             dispatch.thread.example = None
@@ -131,6 +144,15 @@ class ScratchTrace(Trace):
         """Records nothing."""
 
 
+class SymbolicOp(NamedTuple):
+    """An op of a scratch graph, which does not keep its type, attributes and inputs."""
+
+    name: str
+    type: str = ""
+    inputs: tuple[Tensor, ...] = ()
+    device: str = ""
+
+
 class SymbolicTensor(Tensor):
     """A tensor of a scratch graph."""
 
@@ -168,6 +190,12 @@ class SymbolicTensor(Tensor):
     def ndim(self) -> int:
         return len(self._shape)
 
+    @property
+    def static_values(self) -> list[int | None]:
+        """The values of a vector of sizes; those that differ between the examples are unknown."""
+        first, second = (x.array.tolist() for x in self.examples)
+        return [m if m == n else None for m, n in zip(first, second, strict=True)]
+
     def set_shape(self, shape: object) -> None:
         """Adds what `shape` knows to the shape of the tensor."""
         merged = self._shape.merge_with(shape)
@@ -194,9 +222,9 @@ class SymbolicTensor(Tensor):
         return self.trace
 
     @property
-    def op(self) -> Any:
-        """None: ops of scratch graphs are not kept."""
-        return None
+    def op(self) -> SymbolicOp:
+        """The name of the op that made the tensor; nothing else is known of it."""
+        return SymbolicOp(self._name)
 
     @property
     def numpy(self) -> Any:
@@ -219,13 +247,13 @@ class SymbolicTensor(Tensor):
 
     def __iter__(self) -> Any:
         if self._shape.rank is None or (self._shape.rank and self._shape[0] is None):
-            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
+            raise OperatorNotAllowedInGraphError("Cannot iterate over a tensor with unknown first dimension.")
         return super().__iter__()
 
     def __bool__(self) -> bool:
         if (running := dispatch.thread.example) is not None:
             return bool(self.examples[running.index])
-        raise TypeError("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value. Use tf.cond")
+        raise BranchNeedsExamples(self.trace.for_examples)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return self

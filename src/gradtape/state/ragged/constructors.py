@@ -16,7 +16,7 @@ from .partition import RowPartition, check_flag
 class MadeOfRows(CompositeTensor):
     """The factory methods of `RaggedTensor`, which is `cls(values, row_partition, internal=True)`."""
 
-    __slots__ = ("__weakref__", "_batch_sizes", "_row_partition", "_values")
+    __slots__ = ("__dict__", "__weakref__", "_batch_sizes", "_row_partition", "_values")
     _batch_sizes: tuple[int, ...]  # of the batches that `Dataset.batch` combined; unset otherwise
     _row_partition: RowPartition
     _values: Any

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gradtape
+from gradtape.core.errors import NeedsExamples
+from gradtape.engine.run import dispatch
+from gradtape.graph.trace.scratch import ScratchTrace
 
 
 def tf_convert(f: Any, ctx: Any, convert_by_default: bool = True, user_requested: bool = False) -> Any:
     """Returns a function whose Python control flow on tensors becomes part of graphs.
 
-    The trace of a `tf.function` converts what it calls itself, so the function is returned unchanged.
+    The trace of a `tf.function` converts what it calls itself, so the function is returned unchanged. In a scratch
+    graph, a function that reads values is called with the examples.
     """
-    return f
+    around = dispatch.thread.trace
+    if around is not None and not isinstance(around, ScratchTrace):
+        return f
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except NeedsExamples:
+            trace = dispatch.thread.trace
+            if not isinstance(trace, ScratchTrace):
+                raise
+            return trace.call_for_examples(f, args, kwargs)
+
+    return call
 
 
 def converted_call(f: Any, args: Any, kwargs: Any, caller_fn_scope: Any = None, options: Any = None) -> Any:
