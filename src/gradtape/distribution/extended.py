@@ -122,7 +122,8 @@ class StrategyExtended:
                 "`tf.distribute.get_replica_context().merge_call`"
             )
         with cross_replica_context(self._container_strategy()):
-            return update(var, fn, tuple(args), dict(kwargs or {}))
+            result = update(var, fn, tuple(args), dict(kwargs or {}))
+        return result if group else nest.map_structure(self._container_strategy().experimental_local_results, result)
 
     def read_var(self, v: Any) -> Any:
         """Returns the value of a variable in cross-replica context."""

@@ -294,8 +294,8 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
 
     @property
     def handle(self) -> Variable:
-        """The variable itself, as a source of gradients."""
-        return self
+        """The variable itself, as a source of gradients; of a class that wraps another variable, that variable."""
+        return self if "_storage" in vars(self) else type(self).__getattr__(self, "handle")  # type: ignore[attr-defined,no-any-return]
 
     @property
     def initializer(self) -> None:
@@ -308,8 +308,8 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
 
     @property
     def op(self) -> Any:
-        """Not available: variables are not outputs of graph nodes."""
-        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        """None: the op that assigned the variable, which `v.assign(x).op` is, is not kept."""
+        return None
 
     @property
     def graph(self) -> Any:

@@ -434,7 +434,7 @@ def has_strategy() -> bool:
     >>> tf.distribute.has_strategy()
     False
     """
-    return place.strategy is not None
+    return place.strategy is not None and place.strategy is not _DEFAULT
 
 
 def in_cross_replica_context() -> bool:

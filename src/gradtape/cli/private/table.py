@@ -50,7 +50,7 @@ __internal__.feature_column FeatureColumn=api.feature_column.columns:FeatureColu
     FeatureTransformationCache=api.feature_column.columns:FeatureTransformationCache
     serialize_feature_column=api.feature_column.serialization:serialize_feature_column
     deserialize_feature_column=api.feature_column.serialization:deserialize_feature_column
-__internal__.types Tensor
+__internal__.types Tensor=cli.private.types.core:Tensor
 __internal__.tf2 enabled=cli.private.tf2:enabled
 framework.ops Tensor Graph RegisterGradient convert_to_tensor control_dependencies device init_scope
     name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope get_default_graph=compat.v1.get_default_graph

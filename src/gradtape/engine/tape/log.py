@@ -343,7 +343,9 @@ class Log(Recorder):
             if type(tracer) is int:
                 return tracer if x.tape_id is self.key else None
             return entry(tracer, self.key)
-        position = self.variable_index.get(id(x), -1)
+        position = self.variable_index.get(id(x))
+        if position is None:
+            position = self.variable_index.get(id(getattr(x, "handle", x)), -1)  # of a variable that wraps another
         return None if position < 0 else position
 
     def positions(self, sources: Sequence[object]) -> list[int | None]:

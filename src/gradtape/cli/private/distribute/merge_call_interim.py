@@ -9,12 +9,12 @@ import gradtape
 
 
 def strategy_supports_no_merge_call() -> bool:
-    """Returns whether replicas may update variables without `merge_call`: only outside of a strategy."""
-    return not gradtape.distribute.has_strategy()
+    """Returns whether replicas may update variables without `merge_call`: no strategy allows that."""
+    return False
 
 
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
-    """Calls `fn(strategy, *args)`, across replicas if there are several."""
-    if not gradtape.distribute.has_strategy() or gradtape.distribute.in_cross_replica_context():
+    """Calls `fn(strategy, *args)` across replicas."""
+    if gradtape.distribute.in_cross_replica_context():
         return fn(strategy, *args, **kwargs)
     return gradtape.distribute.get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
