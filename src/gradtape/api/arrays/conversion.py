@@ -87,7 +87,9 @@ def is_tensor(x: object) -> bool:
         return True
     if isinstance(x, CompositeTensor):
         return x._is_native
-    return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras'
+    if hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable"):  # a variable, or one of Keras'
+        return True
+    return bool(getattr(x, "is_tensor_like", False))  # a symbolic tensor of Keras 2
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | None:

@@ -55,6 +55,13 @@ class MadeOfRows(CompositeTensor):
     @classmethod
     def _in_rows(cls, make: Callable[..., RowPartition], values: object, *rows: object, validate: bool) -> Any:
         """Partition the values into the rows that `make(*rows)` returns."""
+        try:
+            return cls._partitioned(make, values, *rows, validate=validate)
+        except errors.NeedsExamples as error:  # in a scratch graph, whose rows do not match the values
+            return error.for_examples(cls._partitioned, (make, values, *rows), {"validate": False})
+
+    @classmethod
+    def _partitioned(cls, make: Callable[..., RowPartition], values: object, *rows: object, validate: bool) -> Any:
         values = converted(values)
         hint = values.row_splits.dtype if isinstance(values, MadeOfRows) else None
         return cls._from_row_partition(values, make(*rows, validate=validate, dtype_hint=hint), validate)
@@ -150,6 +157,14 @@ def rows_of(values: Any) -> int:
     if isinstance(values, MadeOfRows):
         return values._row_partition.rows
     return values.dims[0] if isinstance(values, Tensor) else values.shape[0]
+
+
+def static_rows_of(values: Any) -> int | None:
+    """The number of rows, or None if they are those of a scratch graph."""
+    try:
+        return rows_of(values)
+    except errors.NeedsExamples:
+        return None
 
 
 def converted(values: object) -> Any:

@@ -225,9 +225,12 @@ class RowPartition(CompositeTensor):
         return self._count
 
     @property
-    def static_nrows(self) -> int:
-        """The number of rows."""
-        return self.rows
+    def static_nrows(self) -> int | None:
+        """The number of rows, or None in a scratch graph."""
+        try:
+            return self.rows
+        except errors.NeedsExamples:
+            return None
 
     @property
     def static_nvals(self) -> int | None:
@@ -239,8 +242,8 @@ class RowPartition(CompositeTensor):
         """The uniform row length, or None."""
         return self._uniform
 
-    def of(self, count: int) -> RowPartition:
-        """Return the partition with a known number of values."""
+    def of(self, count: int | None) -> RowPartition:
+        """Return the partition with a known number of values; None is unknown."""
         return self if self._count == count else cut_at(self._splits, self._uniform, count)
 
     def with_dtype(self, dtype: object) -> RowPartition:
@@ -321,7 +324,7 @@ def _integer(value: object, name: str, dtype: object, hint: object) -> Tensor:
 
 def _vector(value: object, name: str, dtype: object, hint: object) -> Tensor:
     found = _integer(value, name, dtype, hint)
-    if len(found.dims) != 1:
+    if found.shape.rank != 1:
         raise ValueError(f"Shape {found.shape} must have rank 1: {name} is a vector")
     return found
 

@@ -19,7 +19,7 @@ from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from . import indices
-from .constructors import MadeOfRows, converted, rows_of
+from .constructors import MadeOfRows, converted, rows_of, static_rows_of
 from .partition import RowPartition, cut_at
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RaggedTensor(_RaggedOperators):
                 "RaggedTensor.from_row_lengths())"
             )
         self._values = values
-        self._row_partition = row_partition.of(rows_of(values))
+        self._row_partition = row_partition.of(static_rows_of(values))
 
     # Factory methods: see also `MadeOfRows`
 
@@ -99,7 +99,7 @@ class RaggedTensor(_RaggedOperators):
     def shape(self) -> TensorShape:
         """The shape, with None for ragged dimensions."""
         rows = self._row_partition
-        return TensorShape([rows.rows, rows.static_uniform_row_length, *self._values.shape[1:]])
+        return TensorShape([rows.static_nrows, rows.static_uniform_row_length, *self._values.shape[1:]])
 
     def get_shape(self) -> TensorShape:
         """Same as `shape`."""
@@ -212,7 +212,7 @@ class RaggedTensor(_RaggedOperators):
                 "self and new_values have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
                 "convert them to compatible dtypes."
             )
-        if rows_of(values) != rows_of(self._values):
+        if static_rows_of(values) != static_rows_of(self._values):
             raise ValueError(
                 f"Dimensions {rows_of(values)} and {rows_of(self._values)} are not compatible: there must be as many "
                 "new values as there were values"

@@ -37,8 +37,9 @@ class TrackableDataStructure(Owner):
         """The layers among the elements and in the containers among them."""
         return list(_layers(self._values))
 
-    def _of_layers(self, name: str) -> list[Any]:
-        return [x for layer in _weighted(self._values) for x in getattr(layer, name)]
+    def _of_modules(self, name: str) -> list[Any]:
+        found = (x for x in _elements(self._values) if hasattr(type(x), "trainable_variables"))
+        return [x for module in found for x in getattr(module, name)]
 
     def _own_variables(self, trainable: bool | None) -> list[Variable]:
         found = [x for x in _elements(self._values) if isinstance(x, Variable)]
@@ -49,13 +50,13 @@ class TrackableDataStructure(Owner):
         """The trainable weights of the elements."""
         if not self.trainable:
             return []
-        return self._own_variables(True) + self._of_layers("trainable_weights")
+        return self._own_variables(True) + self._of_modules("trainable_variables")
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         """The other weights of the elements."""
-        rest = self._own_variables(False) + self._of_layers("non_trainable_weights")
-        return rest if self.trainable else self._own_variables(True) + self._of_layers("trainable_weights") + rest
+        rest = self._own_variables(False) + self._of_modules("non_trainable_variables")
+        return rest if self.trainable else self._own_variables(True) + self._of_modules("trainable_variables") + rest
 
     @property
     def weights(self) -> list[Any]:
@@ -86,12 +87,8 @@ def _elements(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
-def _weighted(values: Iterable[Any]) -> Iterator[Any]:
-    return (x for x in _elements(values) if hasattr(type(x), "trainable_weights"))
-
-
 def _layers(values: Iterable[Any]) -> Iterator[Any]:
-    return (x for x in _weighted(values) if hasattr(type(x), "losses"))
+    return (x for x in _elements(values) if hasattr(type(x), "trainable_weights") and hasattr(type(x), "losses"))
 
 
 class List(TrackableDataStructure, list[Any]):
