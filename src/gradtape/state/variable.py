@@ -253,7 +253,15 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
         """The name, prefixed with the enclosing name scopes and with the suffix `:0`."""
         return self._title
 
-    # Names by which Keras 2 and its libraries identify variables.
+    # Names by which Keras 2 and its libraries identify and derive from variables.
+
+    @classmethod
+    def _OverloadAllOperators(cls) -> None:
+        """Do nothing: operators of a derived class read its own `value` already."""
+
+    def _dense_var_to_tensor(self, dtype: object = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+        """Return the value; raise if it does not have the dtype that is asked for."""
+        return to_tensor(self.value(), dtype=None if dtype is None else as_dtype(dtype))
 
     @property
     def _shared_name(self) -> str:

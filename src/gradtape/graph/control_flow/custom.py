@@ -34,8 +34,10 @@ class Traced(NamedTuple):
 
 def with_rule(
     trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule
-) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]]]:
+) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]] | None]:
     """Return the outputs as new tensors whose gradient follows the rule, and the node that forwards them."""
+    if trace.for_examples is not None:  # a scratch graph has no nodes
+        return tuple(outputs), None
     ones = [ones_like(y, trace.evaluator.is_lazy) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
