@@ -255,6 +255,8 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
 
     # Names by which Keras 2 and its libraries identify and derive from variables.
 
+    _in_graph_mode = False
+
     @classmethod
     def _OverloadAllOperators(cls) -> None:
         """Do nothing: operators of a derived class read its own `value` already."""
