@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain test-torch fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
+.PHONY: help demo example test test-several test-gpu test-plain test-torch fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,7 +45,8 @@ test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
 	@echo "installing gradtape and PyTorch into .torch"
 	$(PYTHON) -m venv .torch
-	.torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test-torch]'
+	.torch/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.torch/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test-torch
 	@touch $@
 
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
@@ -87,17 +88,20 @@ bench-peers:  ## Installs the peers (several GB) for `make bench`, each in a sep
 		folder=.bench/$${peer%%[=[]*}; echo "installing $$peer into $$folder"; \
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
+release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/, checks them, and says how to upload them
+	$(RUN) tools/release.py
+
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem .torch site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(RUN):
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
 	$(PYTHON) -m venv $(VENV)
 
-# pip shows its progress for keras-suite, which downloads several GB.
 $(VENV)/.%: pyproject.toml | $(RUN)
-	@echo "installing gradtape with the extra '$*'"
-	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'
+	@echo "installing gradtape and the dependency group '$*'"
+	@$(PIP) --quiet 'pip>=25.1'  # which knows dependency groups
+	@set -o pipefail; $(PIP) --progress-bar off --editable . --group $* | sed -u -n -E '/^ *Downloading|^Successfully/p'
 	$(if $(filter test,$*),$(PIP) --quiet --no-deps tf-keras==2.21.0)
 	@touch $@

@@ -54,7 +54,7 @@ def tests() -> Path:
     """Where Keras' tests are."""
     spec = importlib.util.find_spec("keras")
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("Keras is not installed: pip install 'gradtape[keras-suite]'")
+        raise SystemExit("Keras is not installed: run `make keras-suite`")
     return Path(spec.submodule_search_locations[0]) / "src"
 
 

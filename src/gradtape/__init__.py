@@ -39,7 +39,7 @@ from .ops import operators as _operators  # noqa: F401  gives tensors their oper
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
     import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
