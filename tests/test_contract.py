@@ -87,7 +87,17 @@ LEFT_OUT = {
     "train.FeatureLists": {**DESCRIBED, "FeatureListEntry": "the entry of a map is not a message of its own"},
     **{
         f"{kind}Strategy": OF_STRATEGIES
-        for kind in ("", "CentralStorage", "Mirrored", "MultiWorkerMirrored", "OneDevice", "ParameterServer")
+        for kind in ("", "CentralStorage", "Mirrored", "MultiWorkerMirrored", "OneDevice", "ParameterServer", "TPU")
+    },
+    "distribute.TPUStrategy": {
+        **OF_STRATEGIES,
+        **dict.fromkeys(
+            """
+            experimental_assign_to_logical_device experimental_replicate_to_logical_devices
+            experimental_split_to_logical_devices
+            """.split(),
+            "of the cores of a TPU",
+        ),
     },
     "TPUClusterResolver": dict.fromkeys(
         """
@@ -143,9 +153,20 @@ LEFT_OUT = {
         "placeholder_value": TRACING,
     },
     **{name: {"fingerprint": "not there yet"} for name in ("Dataset", "DTensorDataset")},
-    "CheckpointOptions": dict.fromkeys(
-        ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
-    ),
+    **{
+        f"RNNCell{kind}Wrapper": dict.fromkeys(
+            """
+            activity_regularizer add_loss add_metric add_update add_variable add_weight apply compute_dtype
+            compute_mask compute_output_shape compute_output_signature count_params dtype dtype_policy dynamic
+            finalize_state from_config get_input_at get_input_mask_at get_input_shape_at get_losses_for get_output_at
+            get_output_mask_at get_output_shape_at get_updates_for get_weights inbound_nodes input input_mask
+            input_shape input_spec losses metrics non_trainable_weights outbound_nodes output output_mask output_shape
+            set_weights stateful supports_masking trainable trainable_weights updates variable_dtype weights
+            """.split(),
+            "of a Keras layer, which the wrapper is not",
+        )
+        for kind in ("Device", "Dropout", "Residual")
+    },
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
     "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
     "DVariable": {

@@ -16,8 +16,10 @@ from gradtape import feature_column as feature_column
 from gradtape import image as image
 from gradtape import io as io
 from gradtape import linalg as linalg
+from gradtape import lite as lite
 from gradtape import lookup as lookup
 from gradtape import math as math
+from gradtape import mlir as mlir
 from gradtape import nest as nest
 from gradtape import nn as nn
 from gradtape import profiler as profiler
@@ -319,6 +321,10 @@ from gradtape.api.runtime.devices import (
 from gradtape.api.runtime.graphs import (
     Graph as Graph,
     Operation as Operation,
+)
+from gradtape.api.runtime.libraries import (
+    load_library as load_library,
+    load_op_library as load_op_library,
 )
 from gradtape.api.runtime.system import (
     control_dependencies as control_dependencies,

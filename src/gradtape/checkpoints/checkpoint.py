@@ -17,6 +17,7 @@ from ..state.variable import Variable
 from . import shared, state
 from .object_graph import children, describe_objects, is_trackable, variable_of
 from .restoration import InitializationOnlyStatus, restore_into
+from .sharding import sharded_values
 
 
 def _saved_value(variable: Variable) -> Tensor:
@@ -108,8 +109,10 @@ class Checkpoint(Owner):
             path = os.fsdecode(prefix.array[()])
             if isinstance(file_prefix, Tensor) and not os.path.isdir(os.path.dirname(path) or "."):
                 raise errors.NotFoundError(f"{os.path.dirname(path)}; No such file or directory")
-            held = [wrap(to_array(value), value.dtype) for value in values]
-            shared.write(path, dict(zip(variables, held, strict=True)), notes)
+            held = (wrap(to_array(value), value.dtype) for value in values)
+            named = dict(zip(variables, held, strict=True))
+            policy = getattr(options, "experimental_sharding_callback", None)
+            shared.write(path, named if policy is None else sharded_values(policy, named), notes)
             for callback in getattr(options, "experimental_write_callbacks", None) or ():
                 callback(path) if inspect.signature(callback).parameters else callback()
             return [prefix]

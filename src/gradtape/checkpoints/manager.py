@@ -107,7 +107,7 @@ class CheckpointManager:
         counter.assign(before + 1)
         try:
             number = before + 1 if checkpoint_number is None else int(checkpoint_number)
-            path = self._checkpoint.write(f"{self._prefix}-{number}")
+            path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         except BaseException:
             counter.assign(before)
             raise

@@ -2,6 +2,10 @@
 from gradtape.config import experimental as experimental
 from gradtape.config import optimizer as optimizer
 from gradtape.config import threading as threading
+from gradtape.api.distribute.servers import (
+    experimental_connect_to_cluster as experimental_connect_to_cluster,
+    experimental_connect_to_host as experimental_connect_to_host,
+)
 from gradtape.api.runtime.config import (
     LogicalDevice as LogicalDevice,
     LogicalDeviceConfiguration as LogicalDeviceConfiguration,

@@ -1,4 +1,7 @@
 # Written by tools/write_stubs.py.
+from gradtape.api.distribute.servers import (
+    ClusterDeviceFilters as ClusterDeviceFilters,
+)
 from gradtape.api.runtime.config import (
     LogicalDeviceConfiguration as _VirtualDeviceConfiguration,
     enable_op_determinism as enable_op_determinism,

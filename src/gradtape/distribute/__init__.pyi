@@ -48,6 +48,9 @@ from gradtape.api.distribute.processes import (
     shutdown as shutdown,
     size as size,
 )
+from gradtape.api.distribute.servers import (
+    Server as Server,
+)
 from gradtape.api.distribute.strategies import (
     DistributedDataset as DistributedDataset,
     DistributedIterator as DistributedIterator,

@@ -1,4 +1,9 @@
 # Written by tools/write_stubs.py.
+from gradtape.api.distribute.cloud_resolvers import (
+    GCEClusterResolver as GCEClusterResolver,
+    KubernetesClusterResolver as KubernetesClusterResolver,
+    KubernetesExecutableLocation as KubernetesExecutableLocation,
+)
 from gradtape.api.distribute.cluster_resolver import (
     ClusterResolver as ClusterResolver,
     SimpleClusterResolver as SimpleClusterResolver,

@@ -3,6 +3,7 @@ from gradtape.experimental import dlpack as dlpack
 from gradtape.experimental import dtensor as dtensor
 from gradtape.experimental import extension_type as extension_type
 from gradtape.experimental import numpy as numpy
+from gradtape.experimental import tensorrt as tensorrt
 from gradtape.api.data.optional import (
     Optional as Optional,
 )
@@ -42,4 +43,7 @@ from gradtape.api.runtime.execution import (
     async_scope as async_scope,
     enable_strict_mode as enable_strict_mode,
     function_executor_type as function_executor_type,
+)
+from gradtape.api.runtime.libraries import (
+    register_filesystem_plugin as register_filesystem_plugin,
 )

@@ -4,3 +4,6 @@ from gradtape.api.saved_model.fingerprints import (
     VariablePolicy as VariablePolicy,
     read_fingerprint as read_fingerprint,
 )
+from gradtape.api.saved_model.resources import (
+    TrackableResource as TrackableResource,
+)

@@ -4,3 +4,6 @@ from gradtape.api.summary.experimental import (
     set_step as set_step,
     summary_scope as summary_scope,
 )
+from gradtape.api.summary.raw import (
+    write_raw_pb as write_raw_pb,
+)

@@ -1,5 +1,8 @@
 # Written by tools/write_stubs.py.
 from gradtape.test import experimental as experimental
+from gradtape.api.distribute.servers import (
+    create_local_cluster as create_local_cluster,
+)
 from gradtape.api.runtime.execution import (
     disable_with_predicate as disable_with_predicate,
     with_eager_op_as_function as with_eager_op_as_function,
@@ -22,4 +25,7 @@ from gradtape.api.testing.cases import (
 )
 from gradtape.api.testing.compared_gradients import (
     compute_gradient as compute_gradient,
+)
+from gradtape.api.testing.sessions import (
+    benchmark_config as benchmark_config,
 )

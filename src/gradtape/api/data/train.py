@@ -45,6 +45,7 @@ class CheckpointOptions:
     Args:
       experimental_write_callbacks: functions that are called after a checkpoint is written, with its path or without
         arguments.
+      experimental_sharding_callback: a `tf.train.experimental.ShardingCallback`. Its shards are written to one file.
 
     The other options are accepted without effect: a checkpoint is written when `write` or `save` returns.
 
@@ -63,8 +64,6 @@ class CheckpointOptions:
         experimental_skip_slot_variables: bool = False,
         experimental_sharding_callback: Any = None,
     ) -> None:
-        if experimental_sharding_callback:
-            raise NotImplementedError("sharding callbacks of checkpoints are not in gradtape")
         for callback in experimental_write_callbacks or ():
             if len(inspect.signature(callback).parameters) > 1:
                 raise AssertionError(f"A callback takes the path of the checkpoint, or nothing; got {callback}")

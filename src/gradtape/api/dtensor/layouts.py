@@ -60,6 +60,9 @@ class Mesh:
       use_xla_spmd: for TPUs only.
     """
 
+    _local_devices: list[str]
+    _global_devices: list[str]
+
     def __init__(
         self,
         dim_names: list[str],
@@ -114,8 +117,7 @@ class Mesh:
     def _set(self, name: str, sizes: dict[str, int], numbers: Sequence[int], local: Sequence[int]) -> None:
         self._name, self._sizes, self._numbers = name, {key: int(size) for key, size in sizes.items()}, list(numbers)
         self._local_ids = [int(number) for number in local]
-        self._local_devices: list[str] = []
-        self._global_devices: list[str] = []
+        self._local_devices, self._global_devices = [], []
         self._use_xla_spmd, self._single_device = False, ""
 
     @classmethod

@@ -38,7 +38,7 @@ class DVariable(Variable):
     def __init__(self, initial_value: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> None:
         layout = kwargs.pop("layout", None)
         if thread.trace is not None:
-            super().__init__(initial_value, *args, dtype=dtype, **kwargs)
+            super().__init__(initial_value, *args, **kwargs, dtype=dtype)  # type: ignore[misc]
             if layout is not None:
                 self.layout = layout
         else:

@@ -6,7 +6,15 @@ import importlib.util
 from typing import Any
 
 NAMESPACES = ("sysconfig", "test")
-__all__ = ["get_build_info", "is_built_with_rocm", "is_built_with_xla", "is_cpu_target_available"]
+__all__ = [
+    "CXX11_ABI_FLAG", "CXX_VERSION", "MONOLITHIC_BUILD", "get_build_info", "get_compile_flags", "get_include",
+    "get_lib", "get_link_flags", "is_built_with_rocm", "is_built_with_xla", "is_cpu_target_available",
+]  # fmt: skip
+
+# Those of TensorFlow's own builds: programs print them, or choose a download by them.
+CXX11_ABI_FLAG = 1
+CXX_VERSION = 201703
+MONOLITHIC_BUILD = 0
 
 
 def get_build_info() -> dict[str, Any]:
@@ -51,3 +59,54 @@ def is_cpu_target_available(target: str) -> bool:
     if target not in ("aarch64", "x86_64"):
         raise AssertionError(f"Unknown CPU target: {target}")
     return platform.machine().lower().replace("amd64", "x86_64") == target
+
+
+def _not_compiled(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"tf.sysconfig.{name} is for building ops in C++ against TensorFlow's library, and gradtape is written in "
+        "Python. Write the op in Python: see gradtape.extend, or tf.custom_gradient"
+    )
+
+
+def get_include() -> str:
+    """Raises an error: there are no C++ headers. `gradtape.extend` defines ops in Python.
+
+    >>> import gradtape as tf
+    >>> tf.sysconfig.get_include()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NotImplementedError: ...
+    """
+    raise _not_compiled("get_include")
+
+
+def get_lib() -> str:
+    """Raises an error: there is no compiled library. `gradtape.extend` defines ops in Python.
+
+    >>> import gradtape as tf
+    >>> tf.sysconfig.get_lib()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NotImplementedError: ...
+    """
+    raise _not_compiled("get_lib")
+
+
+def get_compile_flags() -> list[str]:
+    """Raises an error: there are no C++ headers. `gradtape.extend` defines ops in Python.
+
+    >>> import gradtape as tf
+    >>> tf.sysconfig.get_compile_flags()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NotImplementedError: ...
+    """
+    raise _not_compiled("get_compile_flags")
+
+
+def get_link_flags() -> list[str]:
+    """Raises an error: there is no compiled library. `gradtape.extend` defines ops in Python.
+
+    >>> import gradtape as tf
+    >>> tf.sysconfig.get_link_flags()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NotImplementedError: ...
+    """
+    raise _not_compiled("get_link_flags")

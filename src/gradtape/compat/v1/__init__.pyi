@@ -472,6 +472,10 @@ from gradtape.api.runtime.graphs import (
     Graph as Graph,
     Operation as Operation,
 )
+from gradtape.api.runtime.libraries import (
+    load_library as load_library,
+    load_op_library as load_op_library,
+)
 from gradtape.api.runtime.system import (
     control_dependencies as control_dependencies,
     executing_eagerly as executing_eagerly,

@@ -3,6 +3,9 @@ from gradtape.api.compat.v1_test import (
     get_temp_dir as get_temp_dir,
     mock as mock,
 )
+from gradtape.api.distribute.servers import (
+    create_local_cluster as create_local_cluster,
+)
 from gradtape.api.runtime.execution import (
     disable_with_predicate as disable_with_predicate,
     with_eager_op_as_function as with_eager_op_as_function,
@@ -22,4 +25,7 @@ from gradtape.api.testing.cases import (
     is_built_with_gpu_support as is_built_with_gpu_support,
     is_gpu_available as is_gpu_available,
     main as main,
+)
+from gradtape.api.testing.sessions import (
+    benchmark_config as benchmark_config,
 )

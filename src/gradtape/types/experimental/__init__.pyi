@@ -1,8 +1,10 @@
 # Written by tools/write_stubs.py.
 from gradtape.types.experimental import distributed as distributed
 from gradtape.api.compat.types import (
+    AtomicFunction as AtomicFunction,
     Callable as Callable,
     ConcreteFunction as ConcreteFunction,
+    FunctionType as FunctionType,
     GenericFunction as GenericFunction,
     PolymorphicFunction as PolymorphicFunction,
     SupportsTracingProtocol as SupportsTracingProtocol,

@@ -2,42 +2,5 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....core.owners import Owner
-
-
-class CapturableResource(Owner):
-    """An object with a handle that is made at first use by `_create_resource`, which a subclass defines."""
-
-    def __init__(self, device: str = "") -> None:
-        self._resource_handle_value: Any = None
-        self._resource_device = device
-
-    def _create_resource(self) -> Any:
-        raise NotImplementedError("TrackableResource._create_resource not implemented.")
-
-    def _initialize(self) -> None:
-        """Fills the resource after it was made; a subclass may define it."""
-
-    def _destroy_resource(self) -> None:
-        """Releases the resource; a subclass may define it."""
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle."""
-        if self._resource_handle_value is None:
-            self._resource_handle_value = self._create_resource()
-        return self._resource_handle_value
-
-    @property
-    def _resource_handle(self) -> Any:
-        return self.resource_handle
-
-    @_resource_handle.setter
-    def _resource_handle(self, handle: Any) -> None:
-        self._resource_handle_value = handle
-
-
-class TrackableResource(CapturableResource):
-    """A resource that a function may capture and a checkpoint may hold."""
+from ....api.saved_model.resources import CapturableResource as CapturableResource
+from ....api.saved_model.resources import TrackableResource as TrackableResource
