@@ -47,6 +47,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
+_extension_points.graph_defs.install(lambda: _importlib.import_module("gradtape.api.graph_defs.presentation"))
 _extension_points.public_names.install(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
 _gpu.use_if_there()
 

@@ -13,6 +13,7 @@ from gradtape import dtypes as dtypes
 from gradtape import errors as errors
 from gradtape import experimental as experimental
 from gradtape import feature_column as feature_column
+from gradtape import graph_util as graph_util
 from gradtape import image as image
 from gradtape import io as io
 from gradtape import linalg as linalg
@@ -223,6 +224,9 @@ from gradtape.api.debug.recordings import (
 )
 from gradtape.api.debug.shape_checks import (
     assert_rank as assert_rank,
+)
+from gradtape.api.graph_defs.importing import (
+    import_graph_def as import_graph_def,
 )
 from gradtape.api.linalg.decompositions import (
     eig as eig,

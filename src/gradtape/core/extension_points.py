@@ -60,5 +60,8 @@ add_custom_call: ExtensionPoint[..., tuple[tuple[Tensor, ...], Any]] = Extension
 # `convert_function(f, features)` prepares a function for Python control flow on tensors.
 convert_function: ExtensionPoint[[Callable[..., Any], Any], Callable[..., Any]] = ExtensionPoint("convert_function")
 
+# `graph_defs()` returns the module that presents graphs as TensorFlow's messages.
+graph_defs: ExtensionPoint[[], ModuleType] = ExtensionPoint("graph_defs")
+
 # `public_names()` returns the module with the public names of ops, for messages.
 public_names: ExtensionPoint[[], ModuleType] = ExtensionPoint("public_names")

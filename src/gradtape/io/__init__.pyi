@@ -1,5 +1,8 @@
 # Written by tools/write_stubs.py.
 from gradtape.io import gfile as gfile
+from gradtape.api.graph_defs.files import (
+    write_graph as write_graph,
+)
 from gradtape.api.image.codecs import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,

@@ -3,6 +3,9 @@ from gradtape.test import experimental as experimental
 from gradtape.api.distribute.servers import (
     create_local_cluster as create_local_cluster,
 )
+from gradtape.api.graph_defs.comparison import (
+    assert_equal_graph_def as assert_equal_graph_def,
+)
 from gradtape.api.runtime.execution import (
     disable_with_predicate as disable_with_predicate,
     with_eager_op_as_function as with_eager_op_as_function,

@@ -15,23 +15,21 @@ from ...core.type_hints import DTypeLike, ShapeLike, ValueLike
 from ...engine.run.dispatch import thread
 from ...graph.trace.scratch import ScratchTrace
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
+from ..graph_defs.operations import add_placeholder
+from ..graph_defs.sessions import INSTEAD
 from ..namespace import resolve
+from ..runtime.graphs import default
 from .text import dimension_at_index
 
 NAMESPACES = ("compat.v1",)
 __all__ = [
-    "Dimension", "InteractiveSession", "Print", "Session", "SparseTensorValue", "colocate_with", "container",
+    "Dimension", "Print", "SparseTensorValue", "colocate_with", "container",
     "convert_to_tensor_or_indexed_slices", "convert_to_tensor_or_sparse_tensor", "dimension_at_index",
     "dimension_value", "disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables",
     "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape", "enable_control_flow_v2",
-    "enable_resource_variables", "enable_tensor_equality", "enable_v2_tensorshape", "get_default_session",
+    "enable_resource_variables", "enable_tensor_equality", "enable_v2_tensorshape",
     "placeholder", "setdiff1d", "sparse_placeholder",
 ]  # fmt: skip
-
-INSTEAD = (
-    "gradtape has no graphs that are run in sessions. Call functions of tensors, with tf.function where they are to be "
-    "compiled, and read values with .numpy()"
-)
 
 
 def dimension_value(dimension: Any) -> int | None:
@@ -44,27 +42,8 @@ def dimension_value(dimension: Any) -> int | None:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-class Session:
-    """Raises an error that says what to use instead: there are no sessions."""
-
-    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
-        raise RuntimeError(f"tf.compat.v1.Session is not there: {INSTEAD}")
-
-
-class InteractiveSession(Session):
-    """Raises an error that says what to use instead: there are no sessions."""
-
-
-def get_default_session() -> None:
-    """Returns None: there are no sessions.
-
-    >>> import gradtape as tf
-    >>> tf.compat.v1.get_default_session()
-    """
-
-
-def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Tensor:
-    """Returns an input of the scratch graph; raises TensorFlow's error in eager programs.
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
+    """Returns an input of the current graph, which can be fed; raises TensorFlow's error in eager programs.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.placeholder(tf.float32)
@@ -74,6 +53,8 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | No
     trace = thread.trace
     if isinstance(trace, ScratchTrace):
         return trace.placeholder(dtypes.as_dtype(dtype), TensorShape(shape), name or "Placeholder")
+    if trace is None and default.is_entered():
+        return add_placeholder(default.graph, dtypes.as_dtype(dtype), TensorShape(shape), name or "Placeholder")
     raise RuntimeError("tf.placeholder() is not compatible with eager execution. Make it an argument of a function")
 
 

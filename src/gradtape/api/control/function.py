@@ -10,7 +10,7 @@ from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
 from ...graph.function.function import Function
 from ...graph.function.implementations import API, ATTRIBUTES, Implementation
-from ..runtime.operations import FunctionGraph
+from ..runtime.operations import FUNCTION_VIEW
 
 NAMESPACES = ("",)
 __all__ = ["function", "memory_budget"]
@@ -145,7 +145,7 @@ def function(
 
     def decorated(f: Callable[..., Any]) -> Function:
         options = (
-            input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget, FunctionGraph.of
+            input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget, FUNCTION_VIEW
         )  # fmt: skip
         return Implementation(f, attributes, *options) if API in attributes else Function(f, *options)
 

@@ -50,7 +50,7 @@ from ...graph.executors.xla import mesh
 from ...graph.function.function import Function
 from ...state.variable import Variable, called_with_creator, variable_creator_scope
 from ..math.reductions import reduce_mean, reduce_sum
-from ..runtime.operations import FunctionGraph
+from ..runtime.operations import FUNCTION_VIEW
 from .options import ValueContext
 
 NAMESPACES = ("distribute",)
@@ -163,7 +163,7 @@ class Strategy:
             def run(*args: Any, **kwargs: Any) -> Any:
                 return self._run(inner, args, kwargs)
 
-            found = self._functions[key] = Function(run, autograph=False, graph_view=FunctionGraph.of)
+            found = self._functions[key] = Function(run, autograph=False, graph_view=FUNCTION_VIEW)
             if again is not None:
                 self._inner[again] = (fn, found)  # it keeps its closure alive, and so the key
                 if len(self._inner) > _MOST_INNER:

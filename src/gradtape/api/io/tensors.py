@@ -124,12 +124,14 @@ def _strings(content: bytes, count: int) -> list[bytes]:
 
 
 def _repeat_last(array: Any, count: int) -> Any:
-    """Returns that many values; missing ones repeat the last one."""
+    """Returns that many values; missing ones repeat the last one, or are zeros if there is none."""
     missing = count - len(array)
-    if missing <= 0 or not len(array):
+    if missing <= 0:
         return array
     if count * array.dtype.itemsize > _MAX_BYTES:
         raise wire.DecodeError(f"{count} values that are the same")
+    if not len(array):
+        return np.full(count, b"", object) if array.dtype == object else np.zeros(count, array.dtype)
     return np.concatenate([array, np.repeat(array[-1:], missing)])
 
 

@@ -1,4 +1,4 @@
-"""`tf.Graph`, as far as eager libraries use it: unique names, and the current graph."""
+"""`tf.Graph`, as far as eager libraries use it: unique names, the current graph, and operations that were imported."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ...core.devices import here
+from ...core.extension_points import graph_defs
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
 from ...engine.run.trace_protocol import TraceProtocol
 from ...graph.ir.graph import Graph as TracedGraph
 from ..namespace import resolve
-from .operations import Operation
+from .operations import GraphTensor, Operation
 
 NAMESPACES = ("",)
 __all__ = ["Graph", "Operation"]
@@ -30,7 +31,8 @@ class _AnyGraph(type):
 class Graph(metaclass=_AnyGraph):
     """A graph of a trace or of eager execution: its names and collections.
 
-    There are no graphs except those of functions: ops inside `as_default` run immediately.
+    There are no graphs except those of functions, and those that `tf.graph_util.import_graph_def` reads: other ops
+    inside `as_default` run immediately.
 
     >>> import gradtape as tf
     >>> graph = tf.Graph()
@@ -46,6 +48,8 @@ class Graph(metaclass=_AnyGraph):
         self.name, self.seed, self.finalized, self.version = "", None, False, 0
         self._names: dict[str, int] = {}
         self._collections: dict[Any, list[Any]] = {}
+        self._operations: dict[str, Operation] = {}  # those imported, or placeholders
+        self._functions: dict[str, Any] = {}  # functions that they call, by name
 
     @property
     def building_function(self) -> bool:
@@ -80,18 +84,71 @@ class Graph(metaclass=_AnyGraph):
     def as_default(self) -> Iterator[Graph]:
         """Context manager: makes this the default graph of eager code."""
         outer, default.graph = default.graph, self
+        default.depth += 1
         try:
             yield self
         finally:
             default.graph = outer
+            default.depth -= 1
 
     def finalize(self) -> None:
         """Declares that nothing will be added."""
         self.finalized = True
 
+    def add_operation(self, operation: Operation) -> None:
+        """Adds an operation, whose name must be new."""
+        if self.finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+        if operation.name in self._operations:
+            raise ValueError(f"Duplicate name {operation.name!r} in the graph")
+        self._operations[operation.name] = operation
+        self.version += 1
+
     def get_operations(self) -> list[Operation]:
-        """Returns none: the ops of an eager program are not recorded. The graph of a `tf.function` has its own."""
-        return []
+        """Returns the operations that were imported. The graph of a `tf.function` has its own."""
+        return list(self._operations.values())
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Returns the operation of that name."""
+        found = self.as_graph_element(name, allow_tensor=False)
+        assert isinstance(found, Operation)
+        return found
+
+    def get_tensor_by_name(self, name: str) -> GraphTensor:
+        """Returns the tensor of that name: an operation and the index of its output."""
+        found = self.as_graph_element(name, allow_operation=False)
+        assert isinstance(found, GraphTensor)
+        return found
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> GraphTensor | Operation:
+        """Returns the operation `name`, or the tensor `name:index`, of the graph."""
+        if (allow_tensor and isinstance(obj, GraphTensor)) or (allow_operation and isinstance(obj, Operation)):
+            return obj
+        if not isinstance(obj, str):
+            raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation of the graph.")
+        name, colon, place = obj.partition(":")
+        operation = self._operations.get(name)
+        if colon and not allow_tensor:
+            raise ValueError(f"Name {obj!r} appears to refer to a Tensor, not a Operation.")
+        if not colon and not allow_operation:
+            raise ValueError(f"The name {obj!r} looks like an (invalid) Operation name, not a Tensor: Tensor names "
+                             "must be of the form \"<op_name>:<output_index>\".")  # fmt: skip
+        if operation is None:
+            what = "a Tensor which does not exist. The operation" if colon else "an Operation not in the graph:"
+            known = ", ".join(list(self._operations)[:10])
+            raise KeyError(f"The name {obj!r} refers to {what} {name!r}, which does not exist in the graph: {known}")
+        if not colon:
+            return operation
+        if not place.isdecimal() or int(place) >= len(operation.outputs):
+            raise KeyError(f"The name {obj!r} refers to a Tensor which does not exist: the operation {name!r} has "
+                           f"{len(operation.outputs)} outputs")  # fmt: skip
+        return operation.outputs[int(place)]
+
+    def as_graph_def(self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False) -> Any:
+        """Returns the imported operations as a `tf.compat.v1.GraphDef`, which needs the package protobuf."""
+        return graph_defs().graph_def(self, add_shapes)
 
     def device(self, device_name_or_function: Any) -> Any:
         """Alias of `tf.device`."""
@@ -140,6 +197,11 @@ class _Default(threading.local):
 
     def __init__(self) -> None:
         self.graph = Graph()
+        self.depth = 0  # of the blocks of `as_default`
+
+    def is_entered(self) -> bool:
+        """Whether a program has made the graph the default one."""
+        return self.depth > 0
 
 
 default = _Default()

@@ -1,4 +1,4 @@
-"""TensorFlow's view of a graph: operations with names, types and inputs, and the nodes of a `GraphDef`."""
+"""TensorFlow's view of a graph: operations with names, types and inputs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,45 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...core import errors
 from ...core.dtypes import DType
+from ...core.extension_points import graph_defs
 from ...core.shapes import TensorShape
 from ...engine.run.protocols import Attrs
+from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.graph import Graph, Value, unique
+from ...state.specs import TensorSpec
 from ..catalogue.nodes import node_type
 
 
-class Symbol(NamedTuple):
-    """One output of an operation."""
+class GraphTensor:
+    """One output of an operation: a tensor without value."""
 
-    name: str
-    op: Operation
-    value_index: int
-    shape: TensorShape
-    dtype: DType
+    def __init__(self, op: Operation, value_index: int, dtype: DType, shape: TensorShape | None = None) -> None:
+        self.op, self.value_index, self.dtype = op, value_index, dtype
+        self._shape = shape
+
+    name = property(lambda self: f"{self.op.name}:{self.value_index}", doc="The operation and the output's index.")
+    graph = property(lambda self: self.op.graph, doc="The graph of the operation.")
+    device = property(lambda self: self.op.device, doc="The device of the operation.")
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known."""
+        if self._shape is None:
+            self._shape = self.op.infer_shapes()[self.value_index]
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        """Return the shape."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what `shape` knows to the shape of the tensor."""
+        self._shape = self.shape.merge_with(shape)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
 class Operation:
@@ -29,8 +53,8 @@ class Operation:
     graph: Graph
     name: str
     type: str
-    inputs: tuple[Symbol, ...]
-    outputs: list[Symbol]
+    inputs: tuple[GraphTensor, ...]
+    outputs: list[GraphTensor]
     control_inputs: list[Operation]
     device: str
 
@@ -39,9 +63,7 @@ class Operation:
         self.inputs = ()
         self.control_inputs = []
         self.device = ""
-        self.outputs = [
-            Symbol(f"{name}:{i}", self, i, TensorShape(v.shape), v.dtype) for i, v in enumerate(outputs)
-        ]
+        self.outputs = [GraphTensor(self, i, v.dtype, TensorShape(v.shape)) for i, v in enumerate(outputs)]
 
     def get_attr(self, name: str) -> Any:
         """Return an attribute of the op, by gradtape's name."""
@@ -49,40 +71,37 @@ class Operation:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'; it has {sorted(self._attrs)}")
         return self._attrs[name]
 
-    def values(self) -> tuple[Symbol, ...]:
+    def values(self) -> tuple[GraphTensor, ...]:
         """Return the outputs."""
         return tuple(self.outputs)
+
+    def infer_shapes(self) -> list[TensorShape]:
+        """Return the shapes of the outputs."""
+        return [output.shape for output in self.outputs]
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
-class NodeDef(NamedTuple):
-    """One node of a `GraphDef`."""
+class FunctionCaptures(NamedTuple):
+    """The variables of a function, and the inputs of its graph that stand for them, by the variables' ids."""
 
-    name: str
-    op: str
-    input: tuple[str, ...]
-
-
-class GraphDef(NamedTuple):
-    """The nodes of a graph, for inspection only: not a protocol buffer."""
-
-    node: tuple[NodeDef, ...]
+    by_val_external: dict[int, Any]
+    by_val_internal: dict[int, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionGraph(Graph):
     """The graph of a function, with TensorFlow's methods for listing its operations."""
 
-    names: tuple[str, ...] = ()  # of the inputs
+    function: ConcreteFunction | None = None
 
     building_function = True
 
-    @classmethod
-    def of(cls, graph: Graph, names: Sequence[str]) -> FunctionGraph:
-        """Return a traced graph with TensorFlow's methods, and these names of its inputs."""
-        return cls(graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names))
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the inputs."""
+        return () if self.function is None else self.function._names
 
     @property
     def external_captures(self) -> list[Any]:
@@ -100,14 +119,63 @@ class FunctionGraph(Graph):
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph: it has {', '.join(found)}")
         return found[name]
 
-    def as_graph_def(
-        self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False
-    ) -> GraphDef:
-        """Return the names, op types and inputs of the operations, in `.node`."""
-        steps = self.get_operations()
-        return GraphDef(
-            tuple(NodeDef(s.name, s.type, tuple(x.name.removesuffix(":0") for x in s.inputs)) for s in steps)
+    def as_graph_def(self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False) -> Any:
+        """Return the graph as a `tf.compat.v1.GraphDef`, which needs the package protobuf."""
+        return graph_defs().presented(self.function).as_graph_def(add_shapes=add_shapes)
+
+    @property
+    def function_captures(self) -> FunctionCaptures:
+        """The variables that the function captures, and the inputs that stand for them."""
+        variables = () if self.function is None else self.function.variables
+        inside = [] if self.function is None else self.function.inputs[len(self.names) :]
+        return FunctionCaptures(
+            {id(v): v.handle for v in variables}, {id(v): x for v, x in zip(variables, inside, strict=True)}
         )
+
+
+class _Argument(GraphTensor):
+    """An input or output of a function, whose name is known once its graph is written as a `GraphDef`."""
+
+    def __init__(self, function: ConcreteFunction, kind: str, at: int, spec: TensorSpec) -> None:
+        self._function, self._kind, self._at = function, kind, at
+        self.dtype, self._shape, self.value_index = spec.dtype, spec.shape, 0
+
+    @property
+    def op(self) -> Operation:  # type: ignore[override]
+        """The operation of the written graph."""
+        found: Operation = getattr(graph_defs().presented(self._function), self._kind)[self._at].op
+        return found
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The operation and the output's index; TensorFlow's usual name if the graph cannot be written."""
+        try:
+            return f"{self.op.name}:{self.value_index}"
+        except errors.UnimplementedError:
+            names = self._function._names
+            default = f"Identity_{self._at}" if self._at else "Identity"
+            return f"{names[self._at] if self._kind == 'inputs' and self._at < len(names) else default}:0"
+
+
+class FunctionView:
+    """Presents the graphs of functions as TensorFlow does."""
+
+    def graph_of(self, function: ConcreteFunction, graph: Graph) -> FunctionGraph:
+        """Return a traced graph with TensorFlow's methods."""
+        return FunctionGraph(
+            graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, function
+        )
+
+    def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
+        """Return the inputs as tensors of the graph."""
+        return [_Argument(function, "inputs", i, spec) for i, spec in enumerate(specs)]
+
+    def outputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
+        """Return the outputs as tensors of the graph."""
+        return [_Argument(function, "outputs", i, spec) for i, spec in enumerate(specs)]
+
+
+FUNCTION_VIEW = FunctionView()
 
 
 class _Listing:
@@ -116,7 +184,7 @@ class _Listing:
     def __init__(self, graph: FunctionGraph) -> None:
         self._graph = graph
         self._found: dict[str, Operation] = {}
-        self._made: dict[Value, Symbol] = {}
+        self._made: dict[Value, GraphTensor] = {}
 
     def steps(self) -> list[Operation]:
         graph = self._graph

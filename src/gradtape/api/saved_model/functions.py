@@ -19,7 +19,7 @@ from ...graph.function.function import Function
 from ...graph.function.parameters import Parameters
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
-from ..runtime.operations import FunctionGraph
+from ..runtime.operations import FUNCTION_VIEW
 from .interpretation import CapturedTensor, GraphFunction
 from .validation import check_dtypes
 
@@ -43,7 +43,7 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._names = graph_function.inputs[: len(self._given)]
         self._own_names = [spec.name for spec in self._given]
         self._bound = []
-        self._graph_view = FunctionGraph.of
+        self._graph_view = FUNCTION_VIEW
         args, kwargs = signature
         self._rows = [(spec.name or f"args_{i}", "POSITIONAL_ONLY", spec) for i, spec in enumerate(map(_named, args))]
         self._rows += [(name, "KEYWORD_ONLY", value) for name, value in kwargs.items()]
@@ -74,7 +74,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     @cached_property
     def _function(self) -> Function:
         specs = [TensorSpec(spec.shape, spec.dtype) for spec in self._given]
-        return _copy_with_own_traces(Function(self._flat_call, specs, autograph=False, graph_view=FunctionGraph.of))
+        return _copy_with_own_traces(Function(self._flat_call, specs, autograph=False, graph_view=FUNCTION_VIEW))
 
     def _flat_call(self, *tensors: Any) -> list[Any]:
         return self._graph_function(*tensors, *self.captured)

@@ -20,15 +20,13 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...state.archive import is_inside
 from ...state.tensor_array import TensorArray
-from ..catalogue.definitions import Argument, Definition, definition_of
 from ..io.bytes import single
-from ..io.tensors import parsed
 from ..namespace import resolve
 from ..random.generator import Generator
 from ..raw.functions import op_named
 from ..raw.rows import rows
 from ..text.strings import text_tensor
-from .format.structures import shape_of
+from .node_definitions import IGNORED, DefinedNode, attribute_of, dtype_of, unknown_op
 from .tables import LoadedTable
 from .validation import (
     called_functions,
@@ -40,7 +38,6 @@ from .validation import (
     dtypes_of,
 )
 
-_IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that have no effect
 LOOPS = ("While", "StatelessWhile")
 _GRADIENT = "_gradient_op_type"  # the attribute that names a gradient
 # Exceptions of ops for attributes and values that no program passes; TensorFlow's kernels raise a single error for
@@ -101,7 +98,7 @@ class Library:
 
     def gradient_captures(self, node: Record) -> list[CapturedTensor]:
         """Returns the tensors that the gradient of a node captures: from its function, or from a caller of it."""
-        gradient = self.gradients.get(_attribute_of(node, _GRADIENT)) if node.op == "IdentityN" else None
+        gradient = self.gradients.get(attribute_of(node, _GRADIENT)) if node.op == "IdentityN" else None
         return [] if gradient is None else [x for x in gradient.captured if isinstance(x, CapturedTensor)]
 
     def __getitem__(self, name: str) -> GraphFunction:
@@ -116,49 +113,6 @@ class Library:
         return Node(self.constants[name], self).attr("value")
 
 
-def attribute(value: Record) -> Any:
-    """Returns the Python value of an `AttrValue`."""
-    for kind, found in value.values.items():
-        if kind == "list":
-            return _as_list(found)
-        return _ATTRIBUTES[kind](found)
-    return None
-
-
-def _attribute_of(node: Record, name: str, default: Any = None) -> Any:
-    """Returns an attribute of a node as a Python value."""
-    if name not in node.attr:
-        return default
-    try:
-        return attribute(node.attr[name])
-    except (TypeError, ValueError, errors.InvalidArgumentError) as error:
-        raise errors.DataLossError(f"the attribute {name} of the node {node.name} is damaged: {error}") from error
-
-
-def _as_list(value: Record) -> list[Any]:
-    return [_ATTRIBUTES[kind](one) for kind, found in value.values.items() for one in found]
-
-
-def _text(value: bytes) -> str | bytes:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value
-
-
-def _dtype(number: int) -> DType:
-    try:
-        return DType(number)
-    except TypeError as error:
-        raise errors.DataLossError(f"a dtype in the SavedModel is unknown: {error}") from None
-
-
-_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
-    "s": _text, "i": int, "f": float, "b": bool, "type": _dtype, "shape": shape_of, "tensor": parsed,
-    "func": lambda function: function.name, "placeholder": str,
-}  # fmt: skip
-
-
 class GraphFunction:
     """A function of the library."""
 
@@ -166,8 +120,8 @@ class GraphFunction:
         self.name = proto.signature.name
         self._proto, self._library = proto, library
         self.inputs = [argument.name for argument in proto.signature.input_arg]
-        self.dtypes = [_dtype(argument.type) for argument in proto.signature.input_arg]
-        self.output_dtypes = [_dtype(argument.type) for argument in proto.signature.output_arg]
+        self.dtypes = [dtype_of(argument.type) for argument in proto.signature.input_arg]
+        self.output_dtypes = [dtype_of(argument.type) for argument in proto.signature.output_arg]
         self._results = [proto.ret[argument.name] for argument in proto.signature.output_arg]
 
     @cached_property
@@ -283,13 +237,13 @@ def _graph_source(name: str) -> Source:
     return node, int(place)
 
 
-class Node:
+class Node(DefinedNode):
     """A node of a function."""
 
     def __init__(self, proto: Record, library: Library, function: str = "") -> None:
-        self.name, self.op = proto.name, proto.op
+        super().__init__(proto)
         self.inputs = [reference for reference in proto.input if not reference.startswith("^")]
-        self._proto, self._attrs, self.library = proto, proto.attr, library
+        self._attrs, self.library = proto.attr, library
         # The gradient of `tf.custom_gradient`, which TensorFlow attaches to a node that forwards results and arguments.
         self.gradient_type: str | None = self.attr(_GRADIENT) if self.op == "IdentityN" else None
         captured = {*library.gradient_captures(proto)}
@@ -299,51 +253,19 @@ class Node:
         self.captures: list[Source] = [_graph_source(one.name) for one in captured if one.function == function]
         self.before = [*map(_name, proto.input), *sorted(name for name, _ in self.captures)]
 
-    def attr(self, name: str, default: Any = None) -> Any:
-        """Returns an attribute as a Python value."""
-        return _attribute_of(self._proto, name, default)
-
     def function(self, name: str) -> GraphFunction:
         """Returns the function named by an attribute."""
         return self.library[self.attr(name)]
 
-    @cached_property
-    def definition(self) -> Definition:
-        """TensorFlow's definition of the op."""
-        found = definition_of(self.op)
-        if found is None:
-            raise _unknown(self.op, self.name)
-        return found
-
     def check(self, given: Sequence[DType], function: str) -> None:
         """Raises an error unless the node matches its op's definition, for inputs of these dtypes."""
-        if self.op in _IGNORED:
+        if self.op in IGNORED:
             return
         if self.op not in CALLERS and self.op not in SPECIAL and self.op not in rows():
-            raise _unknown(self.op, f"{function}/{self.name}")
+            raise unknown_op(self.op, f"{function}/{self.name}")
         check_attributes(self, self.definition, self._attrs)
         check_inputs(self, dtypes_of(self, self.definition.inputs, self.definition), given)
         check_callees(self)
-
-    @cached_property
-    def output_dtypes(self) -> list[DType]:
-        """The dtypes of all outputs, flattened."""
-        return [] if self.op in _IGNORED else dtypes_of(self, self.definition.outputs, self.definition)
-
-    def place_of(self, place: list[str]) -> int:
-        """Returns the flat index of the output `name:index`."""
-        start = 0
-        for argument in self.definition.outputs:
-            count = self._count(argument)
-            if place and argument.name == place[0] and place[1:] and place[1].isdecimal() and int(place[1]) < count:
-                return start + int(place[1])
-            start += count
-        raise errors.DataLossError(f"the node {self.name} ({self.op}) has no output {':'.join(place)!r}")
-
-    def _count(self, argument: Argument) -> int:
-        if argument.several:
-            return len(self.attr(argument.several, ()))
-        return int(self.attr(argument.number, 0)) if argument.number else 1
 
     @cached_property
     def _arguments(self) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -360,7 +282,7 @@ class Node:
 
     def run(self, values: list[Any], function: str, frames: Frames) -> list[Any]:
         """Runs the node; returns all outputs, flattened."""
-        if self.op in _IGNORED:
+        if self.op in IGNORED:
             return []
         if self.op == "Identity" and not isinstance(values[0], Tensor):
             return values  # a list of tensors, or a variable
@@ -423,13 +345,6 @@ class Node:
         if len(self.definition.outputs) != 1:
             return list(result or ())
         return list(result) if isinstance(result, list | tuple) else [result]
-
-
-def _unknown(op: str, where: str) -> errors.UnimplementedError:
-    return errors.UnimplementedError(
-        f"The loaded function uses TensorFlow's op {op} (node {where}), which gradtape does not have: dir(tf.raw_ops) "
-        "lists what it has. Functions of the SavedModel that do not use it can be called"
-    )
 
 
 # Ops that call functions of the library, and list ops, which use arrays of tensors.

@@ -14,7 +14,7 @@ from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.protocols import FunctionLike
-from ..runtime.operations import FunctionGraph, GraphDef
+from ..runtime.operations import FunctionGraph
 from .events import plugin_metadata, tensor_event
 from .scalars import current, written_as
 
@@ -86,7 +86,7 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str
     tracing = modes.innermost(_FunctionGraphs)
     if tracing is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    graphs = [{"pre_optimization_graph": _graph_values(one.as_graph_def())} for one in tracing.graphs.values()]
+    graphs = [{"pre_optimization_graph": _graph_values(one)} for one in tracing.graphs.values()]
     found = encoded("RunMetadata", {"function_graphs": graphs})
 
     def event(tag: str, _: Tensor) -> Any:
@@ -107,9 +107,8 @@ def graph(graph_data: Any) -> Tensor:
 
     It is not written if there is no writer: see `create_file_writer`.
     """
-    if isinstance(graph_data, FunctionGraph):
-        graph_data = graph_data.as_graph_def()
-    if not isinstance(graph_data, GraphDef):
+    is_message = getattr(getattr(graph_data, "DESCRIPTOR", None), "full_name", "") == "tensorflow.GraphDef"
+    if not is_message and not isinstance(graph_data, FunctionGraph):
         raise ValueError(
             "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received "
             f"graph_data={graph_data!r} of type {type(graph_data).__name__}."
@@ -120,14 +119,12 @@ def graph(graph_data: Any) -> Tensor:
     from tensorboardX.proto.event_pb2 import Event
 
     writer._check()
-    writer._events.event_writer.add_event(Event(graph_def=_encode_graph(graph_data)))
+    data = graph_data.SerializeToString() if is_message else encoded("GraphDef", _graph_values(graph_data))
+    writer._events.event_writer.add_event(Event(graph_def=data))
     return to_tensor(True)
 
 
-def _encode_graph(graph: GraphDef) -> bytes:
-    """Encodes a `GraphDef` as a protocol buffer."""
-    return encoded("GraphDef", _graph_values(graph))
-
-
-def _graph_values(graph: GraphDef) -> dict[str, Any]:
-    return {"node": [{"name": node.name, "op": node.op, "input": node.input} for node in graph.node]}
+def _graph_values(graph: FunctionGraph) -> dict[str, Any]:
+    """Returns the names, op types and inputs of a graph's operations, as a `GraphDef`."""
+    steps = [(step, [x.name.removesuffix(":0") for x in step.inputs]) for step in graph.get_operations()]
+    return {"node": [{"name": step.name, "op": step.type, "input": inputs} for step, inputs in steps]}

@@ -84,6 +84,12 @@ framework.test_util TensorFlowTestCase=test.TestCase
 framework.versions VERSION=version.VERSION __version__=version.VERSION
 framework.device_spec DeviceSpecV2=DeviceSpec
 framework.func_graph
+framework.c_api_util
+framework.convert_to_constants | api.graph_defs.freezing:
+framework.function_def_to_graph
+framework.graph_util | tf.compat.v1.graph_util
+framework.importer
+grappler.tf_optimizer
 framework.smart_cond
 eager.context
 eager.monitoring

@@ -8,6 +8,7 @@ from gradtape.compat.v1 import data as data
 from gradtape.compat.v1 import debugging as debugging
 from gradtape.compat.v1 import dtypes as dtypes
 from gradtape.compat.v1 import gfile as gfile
+from gradtape.compat.v1 import graph_util as graph_util
 from gradtape.compat.v1 import image as image
 from gradtape.compat.v1 import initializers as initializers
 from gradtape.compat.v1 import io as io
@@ -153,9 +154,7 @@ from gradtape.api.compat.v1 import (
 )
 from gradtape.api.compat.v1_graph import (
     Dimension as Dimension,
-    InteractiveSession as InteractiveSession,
     Print as Print,
-    Session as Session,
     SparseTensorValue as SparseTensorValue,
     colocate_with as colocate_with,
     container as container,
@@ -173,7 +172,6 @@ from gradtape.api.compat.v1_graph import (
     enable_resource_variables as enable_resource_variables,
     enable_tensor_equality as enable_tensor_equality,
     enable_v2_tensorshape as enable_v2_tensorshape,
-    get_default_session as get_default_session,
     placeholder as placeholder,
     setdiff1d as setdiff1d,
     sparse_placeholder as sparse_placeholder,
@@ -281,6 +279,14 @@ from gradtape.api.debug.checks import (
 )
 from gradtape.api.debug.recordings import (
     load_tape as load_tape,
+)
+from gradtape.api.graph_defs.importing import (
+    import_graph_def as import_graph_def,
+)
+from gradtape.api.graph_defs.sessions import (
+    InteractiveSession as InteractiveSession,
+    Session as Session,
+    get_default_session as get_default_session,
 )
 from gradtape.api.image.augmentation import (
     random_crop as random_crop,

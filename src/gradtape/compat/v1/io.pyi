@@ -2,6 +2,9 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, StringLike
+from gradtape.api.graph_defs.files import (
+    write_graph as write_graph,
+)
 from gradtape.api.image.codecs import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,

@@ -44,6 +44,9 @@ from gradtape.api.data.views import (
     CheckpointView as CheckpointView,
     TrackableView as TrackableView,
 )
+from gradtape.api.graph_defs.v1_meta_graphs import (
+    export_meta_graph as export_meta_graph,
+)
 from gradtape.api.io.examples import (
     BytesList as BytesList,
     Example as Example,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...core import errors, nest
 from ...core.composites import CompositeTensor
-from ...core.dtypes import string
+from ...core.dtypes import resource, string
+from ...core.extension_points import graph_defs
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
@@ -29,7 +30,32 @@ from .trace_cache import TraceCache
 _number = itertools.count(1).__next__
 _ATTEMPTS = 8  # at choosing compatible sizes
 
-GraphView = Callable[[Graph, Sequence[str]], Graph]  # presents a graph, given the names of its inputs
+
+class GraphView(Protocol):
+    """Presents the graph of a function, and its tensors."""
+
+    def graph_of(self, function: ConcreteFunction, graph: Graph) -> Graph:
+        """Return the graph as it is presented."""
+
+    def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
+        """Return the input tensors with these specs: arguments, then variables."""
+
+    def outputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
+        """Return the output tensors with these specs."""
+
+
+class PlainView:
+    """Presents the traced graph itself, and the specs of its tensors."""
+
+    def graph_of(self, function: ConcreteFunction, graph: Graph) -> Graph:
+        """Return the graph itself."""
+        return graph
+
+    def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
+        """Return the specs."""
+        return specs
+
+    outputs_of = inputs_of
 
 
 class ConcreteFunction:
@@ -169,7 +195,12 @@ class ConcreteFunction:
     @property
     def graph(self) -> Graph:
         """The graph, which prints as a program."""
-        return self._graph_view(self._traced().graph, self._names)
+        return self._graph_view.graph_of(self, self._traced().graph)
+
+    @property
+    def function_def(self) -> Any:
+        """The function as TensorFlow's message `FunctionDef`, which needs the package protobuf."""
+        return graph_defs().presented(self).definition
 
     @property
     def structured_outputs(self) -> Any:
@@ -198,15 +229,16 @@ class ConcreteFunction:
         ]
 
     @property
-    def inputs(self) -> list[TensorSpec]:
-        """The specs of the graph's inputs: arguments, then variables."""
+    def inputs(self) -> list[Any]:
+        """The tensors that are the graph's inputs: arguments, then variables."""
         specs = [TensorSpec.from_spec(_spec(x), name) for x, name in zip(self._given, self._names, strict=True)]
-        return specs + [TensorSpec(v.shape, v.dtype, v.name) for v in self.variables]
+        return self._graph_view.inputs_of(self, specs + [TensorSpec((), resource, v.name) for v in self.variables])
 
     @property
-    def outputs(self) -> list[TensorSpec]:
-        """The specs of the graph's outputs."""
-        return [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
+    def outputs(self) -> list[Any]:
+        """The tensors that are the graph's outputs."""
+        specs = [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
+        return self._graph_view.outputs_of(self, specs)
 
     @property
     def output_shapes(self) -> Any:

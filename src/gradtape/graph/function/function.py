@@ -22,7 +22,7 @@ from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.results import emptied, returned_value
-from .concrete_function import ConcreteFunction, GraphView
+from .concrete_function import ConcreteFunction, GraphView, PlainView
 from .jit_policy import JitPolicy
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
@@ -49,6 +49,7 @@ class _Calls:
 _calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code object
 
 
+_PLAIN = PlainView()
 settings = types.SimpleNamespace(run_eagerly=False)  # global, for all functions
 
 
@@ -58,7 +59,7 @@ class Function:
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None, autograph: bool = True,
         jit_compile: bool | None = None, reduce_retracing: bool = False, autograph_options: Any = None,
-        memory_budget: int | float | str | None = None, graph_view: GraphView = lambda graph, names: graph,
+        memory_budget: int | float | str | None = None, graph_view: GraphView = _PLAIN,
         instance: weakref.ref[Any] | None = None,
     ) -> None:  # fmt: skip
         if not callable(python_function):

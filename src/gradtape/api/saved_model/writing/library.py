@@ -50,20 +50,26 @@ class FunctionWriter(Writer):
             raise Unsaved("it looks something up in a table inside of a branch or a loop: do that outside")
         return self.captured[id(value)]
 
-    def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
+    def add(
+        self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = (), name: str = ""
+    ) -> Any:
         """Adds a node."""
         definition = definition_of(op)
         self.is_stateful |= definition is not None and definition.is_stateful
-        return super().add(op, inputs, attrs, before)
+        return super().add(op, inputs, attrs, before, name)
 
 
 class FunctionLibrary:
     """The functions written so far."""
 
-    def __init__(self, assets: dict[int, Any] | None = None, saves_gradients: bool = True) -> None:
+    def __init__(
+        self, assets: dict[int, Any] | None = None, saves_gradients: bool = True, freezes: bool = False
+    ) -> None:
         self.functions: dict[str, dict[str, Any]] = {}
         self.gradients: list[tuple[WrittenGradient, str]] = []  # custom gradients, and their functions
         self.saves_gradients = saves_gradients
+        self.freezes = freezes  # whether the values of variables become constants
+        self.shapes: dict[str, dict[str, TensorShape]] = {}  # of the tensors of complete functions
         self._gradient_types = 0
         self._assets = assets or {}  # by the array of its path
 
@@ -100,8 +106,11 @@ class FunctionLibrary:
         for place, its in zip(program.inputs, inputs, strict=True):
             writer.knows(its, place)
         for variable, place in program.variables:
-            made[place] = writer.ReadVariableOp(writer.captured[id(variable)], dtype=variable.dtype)
-            writer.reads.append(made[place].node)
+            if self.freezes:
+                made[place] = _frozen(writer, variable)
+            else:
+                made[place] = writer.ReadVariableOp(writer.captured[id(variable)], dtype=variable.dtype)
+                writer.reads.append(made[place].node)
             writer.knows(made[place], place)
         for step in program.steps:
             if step.op in _LEFT_OUT or (step.op is guard and step.inputs[0].constants is not None):
@@ -163,7 +172,9 @@ class FunctionLibrary:
         writer = self.writer()
         inputs = [writer.argument(title, place.dtype) for title, place in zip(names, program.inputs, strict=True)]
         captured: dict[int, tuple[Any, Ref]] = {}
-        for variable, _ in (*program.variables, *program.updates):
+        if self.freezes and program.updates:
+            raise Unsaved("it assigns to variables, which are constants in a frozen graph")
+        for variable, _ in () if self.freezes else (*program.variables, *program.updates):
             if id(variable) not in captured:
                 captured[id(variable)] = (variable, self.capture(writer, variable))
         for at, value in (*self._used_assets(program), *_used_tables(program)):
@@ -177,6 +188,7 @@ class FunctionLibrary:
             for (variable, _), ref in zip(program.updates, writer.updates, strict=True)
         ]
         name = self.finish(writer, name, outputs, effects=effects)
+        self.shapes[name] = writer.shapes
         return name, [value for value, _ in captured.values()]
 
     def _used_assets(self, program: Program) -> list[tuple[int, Any]]:
@@ -193,6 +205,14 @@ def _check_input(writer: FunctionWriter, ref: Ref, place: Place, spec: Any) -> R
     sizes = [None if isinstance(n, Size) else n for n in place.dims]
     is_open = any(n is None and size is not None for n, size in zip(spec.shape, sizes, strict=True))
     return writer.EnsureShape(ref, shape=TensorShape(sizes)) if is_open else ref
+
+
+def _frozen(writer: FunctionWriter, variable: Any) -> Ref:
+    """Writes the value of a variable as a constant with its name."""
+    value: Ref = writer.add(
+        "Const", (), {"value": variable.read_value(), "dtype": variable.dtype}, name=variable.name.partition(":")[0]
+    )
+    return value
 
 
 def _used_tables(program: Program) -> list[tuple[int, Any]]:

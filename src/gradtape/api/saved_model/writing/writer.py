@@ -15,6 +15,7 @@ import numpy as np
 from ....core import dtypes
 from ....core.dtypes import DType, as_dtype
 from ....core.errors import UnimplementedError
+from ....core.shapes import TensorShape
 from ....core.tensor import Tensor, wrap
 from ....graph.ir.graph import unique
 from ...catalogue.definitions import definition_of
@@ -74,6 +75,7 @@ class Writer:
         self._sizes: dict[Size, Ref] = {}
         self._constants: dict[Any, Ref] = {}
         self._kept_alive: list[Any] = []
+        self.shapes: dict[str, TensorShape] = {}  # those that are known, by the references of tensors
 
     def argument(self, name: str, dtype: DType, **details: Any) -> Ref:
         """Adds an input to the function."""
@@ -93,7 +95,9 @@ class Writer:
             raise AttributeError(f"there is no op {op}")
         return lambda *inputs, **attrs: self.add(op, inputs, attrs)
 
-    def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
+    def add(
+        self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = (), name: str = ""
+    ) -> Any:
         """Adds a node; returns its output, a list of several, or None."""
         definition = definition_of(op)
         assert definition is not None
@@ -115,7 +119,7 @@ class Writer:
                 if argument.dtype in definition.attributes:
                     found[argument.dtype] = ref.dtype
                 given.append(ref)
-        name = self.named(op)
+        name = self.named(name or op)
         self.nodes.append(
             {
                 "name": name,
@@ -168,6 +172,9 @@ class Writer:
 
     def knows(self, ref: Ref, place: Place) -> None:
         """Records that this tensor has the shape of a place, so that sizes can be read from it."""
+        self.shapes[ref.text] = TensorShape(
+            [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
+        )
         if not place.ranked:
             self._known.setdefault(tuple(map(math.prod, place.shapes)), partial(self._number_of, "Size", ref))
             self._known.setdefault(tuple(map(len, place.shapes)), partial(self._number_of, "Rank", ref))

@@ -23,6 +23,8 @@ class _AnyFuncGraph(type(gradtape.Graph)):  # type: ignore[misc]
 class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
     """A graph in which ops determine shapes and dtypes only."""
 
+    __module__ = "tensorflow.python.framework.func_graph"  # libraries look for it
+
     def __init__(self, name: str = "FuncGraph", *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.name = name
@@ -32,6 +34,7 @@ class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         self.structured_outputs: Any = None
+        self.structured_input_signature: Any = None
         self.outer_graph = gradtape.compat.v1.get_default_graph()
 
     def get_operations(self) -> list[Any]:
