@@ -85,7 +85,7 @@ def test_variables_are_inputs_of_a_functions_graph():
     definition = concrete.function_def
     assert [argument.name for argument in definition.signature.input_arg] == ["x", "w_resource"]
     assert dict(definition.ret) == {"output_0": "Identity:output:0"}
-    assert list(concrete.graph.function_captures.by_val_internal.values())[0].name == "w_resource:0"
+    assert [x.name for x in concrete.graph.function_captures.by_val_internal.values()] == ["w_resource:0"]
 
 
 def test_tensorflows_frozen_graph():

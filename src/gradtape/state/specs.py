@@ -54,23 +54,24 @@ class TensorSpec(ShapedSpec):
     True
     """
 
-    __slots__ = ("_name",)
+    __slots__ = ("_name", "tensor")
     value_type = Tensor
     _is_whole = True
 
     def __init__(self, shape: object, dtype: object = dtypes.float32, name: str | None = None) -> None:
         super().__init__(shape, dtype)
         self._name = name
+        self.tensor: Any = None  # the output of a graph that the spec stands for; it is not compared
 
     @property
     def name(self) -> str | None:
-        """The name, or None."""
-        return self._name
+        """The name, or None; that of the tensor for an output of a graph."""
+        return self._name if self.tensor is None else self.tensor.name
 
     @classmethod
     def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
         """Create a spec with the shape and dtype of another."""
-        return cls(spec.shape, spec.dtype, name or spec.name)
+        return cls(spec.shape, spec.dtype, name or spec._name)
 
     @classmethod
     def from_tensor(cls, tensor: object, name: str | None = None) -> TensorSpec:
@@ -89,14 +90,14 @@ class TensorSpec(ShapedSpec):
         """Whether every tensor of this spec is also of spec `other`."""
         return (
             isinstance(other, TensorSpec)
-            and self._name in (None, other.name)
+            and self._name in (None, other._name)
             and self._dtype is other.dtype
             and self._shape.is_subtype_of(other.shape)
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
         """The most specific spec that includes this one and all the others; None if dtypes or names differ."""
-        if any(not isinstance(o, TensorSpec) or o.dtype is not self._dtype or o.name != self._name for o in others):
+        if any(not isinstance(o, TensorSpec) or o.dtype is not self._dtype or o._name != self._name for o in others):
             return None
         shape = self._shape.most_specific_common_supertype([other.shape for other in others])
         return TensorSpec(shape, self._dtype, self._name)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from typing import Any
 
 from ...core.dtypes import as_dtype
 from ...core.protos.generated import message_class
+from ...core.protos.records import encoded
 from ..catalogue.definitions import Argument, Definition, definition_of
+from ..saved_model.writing.writer import attribute
 
 
 def op_def(name: str) -> Any:
@@ -21,6 +25,25 @@ def op_def(name: str) -> Any:
     for title, kind in definition.attributes.items():
         found.attr.add(name=title, type=kind)
     return found
+
+
+@cache
+def _defaults(name: str) -> dict[str, Any]:
+    """Returns the default values of an op's attributes, as `AttrValue`s."""
+    definition = definition_of(name)
+    kind = message_class("AttrValue")
+    found = {}
+    for title, text in {} if definition is None else definition.defaults.items():
+        value = text if definition.attributes[title] == "type" else ast.literal_eval(text)
+        found[title] = kind.FromString(encoded("AttrValue", attribute(definition.attributes[title], value)))
+    return found
+
+
+def add_defaults(node_def: Any) -> None:
+    """Adds the attributes that a node leaves at their default values, as TensorFlow does when it reads a node."""
+    for title, value in _defaults(node_def.op).items():
+        if title not in node_def.attr:
+            node_def.attr[title].CopyFrom(value)
 
 
 def _describe(found: Any, argument: Argument, definition: Definition) -> None:

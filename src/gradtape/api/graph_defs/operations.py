@@ -18,7 +18,7 @@ from ..runtime.graphs import Graph
 from ..runtime.operations import GraphTensor, Operation
 from ..saved_model.interpretation import FileAccess, Library, Node
 from ..saved_model.node_definitions import DefinedNode
-from .op_defs import op_def
+from .op_defs import add_defaults, op_def
 
 SHAPES = "_output_shapes"  # the attribute with the shapes of a node's outputs
 ACCESS = FileAccess("(the GraphDef)")  # nodes read and write no files
@@ -54,12 +54,14 @@ class DefinedOperation(Operation):
         self.node_def = message_class("NodeDef")()
         self.node_def.CopyFrom(node_def)
         self.node_def.attr.pop(SHAPES, None)
+        add_defaults(self.node_def)
         self._record = decoded("NodeDef", self.node_def.SerializeToString())
         node = DefinedNode(self._record)
         self.output_names, kinds = node.output_names, node.output_dtypes
         known = hints if len(hints) == len(kinds) else [None] * len(kinds)
         pairs = enumerate(zip(kinds, known, strict=True))
-        self.outputs = [GraphTensor(self, i, kind, shape) for i, (kind, shape) in pairs]
+        scalar = TensorShape([])
+        self.outputs = [GraphTensor(self, i, kind, scalar if kind in _HANDLES else shape) for i, (kind, shape) in pairs]
 
     @property
     def op_def(self) -> Any:

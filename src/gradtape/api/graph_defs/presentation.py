@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...core import dtypes, errors
+from ...core import errors
 from ...core.protos.generated import message_class
 from ...core.protos.records import encoded
 from ...core.shapes import TensorShape
@@ -123,27 +123,25 @@ def graph_def(graph: Graph, add_shapes: bool = False) -> Any:
         node = found.node.add()
         node.CopyFrom(operation.node_def)
         if add_shapes:
-            node.attr[SHAPES].list.shape.extend(shape_proto(_visible_shape(x)) for x in operation.outputs)
+            node.attr[SHAPES].list.shape.extend(shape_proto(x.shape) for x in operation.outputs)
     found.library.function.extend(function.definition for function in graph._functions.values())
     return found
-
-
-def _visible_shape(tensor: GraphTensor) -> TensorShape:
-    return TensorShape([]) if tensor.dtype is dtypes.resource else tensor.shape
 
 
 def needed(operations: Iterable[Any]) -> list[Any]:
     """Returns operations and all that they depend on, in topological order."""
     ordered: dict[str, Any] = {}
     waiting = list(operations)[::-1]
+    under_way: set[str] = set()
     while waiting:
         step = waiting[-1]
         before = [other for other in (*(x.op for x in step.inputs), *step.control_inputs) if other.name not in ordered]
         if step.name in ordered or not before:
             ordered[step.name] = step
             waiting.pop()
-        elif any(other in waiting for other in before):
+        elif step.name in under_way:
             raise errors.InvalidArgumentError(f"the operations of the graph depend on each other in a circle: {before}")
         else:
+            under_way.add(step.name)
             waiting += before
     return list(ordered.values())

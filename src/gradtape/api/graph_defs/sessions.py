@@ -6,8 +6,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ...core import nest
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
@@ -121,4 +119,6 @@ def _as_fed(value: Any, tensor: Any) -> Any:
 
 
 def _value(result: Any) -> Any:
-    return result.numpy() if isinstance(result, Tensor) else np.asarray(result)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"a tensor with a value was expected to be fetched, not a handle or a list: {result!r}")
+    return result.numpy()

@@ -88,7 +88,6 @@ framework.c_api_util
 framework.convert_to_constants | api.graph_defs.freezing:
 framework.function_def_to_graph
 framework.graph_util | tf.compat.v1.graph_util
-framework.importer
 grappler.tf_optimizer
 framework.smart_cond
 eager.context

@@ -211,6 +211,8 @@ class ConcreteFunction:
             TensorSpec(shape, value.dtype)
             for shape, value in zip(self._open(shapes), variant.graph.outputs, strict=True)
         ]
+        for spec, tensor in zip(specs, self._graph_view.outputs_of(self, specs), strict=True):
+            spec.tensor = None if tensor is spec else tensor
         return variant.specified(specs)
 
     def _open(self, shapes: list[Any]) -> list[Any]:
@@ -238,7 +240,8 @@ class ConcreteFunction:
     def outputs(self) -> list[Any]:
         """The tensors that are the graph's outputs."""
         specs = [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
-        return self._graph_view.outputs_of(self, specs)
+        placed = self._graph_view.outputs_of(self, specs)
+        return [spec.tensor or tensor for spec, tensor in zip(specs, placed, strict=True)]
 
     @property
     def output_shapes(self) -> Any:

@@ -17,8 +17,11 @@ def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Progr
     order = [given.index(ref) for ref in inputs]
     functions = [w.library.inner(branch, f"branch_{i}", order) for i, branch in enumerate(branches)]
     stateful = any(w.library.is_stateful(name) for name in functions)
-    at = index if index.dtype is dtypes.int32 else w.Cast(index, DstT=dtypes.int32)
     kinds = [place.dtype for place in s.outputs]
+    if index.dtype is dtypes.bool and len(functions) == 2:
+        no, yes = functions
+        return (w.If if stateful else w.StatelessIf)(index, given, Tout=kinds, then_branch=yes, else_branch=no)
+    at = index if index.dtype is dtypes.int32 else w.Cast(index, DstT=dtypes.int32)
     return (w.Case if stateful else w.StatelessCase)(at, given, Tout=kinds, branches=functions)
 
 
@@ -27,7 +30,9 @@ def _loop(w: Writer, s: Step, *inputs: Ref, rounds: Any, body: Program, test: Pr
     """Writes a loop over counter, limit, carried values, rows to slice, constants and lists.
 
     TensorFlow's gradient of a loop expects the first two there: without a limit, the second is -1. Emitted values go
-    into lists: a counted loop writes the entry of its iteration, any other loop appends.
+    into lists: a counted loop writes the entry of its iteration, any other loop appends. A reversed loop also carries
+    the index of the row that it takes, and its lists are reversed at the end: converters to other formats replace the
+    counter and the limit, and append to lists.
     """
     return _Loop(w, s, inputs, rounds, body, test).outputs()
 
@@ -52,16 +57,19 @@ class _Loop:
         zero = w.ref(0, dtypes.int32)
         lists = [self._new_list(place) for place in self.emitted]
         limit = w.ref(-1, dtypes.int32) if self.count is None else self.count
-        given = [zero, limit, *self.inputs, *lists]
+        last = [w.Sub(limit, 1)] if self.rounds.reverse else []
+        given = [zero, limit, *self.inputs, *lists, *last]
         test, body = self._test(given), self._body(given)
         stateful = any(w.library.is_stateful(name) for name in (test, body))
         found = (w.While if stateful else w.StatelessWhile)(given, cond=test, body=body)
+        for ref, place in zip(found[2 + self.rounds.carried :], self.places[self.rounds.carried :], strict=False):
+            w.note_shape(ref, place)
         state = list(found[2 : 2 + self.rounds.carried])
         stacks = [
             w.TensorListStack(ref, _element_shape(place), element_dtype=place.dtype)
-            for ref, place in zip(found[len(given) - len(lists) :], self.emitted, strict=True)
+            for ref, place in zip(found[2 + self.size :], self.emitted, strict=False)
         ]
-        return [*state, *stacks]
+        return [*state, *([w.ReverseV2(stack, [0]) for stack in stacks] if self.rounds.reverse else stacks)]
 
     def _new_list(self, place: Place) -> Ref:
         w = self.w
@@ -70,14 +78,14 @@ class _Loop:
         return w.TensorListReserve(_element_shape(place), self.count, element_dtype=place.dtype)
 
     def _arguments(self, inner: Writer, given: Sequence[Ref]) -> list[Ref]:
-        refs = [inner.argument(f"arg_{i}", ref.dtype) for i, ref in enumerate(given)]
+        refs = [inner.argument(f"{inner.scope}_arg_{i}", ref.dtype) for i, ref in enumerate(given)]
         for ref, place in zip(refs[2 : 2 + self.size], self.places, strict=True):
             inner.knows(ref, place)
         return refs
 
     def _test(self, given: Sequence[Ref]) -> str:
         library = self.w.library
-        inner = library.writer()
+        inner = library.writer("loop_test")
         refs = self._arguments(inner, given)
         if self.test is None:
             holds = inner.Less(refs[0], refs[1])
@@ -89,21 +97,22 @@ class _Loop:
 
     def _body(self, given: Sequence[Ref]) -> str:
         library = self.w.library
-        inner = library.writer()
+        inner = library.writer("loop_body")
         refs = self._arguments(inner, given)
-        own, lists = refs[2 : 2 + self.size], refs[2 + self.size :]
+        own, lists = refs[2 : 2 + self.size], refs[2 + self.size :][: len(self.emitted)]
         state, scanned, fixed = self.rounds.divided(own)
         at = refs[0]
         if self.rounds.reverse:
-            at = inner.Sub(inner.Sub(refs[1], refs[0]), 1)
+            at = refs[-1]
         rows = [inner.GatherV2(x, at, 0) for x in scanned]
         results = library.written(inner, self.body, [*state, *rows, *fixed])
         carried, emitted = results[: self.rounds.carried], results[self.rounds.carried :]
         filled = [
-            inner.TensorListPushBack(ref, y) if self.count is None else inner.TensorListSetItem(ref, at, y)
+            inner.TensorListPushBack(ref, y) if self.count is None else inner.TensorListSetItem(ref, refs[0], y)
             for ref, y in zip(lists, emitted, strict=True)
         ]
         onward = [inner.AddV2(refs[0], 1), refs[1], *carried, *scanned, *fixed, *filled]
+        onward += [inner.Sub(at, 1)] if self.rounds.reverse else []
         return library.finish(inner, "loop_body", onward)
 
 

@@ -35,8 +35,8 @@ _LEFT_OUT = (assertion, output, shape_guard)  # checks and prints
 class FunctionWriter(Writer):
     """A writer with access to the function library."""
 
-    def __init__(self, library: FunctionLibrary) -> None:
-        super().__init__()
+    def __init__(self, library: FunctionLibrary, scope: str) -> None:
+        super().__init__(scope)
         self.library = library
         self.is_stateful = False
         self.captured: dict[int, Ref] = {}  # variables by id, and paths by the ids of their arrays
@@ -71,11 +71,15 @@ class FunctionLibrary:
         self.freezes = freezes  # whether the values of variables become constants
         self.shapes: dict[str, dict[str, TensorShape]] = {}  # of the tensors of complete functions
         self._gradient_types = 0
+        self._scopes: set[str] = set()  # names of nested functions
         self._assets = assets or {}  # by the array of its path
 
-    def writer(self) -> FunctionWriter:
-        """Returns a writer for a new function."""
-        return FunctionWriter(self)
+    def writer(self, name: str = "") -> FunctionWriter:
+        """Returns a writer for a new function; that of a nested one has a name, which begins those of its nodes."""
+        if name:
+            name = unique(name, self._scopes)
+            self._scopes.add(name)
+        return FunctionWriter(self, name)
 
     def new_gradient_type(self) -> str:
         """Returns an op type that no other node uses."""
@@ -88,9 +92,9 @@ class FunctionLibrary:
 
     def inner(self, program: Program, name: str, order: Sequence[int]) -> str:
         """Writes a part of another function, whose inputs are its arguments in this order; returns its name."""
-        writer = self.writer()
+        writer = self.writer(name)
         kinds = {at: place.dtype for at, place in zip(order, program.inputs, strict=True)}
-        refs = [writer.argument(f"arg_{at}", kinds[at]) for at in range(len(kinds))]
+        refs = [writer.argument(f"{writer.scope}_arg_{at}", kinds[at]) for at in range(len(kinds))]
         return self.finish(writer, name, self.written(writer, program, [refs[at] for at in order]))
 
     def written(self, writer: FunctionWriter, program: Program, inputs: Sequence[Ref]) -> list[Ref]:
@@ -142,7 +146,7 @@ class FunctionLibrary:
         effects: Sequence[str] = (),
     ) -> str:  # fmt: skip
         """Completes the function with these outputs and control outputs; returns its name."""
-        name = unique(name, self.functions)
+        name = unique(writer.scope or name, self.functions)
         results: list[dict[str, Any]] = []
         returned: dict[str, str] = {}
         for i, ref in enumerate(outputs):

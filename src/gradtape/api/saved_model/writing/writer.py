@@ -67,7 +67,8 @@ class Writer:
     An input may be a number, an array or a list of sizes: it becomes a constant, or is computed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scope: str = "") -> None:
+        self.scope = scope
         self.nodes: list[dict[str, Any]] = []
         self.arguments: list[dict[str, Any]] = []
         self._names: set[str] = set()
@@ -85,8 +86,8 @@ class Writer:
         return Ref(name, dtype)
 
     def named(self, name: str) -> str:
-        """Returns a unique node name."""
-        name = unique(name, self._names)
+        """Returns a unique node name, in the scope of the function."""
+        name = unique(f"{self.scope}/{name}" if self.scope else name, self._names)
         self._names.add(name)
         return name
 
@@ -172,15 +173,18 @@ class Writer:
 
     def knows(self, ref: Ref, place: Place) -> None:
         """Records that this tensor has the shape of a place, so that sizes can be read from it."""
-        self.shapes[ref.text] = TensorShape(
-            [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
-        )
+        self.note_shape(ref, place)
         if not place.ranked:
             self._known.setdefault(tuple(map(math.prod, place.shapes)), partial(self._number_of, "Size", ref))
             self._known.setdefault(tuple(map(len, place.shapes)), partial(self._number_of, "Rank", ref))
         for axis, size in enumerate(place.dims if place.ranked else ()):
             if isinstance(size, Size):
                 self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
+
+    def note_shape(self, ref: Ref, place: Place) -> None:
+        """Records the shape of a tensor for those who read the graph."""
+        dims = [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
+        self.shapes[ref.text] = TensorShape(dims)
 
     def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
         """Records the values of a tensor in the graphs, as a source of sizes; returns whether that is possible."""
