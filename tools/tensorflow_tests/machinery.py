@@ -231,7 +231,7 @@ _COMBINATIONS = {
 }  # fmt: skip
 _UNCHANGED = """
 run_in_graph_and_eager_modes run_v2_only with_eager_op_as_function run_all_in_graph_and_eager_modes disable_xla
-disable_tfrt disable_mlir_bridge run_without_tensor_float_32 run_all_without_tensor_float_32 matmul_without_tf32
+disable_tfrt disable_mlir_bridge run_without_tensor_float_32 run_all_without_tensor_float_32
 assert_no_garbage_created assert_no_new_tensors assert_no_new_pyobjects_executing_eagerly run_in_async_and_sync_mode
 enable_control_flow_v2 disable_control_flow_v2 with_control_flow_v2 xla_allow_fallback no_xla_auto_jit disable_asan
 disable_ubsan disable_msan disable_tsan add_graph_building_optimization_tests disable_eager_op_as_function
@@ -252,6 +252,7 @@ MACHINERY: dict[str, dict[str, Any]] = {
         **dict.fromkeys(_NOT_HERE.split(), lambda *args, **kwargs: False),
         **dict.fromkeys(("use_gpu", "force_cpu", "force_gpu", "device"), _no_block),
         "also_run_as_tf_function": _also_in_function, "gpu_device_name": lambda: "", "sync_devices": lambda: None,
+        "matmul_without_tf32": lambda *args, **options: sys.modules["tensorflow"].matmul(*args, **options),
         "NHWCToNCHW": _channels_first, "NCHWToNHWC": _channels_last,
     },
     "distribute.test_util": {"gather": gather, "main": None, "set_logical_devices_to_at_least": lambda *args: None},
@@ -267,6 +268,7 @@ OWN_FILES = ("distribute.strategy_combinations", "distribute.strategy_test_lib")
 HELPER_FILES = (
     "data.kernel_tests.test_base", "data.kernel_tests.checkpoint_test_base", "data.kernel_tests.tf_record_test_base",
     "ops.image_grad_test_base", "ops.linalg.linear_operator_test_util", "ops.parallel_for.test_util",
+    "ops.ragged.ragged_tensor_test_ops",
     "kernel_tests.signal.test_util", "kernel_tests.random.util", "kernel_tests.sparse_ops.sparse_xent_op_test_base",
     "kernel_tests.nn_ops.xent_op_test_base", "kernel_tests.nn_ops.bias_op_base",
     "kernel_tests.nn_ops.depthwise_conv_op_base", "kernel_tests.nn_ops.cudnn_deterministic_base",

@@ -181,6 +181,8 @@ def on_gradtape(sources: Path, names: Path) -> None:
         full = f"{module}.{name}"
         if COUNTERPARTS.get(full.removeprefix(PYTHON)):
             return COUNTERPARTS[full.removeprefix(PYTHON)]
+        if name.startswith("gen_") and known.get(full) == "module":  # as other modules call it
+            return importlib.import_module(f"{PYTHON}ops.{name}")
         if full in modules or full.removeprefix(PYTHON) in SUPPORT:
             raise AttributeError(name)  # so that it is imported
         public = known.get(full) or ""

@@ -55,7 +55,7 @@ def op_named(name: str) -> Callable[..., Any]:
 
     op.__name__ = op.__qualname__ = name
     op.__module__ = "gradtape.raw_ops"
-    op.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
+    op.__doc__ = compute.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
     return op
 
 
