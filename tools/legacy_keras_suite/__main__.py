@@ -105,18 +105,18 @@ def baseline(results: dict[str, Any]) -> dict[str, Any]:
     """What of the results is of TensorFlow, by file: private names, seconds, and the tests of each class that pass."""
     kept = {}
     for file, known in sorted(results.items()):
-        passed: dict[str, str] = {}
+        passed: dict[str, list[str]] = {}
         for test, outcome in known["tests"].items():
             owner, _, title = test.partition(".")
             if outcome["tensorflow"] == "passed":
-                passed[owner] = f"{passed[owner]} {title}" if owner in passed else title
+                passed.setdefault(owner, []).append(title)
         kept[file] = {"seconds": known["seconds"]["tensorflow"], "names": known["names"], "passed": passed}
     return kept
 
 
 def from_baseline(kept: dict[str, Any]) -> dict[str, Any]:
     """The results on TensorFlow of a file that the baseline has."""
-    tests = [f"{owner}.{title}" for owner, titles in kept["passed"].items() for title in titles.split()]
+    tests = [f"{owner}.{title}" for owner, titles in kept["passed"].items() for title in titles]
     return {
         "names": kept["names"], "seconds": {"tensorflow": kept["seconds"]},
         "tests": {test: {"tensorflow": "passed", "on tensorflow": ""} for test in tests},

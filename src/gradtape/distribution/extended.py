@@ -48,6 +48,11 @@ class StrategyExtended:
         return sorted(self._created.values(), key=lambda variable: variable._created)
 
     @property
+    def _global_batch_size(self) -> bool:
+        """Whether the batch size of a dataset is that of all replicas together."""
+        return True
+
+    @property
     def worker_devices(self) -> tuple[str, ...]:
         """The device of each replica."""
         return tuple(self._container_strategy()._device_names)

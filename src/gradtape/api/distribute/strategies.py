@@ -133,6 +133,9 @@ class Strategy:
                 return self.run(fn, args, kwargs, options)
         if self.num_replicas_in_sync > 1:
             return self._run(fn, args if isinstance(args, PerReplica) else tuple(args), dict(kwargs or {}))
+        if thread.force_eager and thread.trace is None and not isinstance(fn, Function):
+            fn = self._compiled(fn)  # a step of a function that reads a dataset
+            thread.compiled_steps += 1
         if place.strategy is None and self._mirrors:
             replica = ReplicaContext(self, 0)
             return called_with_creator(self._creator, call_as_only_replica, replica, fn, args, kwargs or {})
@@ -151,7 +154,7 @@ class Strategy:
             return sequential_runner.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
-        """Returns a function that runs `fn` on the replicas as one program."""
+        """Returns a function that runs `fn` as one program: on all replicas, or as the only one."""
         key = getattr(fn, "_core", fn)
         found = self._functions.get(key)
         again = _definition(fn)
@@ -161,8 +164,9 @@ class Strategy:
             inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else convert_function(fn, None)
 
             def run(*args: Any, **kwargs: Any) -> Any:
-                return self._run(inner, args, kwargs)
+                return inner(*args, **kwargs) if self.num_replicas_in_sync == 1 else self._run(inner, args, kwargs)
 
+            run.__name__ = getattr(fn, "__name__", "run")
             found = self._functions[key] = Function(run, autograph=False, graph_view=FUNCTION_VIEW)
             if again is not None:
                 self._inner[again] = (fn, found)  # it keeps its closure alive, and so the key

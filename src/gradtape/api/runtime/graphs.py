@@ -105,8 +105,12 @@ class Graph(metaclass=_AnyGraph):
         self.version += 1
 
     def get_operations(self) -> list[Operation]:
-        """Returns the operations that were imported. The graph of a `tf.function` has its own."""
-        return list(self._operations.values())
+        """Returns the operations that were imported. The graph of a `tf.function` has its own.
+
+        While a function is traced, one op stands for the last one, of which Keras 2 makes a dependency.
+        """
+        last = [Operation(self, "NoOp", "NoOp", {}, ())] if self.building_function else []  # type: ignore[arg-type]
+        return [*self._operations.values(), *last]
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Returns the operation of that name."""

@@ -34,7 +34,8 @@ from .traced import InlineIntoCaller, PoisonTensor, TracedTensor, Untraceable, o
 from .variable_view import CaptureKey, VariableView
 
 _NARROW = dtypes.NARROW
-remembered: set[GraphOp] = set()  # the ops whose results store, as `made_by`, what they were computed from
+# Ops whose results store, as `made_by`, what they were computed from: Keras' losses use the logits.
+ACTIVATIONS = frozenset(("softmax", "sigmoid"))
 
 
 class Trace(dispatch.Recorder):
@@ -174,7 +175,7 @@ class Trace(dispatch.Recorder):
         outputs = traced if several else traced[0]
         line = line or self.builder.line or caller()
         self.builder.add_node(op, places, attrs, made, several, line)
-        if op in remembered and not several:
+        if op.name in ACTIVATIONS:
             traced[0].made_by = (op, inputs, attrs)
         if self.evaluator.is_lazy:
             self.evaluator.lazy_values.update(zip(made, results, strict=True))

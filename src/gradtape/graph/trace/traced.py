@@ -6,7 +6,7 @@ gradtape itself may read the value, which adds a guard to the graph; user code g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -56,12 +56,21 @@ class NeedsXLA(BaseException):
         self.required = required
 
 
+class TracedOp(NamedTuple):
+    """The op of a traced tensor, with TensorFlow's name of its type; its inputs if it is an activation."""
+
+    name: str
+    type: str
+    inputs: tuple[Tensor, ...] = ()
+    device: str = ""
+
+
 class TracedTensor(Tensor):
     """A tensor of a function being traced."""
 
     __slots__ = ("level", "made_by", "place", "trace", "value")
 
-    made_by: tuple[GraphOp, Sequence[Tensor], Attrs]  # see `trace.remembered`
+    made_by: tuple[GraphOp, Sequence[Tensor], Attrs]  # of the ops in `trace.ACTIVATIONS`
 
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
         self.value, self.place, self.trace = value, place, trace
@@ -101,9 +110,12 @@ class TracedTensor(Tensor):
 
     @property
     def op(self) -> Any:
-        """The op that produced the tensor, or None for an argument."""
+        """The op that produced the tensor, a placeholder for an argument."""
         made = maker(self.trace.builder.nodes, self.place)
-        return None if made is None else made.op
+        if made is None:
+            return TracedOp("Placeholder", "Placeholder")
+        inputs = tuple(self.made_by[1]) if hasattr(self, "made_by") else ()
+        return TracedOp(made.op.name, getattr(made.op, "title", made.op.name), inputs)
 
     @property
     def numpy(self) -> Any:

@@ -10,7 +10,7 @@ import gradtape
 from gradtape.api.runtime import graphs
 from gradtape.core.scopes import unscoped
 from gradtape.engine.run import dispatch
-from gradtape.graph.trace.scratch import ScratchTrace, SymbolicOp
+from gradtape.graph.trace.scratch import ScratchTrace
 
 
 class _AnyFuncGraph(type(gradtape.Graph)):  # type: ignore[misc]
@@ -36,10 +36,6 @@ class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
         self.structured_outputs: Any = None
         self.structured_input_signature: Any = None
         self.outer_graph = gradtape.compat.v1.get_default_graph()
-
-    def get_operations(self) -> list[Any]:
-        """Returns one op: scratch graphs keep none, and Keras 2 asks for the last one."""
-        return [SymbolicOp("NoOp", "NoOp")]
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:

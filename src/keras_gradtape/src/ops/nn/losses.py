@@ -12,15 +12,12 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.registry.op import Op
 from gradtape.engine.run.namespace import ops
-from gradtape.graph.trace.trace import remembered
 from gradtape.ops.arrays.reductions import softmax
 from gradtape.ops.elementwise.transcendental import sigmoid
 
 from ...sparse import hot
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor
-
-remembered.update((softmax, sigmoid))
 
 
 def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
