@@ -238,7 +238,7 @@ class LoadedFunction(Function):
         self, name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction], specs: Any
     ) -> None:
         choose = _chooser(name, signature, concretes)
-        super().__init__(choose, input_signature=specs, autograph=False, graph_view=FunctionGraph.of)
+        super().__init__(choose, input_signature=specs, autograph=False, graph_view=FUNCTION_VIEW)
         self.concrete_functions = list(concretes)
         _copy_with_own_traces(self)
 
