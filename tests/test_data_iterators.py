@@ -199,3 +199,50 @@ def test_a_closed_prefetch_iterator_has_no_thread():
     assert not thread.is_alive()
     assert produced[-1] == "closed" and len(produced) <= 6
     PrefetchIterator(iter([1]), 2).close()  # one that was never read
+
+
+def test_a_function_with_an_iterator_as_argument_is_traced_for_the_elements_it_takes():
+    total = tf.Variable(0, dtype=tf.int64)
+    traces = []
+
+    @tf.function
+    def step(iterator):
+        traces.append(1)
+        x = next(iterator)
+        total.assign_add(tf.reduce_sum(x))
+        return x + iterator.get_next()
+
+    dataset = tf.data.Dataset.range(8).batch(2)
+    for _ in range(2):  # passes: another iterator needs no other trace
+        iterator = iter(dataset)
+        assert [step(iterator).numpy().tolist() for _ in range(2)] == [[2, 4], [10, 12]]
+        with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+            step(iterator)
+    assert int(total) == 2 * (0 + 1 + 4 + 5)
+    assert len(traces) == 3  # the first two find how many elements it takes
+
+
+def test_a_function_that_takes_elements_at_the_end_of_a_dataset_runs_as_far_as_it_can():
+    taken = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def pairs(iterator):
+        taken.assign_add(1 + 0 * next(iterator))
+        taken.assign_add(1 + 0 * next(iterator))
+
+    iterator = iter(tf.data.Dataset.range(3))
+    pairs(iterator)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        pairs(iterator)
+    assert int(taken) == 3
+
+
+def test_a_function_that_iterates_over_an_iterator_runs_eagerly():
+    @tf.function
+    def total(iterator):
+        found = tf.constant(0, tf.int64)
+        for x in iterator:
+            found += x
+        return found
+
+    assert int(total(iter(tf.data.Dataset.range(5)))) == 10

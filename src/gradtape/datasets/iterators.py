@@ -26,8 +26,8 @@ _END = object()
 class Iterator:
     """One pass over a dataset: `next(iterator)` or `get_next()` returns the next element.
 
-    Tapes do not record the computation of elements. A traced function has no next element: such a function runs eagerly
-    instead.
+    Tapes do not record the computation of elements. A function that has the iterator as an argument is traced for the
+    elements that it takes; one that captures it runs eagerly.
 
     A checkpoint saves the number of elements taken; after a restore, the iterator skips as many in a new pass. If the
     order is random for each pass, it is that of the new pass.
@@ -39,6 +39,8 @@ class Iterator:
     >>> bool(iterator.get_next_as_optional().has_value())
     False
     """
+
+    supplies_elements = True  # to functions that take it as an argument
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset

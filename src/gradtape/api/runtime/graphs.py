@@ -52,6 +52,13 @@ class Graph(metaclass=_AnyGraph):
         self._functions: dict[str, Any] = {}  # functions that they call, by name
 
     @property
+    def outer_graph(self) -> Graph:
+        """The graph of eager code, which the functions of a program belong to; that graph itself has none."""
+        if not self.building_function:
+            raise AttributeError("'Graph' object has no attribute 'outer_graph'")
+        return default.eager
+
+    @property
     def building_function(self) -> bool:
         """Whether this is the graph of a function."""
         return self in _of_traces.values()
@@ -105,12 +112,17 @@ class Graph(metaclass=_AnyGraph):
         self.version += 1
 
     def get_operations(self) -> list[Operation]:
-        """Returns the operations that were imported. The graph of a `tf.function` has its own.
+        """Returns the operations that were imported, and those that a function being traced has so far.
 
-        While a function is traced, one op stands for the last one, of which Keras 2 makes a dependency.
+        A function has one at least: Keras 2 makes a dependency of the last one.
         """
-        last = [Operation(self, "NoOp", "NoOp", {}, ())] if self.building_function else []  # type: ignore[arg-type]
-        return [*self._operations.values(), *last]
+        trace = next((trace for trace, graph in _of_traces.items() if graph is self), None)
+        if trace is None:
+            return list(self._operations.values())
+        builder = getattr(trace, "builder", None)
+        nodes = () if builder is None else builder.nodes
+        made = [Operation(self, node.op.name, node.op.name, node.attrs, node.outputs) for node in nodes]  # type: ignore[arg-type]
+        return [*self._operations.values(), *made] or [Operation(self, "NoOp", "NoOp", {}, ())]  # type: ignore[arg-type]
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Returns the operation of that name."""
@@ -200,7 +212,7 @@ class _Default(threading.local):
     """The graph of eager code in each thread."""
 
     def __init__(self) -> None:
-        self.graph = Graph()
+        self.graph = self.eager = Graph()  # `graph` is another one inside `as_default`
         self.depth = 0  # of the blocks of `as_default`
 
     def is_entered(self) -> bool:

@@ -23,6 +23,7 @@ from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction, GraphView, PlainView
+from .elements import FunctionOfElements, TakesElements
 from .jit_policy import JitPolicy
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
@@ -78,6 +79,7 @@ class Function:
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._elsewhere: dict[Any, Function] = {}  # by `thread.replica_context` and the memory budget in force
         self._called = False
+        self._of_elements: FunctionOfElements | None = None  # for calls with iterators of datasets
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         self._jit = JitPolicy(self.name, jit_compile, self._calls.not_compiled)
@@ -149,6 +151,13 @@ class Function:
             return result
         except NeedsExamples as error:
             return error.for_examples(self.python_function, args, kwargs)
+        except TakesElements:
+            if self._of_elements is None:
+                self._of_elements = FunctionOfElements(self, self._with_same_options)
+            return self._of_elements(args, kwargs)
+
+    def _with_same_options(self, python_function: Callable[..., Any]) -> Function:
+        return Function(python_function, None, False, *self._options[1:])
 
     def _here(self) -> Function:
         """Return the copy of this function for the active replica, whose captured values may differ between replicas.

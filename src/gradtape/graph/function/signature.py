@@ -16,8 +16,10 @@ from ...core.composites import CompositeTensor
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
+from .elements import TakesElements
 from .trace_types import TypeKey, type_key
 
 _PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
@@ -82,6 +84,8 @@ def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variab
 
 
 def _key_of_object(value: object, kind: Any) -> Any:
+    if getattr(kind, "supplies_elements", False) and thread.trace is None:
+        raise TakesElements
     own = type_key(value)
     if own is not None:
         return own
