@@ -21,7 +21,7 @@ def write(found: dict[str, Any]) -> None:
         marked = re.compile(rf"(<!-- bench {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, count = marked.subn(lambda m, lines=lines: m[1] + "\n" + "\n".join(lines) + "\n\n" + m[2], text)
         if count != 1:
-            raise ValueError(f"docs/performance.md has {count} places for {name!r}; it needs one '<!-- bench {name} -->'")
+            raise ValueError(f"{path.name} has {count} places for {name!r}; it needs one '<!-- bench {name} -->'")
     path.write_text(text)
     if "eager" in found:
         means = EAGER.means(found["eager"])

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-
 from test_command_line import gradtape, script  # noqa: F401  a fixture
 
 pytest.importorskip("tf_keras")

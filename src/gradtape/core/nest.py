@@ -51,7 +51,6 @@ def _has_parts(kind: type) -> bool:
     return issubclass(kind, Sequence | Mapping | MappingView) or is_nest_class(kind)
 
 
-@cache
 def is_nest_class(kind: type) -> bool:
     """Whether a user's class takes part in nests, by its methods or as a class of attrs."""
     return hasattr(kind, "__tf_flatten__") or hasattr(kind, "__attrs_attrs__")

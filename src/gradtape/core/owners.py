@@ -39,7 +39,7 @@ class Owner:
 
     @property
     def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
-        return self.__dict__.get("_self_unconditional_checkpoint_dependencies", [])  # type: ignore[no-any-return]
+        return self.__dict__.get("_self_unconditional_checkpoint_dependencies", [])
 
     def _maybe_initialize_trackable(self) -> None:
         """Prepares the lists of named children."""
@@ -96,7 +96,7 @@ class Owner:
     @property
     def _setattr_tracking(self) -> bool:
         """Whether attributes that are set become children."""
-        return self.__dict__.get("_self_setattr_tracking", True)  # type: ignore[no-any-return]
+        return self.__dict__.get("_self_setattr_tracking", True)
 
     @_setattr_tracking.setter
     def _setattr_tracking(self, value: bool) -> None:

@@ -278,7 +278,11 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
         return self.name
 
     _in_graph_mode = False
-    _distribute_strategy = None
+
+    @property
+    def _distribute_strategy(self) -> Any:
+        """The strategy that created the variable, or None."""
+        return None
 
     @property
     def synchronization(self) -> VariableSynchronization:
@@ -305,7 +309,7 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     @property
     def handle(self) -> Variable:
         """The variable itself, as a source of gradients; of a class that wraps another variable, that variable."""
-        return self if "_storage" in vars(self) else type(self).__getattr__(self, "handle")  # type: ignore[attr-defined,no-any-return]
+        return self if "_storage" in vars(self) else type(self).__getattr__(self, "handle")  # type: ignore[attr-defined]
 
     @property
     def initializer(self) -> None:

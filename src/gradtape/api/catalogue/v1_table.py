@@ -39,8 +39,9 @@ _ALIASES = """
     nn.log_uniform_candidate_sampler=random.log_uniform_candidate_sampler nn.max_pool_v2=nn.max_pool
     nn.uniform_candidate_sampler=random.uniform_candidate_sampler random.set_random_seed=compat.v1.set_random_seed
     random_gamma=random.gamma random_normal=random.normal random_shuffle=random.shuffle random_uniform=random.uniform
-    reverse_v2=reverse saved_model.load_v2=saved_model.load self_adjoint_eig=linalg.eigh self_adjoint_eigvals=linalg.eigvalsh
-    sets.set_difference=sets.difference sets.set_intersection=sets.intersection sets.set_size=sets.size
+    reverse_v2=reverse saved_model.load_v2=saved_model.load self_adjoint_eig=linalg.eigh
+    self_adjoint_eigvals=linalg.eigvalsh sets.set_difference=sets.difference
+    sets.set_intersection=sets.intersection sets.set_size=sets.size
     sets.set_union=sets.union sparse.matmul=sparse.sparse_dense_matmul sparse.placeholder=compat.v1.sparse_placeholder
     sparse.segment_mean=compat.v1.sparse_segment_mean sparse.segment_sqrt_n=compat.v1.sparse_segment_sqrt_n
     sparse.segment_sum=compat.v1.sparse_segment_sum sparse_fill_empty_rows=sparse.fill_empty_rows

@@ -42,6 +42,10 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key {key}. Must be one of {cls.all()}.")
 
 
+def _converted(value: ValueLike) -> Tensor:
+    return resolve("convert_to_tensor")(value)  # type: ignore[no-any-return]
+
+
 def _tensor(x: Any, dtype: Any = None) -> Tensor:
     return resolve("cast")(x, "float32" if dtype is None else dtype)  # type: ignore[no-any-return]
 
@@ -61,9 +65,9 @@ def compute_weighted_loss(
     1.5
     """
     Reduction.validate(reduction)
-    losses = resolve("convert_to_tensor")(losses)
-    dtype = losses.dtype
-    losses, weights = _tensor(losses), _tensor(weights)
+    given = _converted(losses)
+    dtype = given.dtype
+    losses, weights = _tensor(given), _tensor(weights)
     if weights.shape.rank and weights.shape.rank != losses.shape.rank:
         raise ValueError(
             f"weights can not be broadcast to values. values.rank={losses.shape.rank}. "
@@ -260,7 +264,7 @@ def mean_pairwise_squared_error(
     reduce_sum, divide = resolve("reduce_sum"), resolve("math.divide_no_nan")
     weights = _tensor(weights)
     error = predictions - labels
-    axes = list(range(1, error.shape.rank))
+    axes = list(range(1, len(error.dims)))
     each = resolve("ones_like")(error) * (weights if weights.shape.rank else resolve("ones_like")(error))
     count = reduce_sum(resolve("cast")(resolve("not_equal")(each, 0.0), "float32"), axis=axes, keepdims=True)
     squares = reduce_sum(error * error, axis=axes, keepdims=True)
@@ -287,7 +291,7 @@ def sigmoid_cross_entropy(
     >>> round(float(tf.compat.v1.losses.sigmoid_cross_entropy([[1.0]], [[0.0]])), 4)
     0.6931
     """
-    logits = resolve("convert_to_tensor")(logits)
+    logits = _converted(logits)
     labels = _tensor(multi_class_labels, logits.dtype)
     _check_same_shape(logits, labels)
     losses = resolve("nn.sigmoid_cross_entropy_with_logits")(_smoothed(labels, label_smoothing, 0.5), logits)
@@ -304,7 +308,7 @@ def softmax_cross_entropy(
     >>> round(float(tf.compat.v1.losses.softmax_cross_entropy([[1.0, 0.0]], [[0.0, 0.0]])), 4)
     0.6931
     """
-    logits = resolve("convert_to_tensor")(logits)
+    logits = _converted(logits)
     labels = _tensor(onehot_labels, logits.dtype)
     _check_same_shape(logits, labels)
     classes = resolve("cast")(resolve("shape")(labels)[1], logits.dtype)
@@ -323,7 +327,7 @@ def sparse_softmax_cross_entropy(
     >>> round(float(tf.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]])), 4)
     0.6931
     """
-    logits, labels = resolve("convert_to_tensor")(logits), resolve("convert_to_tensor")(labels)
+    logits, labels = _converted(logits), _converted(labels)
     if labels.shape.rank == logits.shape.rank:
         labels = resolve("squeeze")(labels, [-1])
     losses = resolve("nn.sparse_softmax_cross_entropy_with_logits")(labels, logits)

@@ -1,4 +1,4 @@
-"""`tf.mlir.experimental`: dialects of TensorFlow's compiler. An XLA program of gradtape is in another one, StableHLO."""
+"""`tf.mlir.experimental`: dialects of TensorFlow's compiler. XLA programs of gradtape are in another, StableHLO."""
 
 from __future__ import annotations
 

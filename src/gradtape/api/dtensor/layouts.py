@@ -110,8 +110,8 @@ class Mesh:
         if use_xla_spmd and kinds != {"TPU"}:
             raise ValueError(f"XLA SPMD is not currently not supported for {kinds.pop()} mesh.")
         self._set(mesh_name, dict(zip(dim_names, global_device_ids.shape, strict=True)), numbers, local_device_ids)
-        self._local_devices = [d.to_string() if isinstance(d, DeviceSpec) else d for d in local_devices]
-        self._global_devices = [d.to_string() if isinstance(d, DeviceSpec) else d for d in global_devices or []]
+        self._local_devices[:] = [d.to_string() if isinstance(d, DeviceSpec) else d for d in local_devices]
+        self._global_devices[:] = [d.to_string() if isinstance(d, DeviceSpec) else d for d in global_devices or []]
         self._use_xla_spmd = use_xla_spmd
 
     def _set(self, name: str, sizes: dict[str, int], numbers: Sequence[int], local: Sequence[int]) -> None:

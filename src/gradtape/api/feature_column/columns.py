@@ -174,7 +174,7 @@ class CategoricalColumn(FeatureColumn):
         """The number of categories."""
 
     @abstractmethod
-    def get_sparse_tensors(self, transformation_cache: FeatureTransformationCache, state_manager: Any) -> IdWeightPair:
+    def get_sparse_tensors(self, transformation_cache: FeatureTransformationCache, state_manager: Any) -> Any:
         """Returns the ids and their weights."""
 
 
@@ -193,7 +193,7 @@ class SequenceDenseColumn(FeatureColumn):
     @abstractmethod
     def get_sequence_dense_tensor(
         self, transformation_cache: FeatureTransformationCache, state_manager: Any
-    ) -> TensorSequenceLengthPair:
+    ) -> Any:
         """Returns the dense tensor and the sequence lengths."""
 
 

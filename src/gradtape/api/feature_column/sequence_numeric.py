@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumeric):  # type: ign
         numbers = transformation_cache.get(self, state_manager)
         dense = to_dense(numbers, self.default_value)
         dense = reshape(dense, [dense.dims[0], -1, *self.shape])
-        per_step = self.variable_shape.num_elements() if len(numbers.dims) == 2 else 1
+        per_step = math.prod(self.shape) if len(numbers.dims) == 2 else 1
         return TensorSequenceLengthPair(dense, sequence_length_from_sparse_tensor(numbers, per_step))
 
 

@@ -63,7 +63,7 @@ def fractional_pool_gradient(
                 f"got {points.tolist()[:9]}"
             )
     double, g = (resolve("cast")(value, dtypes.float64) for value in (x, g))  # integers have gradients, too
-    found = vjp(lambda at: pooled_regions(at, *bounds, overlapping, largest), double, g)
+    found = vjp(lambda at: pooled_regions(at, bounds[0], bounds[1], overlapping, largest), double, g)
     return resolve("cast")(found, x.dtype)
 
 

@@ -187,7 +187,7 @@ def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> 
 
 def _declared_dtype(kind: Any) -> DType:
     """Returns the dtype of a result declared by a dtype or a TensorSpec."""
-    return kind.dtype if isinstance(kind, TypeSpec) else as_dtype(kind)
+    return kind.dtype if isinstance(kind, TypeSpec) and hasattr(kind, "dtype") else as_dtype(kind)
 
 
 def _decorator(calling: Callable[..., Any], inp: Any, Tout: Any) -> Any:

@@ -54,7 +54,8 @@ class Fingerprint:
             except ValueError as error:
                 raise ValueError(f"Given proto could not be deserialized as fingerprint.{error}") from None
             hashes = [found.get(number, 0) for number in range(1, 6)]
-            return cls(*hashes, version=dict((n, v) for n, _, v in wire.fields(found.get(6, b""))).get(1, 0))
+            version = dict((n, v) for n, _, v in wire.fields(found.get(6, b""))).get(1, 0)
+            return cls(**dict(zip(_FIELDS, [*hashes, version], strict=True)))
         try:
             return cls(*(getattr(proto, name) for name in _FIELDS))
         except AttributeError as error:

@@ -39,7 +39,8 @@ def descriptor_proto(path: str) -> FileDescriptorProto:
     found.public_dependency.extend(range(len(file.public)))
     if file.syntax == "proto3":
         found.syntax = file.syntax
-    needed, within = set(), {}
+    needed: set[str] = set()
+    within: dict[str, Any] = {}
     start = len(file.package) + 1 if file.package else 0
     for kind in file.types:
         outer, _, name = kind.name[start:].rpartition(".")

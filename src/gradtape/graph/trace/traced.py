@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 
-class TracedOp(NamedTuple):
-    """What libraries ask of the op that produced a tensor of a graph in progress; `type` is gradtape's name of it."""
-
-    name: str
-    type: str
-    inputs: tuple[Tensor, ...] = ()
-    device: str = ""
-
-
 class Untraceable(Exception):
     """The function does something that a graph cannot express, and must run eagerly."""
 

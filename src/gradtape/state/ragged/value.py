@@ -23,7 +23,8 @@ class RaggedTensorValue:
             raise ValueError(f"row_splits must be a rank-1 array, got rank {row_splits.ndim}")
         if not isinstance(values, np.ndarray | np.generic | RaggedTensorValue):
             raise TypeError("values must be a numpy array or a RaggedTensorValue")
-        self.values, self.row_splits = values, row_splits
+        self.values: Any = values
+        self.row_splits: Any = row_splits
 
     @property
     def flat_values(self) -> Any:
@@ -53,6 +54,5 @@ class RaggedTensorValue:
 
     def to_list(self) -> list[Any]:
         """Returns the rows as nested lists."""
-        inner = isinstance(self.values, RaggedTensorValue)
-        rows = self.values.to_list() if inner else self.values.tolist()
+        rows = self.values.to_list() if isinstance(self.values, RaggedTensorValue) else self.values.tolist()
         return [rows[a:b] for a, b in zip(self.row_splits[:-1], self.row_splits[1:], strict=True)]

@@ -26,7 +26,8 @@ class ObjectGraphView:
 
     def breadth_first_traversal(self) -> tuple[list[Any], dict[int, Any]]:
         """Returns the objects in the order of their distance from the root, and a path to each."""
-        found, paths, waiting = [self.root], {id(self.root): ()}, [self.root]
+        found, waiting = [self.root], [self.root]
+        paths: dict[int, tuple[Any, ...]] = {id(self.root): ()}
         while waiting:
             owner = waiting.pop(0)
             for reference in self.list_children(owner):

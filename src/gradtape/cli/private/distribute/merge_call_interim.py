@@ -17,4 +17,6 @@ def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs
     """Calls `fn(strategy, *args)` across replicas."""
     if gradtape.distribute.in_cross_replica_context():
         return fn(strategy, *args, **kwargs)
-    return gradtape.distribute.get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
+    context = gradtape.distribute.get_replica_context()
+    assert context is not None  # since this is not the cross-replica context
+    return context.merge_call(fn, args=args, kwargs=kwargs)

@@ -53,7 +53,7 @@ class ShardedVariable(Owner):
         return len(self._variables)
 
     def __getitem__(self, key: Any) -> gradtape.Tensor:
-        return gradtape.convert_to_tensor(self)[key]
+        return self.__tf_tensor__()[key]
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> gradtape.Tensor:
         whole = gradtape.concat(self._variables, axis=0)

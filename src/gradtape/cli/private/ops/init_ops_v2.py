@@ -153,7 +153,7 @@ class Identity(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
                 f"shape={shape}"
             )
-        return self.gain * gradtape.eye(*shape, dtype=dtype)
+        return self.gain * gradtape.eye(shape[0], shape[1], dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of this initializer."""

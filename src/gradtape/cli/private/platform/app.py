@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from absl import app, flags  # type: ignore[import-not-found]
+from absl import app, flags
 
 
 def _parse(argv: Sequence[str]) -> list[str]:
@@ -16,4 +16,4 @@ def _parse(argv: Sequence[str]) -> list[str]:
 
 def run(main: Callable[..., Any] | None = None, argv: Sequence[str] | None = None) -> None:
     """Parses the flags, calls `main` with the other arguments, and exits with its result."""
-    app.run(main or sys.modules["__main__"].main, argv, _parse)  # type: ignore[attr-defined]
+    app.run(main or sys.modules["__main__"].main, argv, _parse)  # type: ignore[attr-defined, call-overload, unused-ignore]

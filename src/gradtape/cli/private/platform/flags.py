@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from absl import flags as _flags  # type: ignore[import-not-found]
-from absl.flags import *  # type: ignore[import-not-found]  # noqa: F403
+from absl import flags as _flags
+from absl.flags import *  # noqa: F403
 
 _OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 

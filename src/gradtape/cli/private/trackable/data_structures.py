@@ -26,7 +26,7 @@ class TrackableDataStructure(Owner):
 
     @property
     def _values(self) -> Iterable[Any]:
-        return list(self.values() if isinstance(self, Mapping) else self)  # type: ignore[call-overload, no-any-return]
+        return list(self.values() if isinstance(self, Mapping) else self)  # type: ignore[arg-type]
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         items = self.items() if isinstance(self, Mapping) else enumerate(self._values)

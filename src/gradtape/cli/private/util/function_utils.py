@@ -56,7 +56,7 @@ def get_func_code(func: Any) -> Any:
 
 def get_disabled_rewriter_config() -> bytes:
     """Returns the configuration that turns off rewrites of graphs, as bytes of a `ConfigProto`."""
-    from tensorflow.core.protobuf import config_pb2  # type: ignore[import-not-found]
+    from tensorflow.core.protobuf import config_pb2
 
     config = config_pb2.ConfigProto()
     config.graph_options.rewrite_options.disable_meta_optimizer = True

@@ -11,7 +11,7 @@ from typing import Any
 
 def should_use_result(
     fn: Callable[..., Any] | None = None, warn_in_eager: bool = False, error_in_function: bool = False
-) -> Any:  # noqa: E501
+) -> Any:
     """Decorator without effect."""
     return (lambda fn: fn) if fn is None else fn
 

@@ -32,12 +32,11 @@ def repeat_ranges(params: Any, splits: Any, repeats: Any) -> gradtape.Tensor:
 
 
 def assert_splits_match(nested_splits_lists: Sequence[Sequence[Any]]) -> list[Any]:
-    """Checks that all lists of nested splits are equal; returns the assertions."""
+    """Checks that all lists of nested splits are equal; returns no assertions, since the check is done."""
     first, *others = nested_splits_lists
     if any(len(splits) != len(first) for splits in others):
         raise ValueError("Inputs must have identical ragged splits")
-    return [
-        gradtape.debugging.assert_equal(one, other, message="Inputs must have identical ragged splits")
-        for splits in others
-        for one, other in zip(first, splits, strict=True)
-    ]
+    for splits in others:
+        for one, other in zip(first, splits, strict=True):
+            gradtape.debugging.assert_equal(one, other, message="Inputs must have identical ragged splits")
+    return []
