@@ -24,7 +24,7 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
             raise TypeError(f"Expected tf.GraphDef for `{title}`, got {type(graph_def).__name__}")
         texts.append(_lines(graph_def))
     if texts[0] != texts[1]:
-        raise AssertionError("\n".join(difflib.unified_diff(*texts, "expected", "actual", lineterm="")))
+        raise AssertionError("\n".join(difflib.unified_diff(texts[0], texts[1], "expected", "actual", lineterm="")))
 
 
 def _lines(graph_def: Any) -> list[str]:

@@ -32,8 +32,10 @@ def _defaults(name: str) -> dict[str, Any]:
     """Returns the default values of an op's attributes, as `AttrValue`s."""
     definition = definition_of(name)
     kind = message_class("AttrValue")
-    found = {}
-    for title, text in {} if definition is None else definition.defaults.items():
+    found: dict[str, Any] = {}
+    if definition is None:
+        return found
+    for title, text in definition.defaults.items():
         value = text if definition.attributes[title] == "type" else ast.literal_eval(text)
         found[title] = kind.FromString(encoded("AttrValue", attribute(definition.attributes[title], value)))
     return found

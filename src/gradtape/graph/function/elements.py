@@ -122,7 +122,7 @@ class FunctionOfElements:
             return converted(*(() if instance is None else (instance(),)), *args, **kwargs)
 
         functools.update_wrapper(run, function._function)
-        del run.__wrapped__  # type: ignore[attr-defined]  the parameters are those of `run`
+        del run.__wrapped__  # type: ignore[attr-defined]  # the parameters are those of `run`
         self.function = new(run)
         self.function._calls = function._calls  # traces of all functions of elements would count as one's
         self._counts: dict[int, int] = {}  # by the number of an iterator: how many elements a call takes
