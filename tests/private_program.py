@@ -1,16 +1,20 @@
 """A program of asserts on private names: it runs under `gradtape run` and, to check its values, under TensorFlow."""
 
 import os
+import pickle
 import tempfile
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.python import xla
 from tensorflow.python.client import device_lib
 from tensorflow.python.data.util import nest as data_nest
 from tensorflow.python.eager import backprop, context
 from tensorflow.python.framework import config, function, registry, tensor_shape
+from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
 from tensorflow.python.lib.io import file_io
-from tensorflow.python.ops import array_ops
+from tensorflow.python.ops import array_ops, confusion_matrix, control_flow_ops, math_ops, metrics_impl, nn_ops
+from tensorflow.python.saved_model import nested_structure_coder
 from tensorflow.python.training import optimizer
 from tensorflow.python.util import compat, function_utils, keyword_args, lazy_loader, numpy_compat, serialization
 
@@ -115,4 +119,58 @@ assert isinstance(np.int64(1), compat.integral_types) and compat.collections_abc
 t = tf.ones([2, 3])
 assert t._numpy().shape == (2, 3) and t._shape_tuple() == (2, 3) and t._rank() == 2 and isinstance(t._id, int)
 assert v._in_graph_mode is False and v._handle_name == v.name and v._distribute_strategy is None
+
+# framework.tensor_spec, saved_model.nested_structure_coder
+bounded = BoundedTensorSpec((3,), tf.float32, 0, [1, 2, 3], name="a")
+assert bounded == BoundedTensorSpec((3,), tf.float32, 0, [1, 2, 3], name="a") and isinstance(bounded, tf.TensorSpec)
+assert bounded != BoundedTensorSpec((3,), tf.float32, 0, [1, 2, 4], name="a") and bounded.minimum.tolist() == 0.0
+assert BoundedTensorSpec.from_spec(tf.TensorSpec([2], tf.int32)).maximum == 2**31 - 1
+assert hash(pickle.loads(pickle.dumps(bounded))) == hash(bounded)
+assert raises(ValueError, BoundedTensorSpec, (3,), tf.float32, 0, None)
+structure = {"a": (1, tf.TensorSpec([2, None], tf.int32, "x"))}
+message = nested_structure_coder.encode_structure(structure)
+assert type(message).__name__ == "StructuredValue" and nested_structure_coder.decode_proto(message) == structure
+assert nested_structure_coder.can_encode(structure)
+
+# ops: a slice that would exceed the array is moved inside
+grid = tf.reshape(tf.range(12.0), [3, 4])
+updated = xla.dynamic_update_slice(grid, -tf.ones([2, 2]), [2, 1])
+assert updated.numpy().tolist() == [[0, 1, 2, 3], [4, -1, -1, 7], [8, -1, -1, 11]]
+assert xla.dynamic_slice(grid, [2, 1], [2, 2]).numpy().tolist() == [[5, 6], [9, 10]]
+labels, predictions = confusion_matrix.remove_squeezable_dimensions(tf.ones([3]), tf.ones([3, 1]))
+assert labels.shape == predictions.shape == [3]
+assert np.array(math_ops.reduced_shape([2, 3, 4], [-1, 0])).tolist() == [1, 3, 1]
+assert math_ops._bucketize([1.0, 5.0, 10.0], [1.0, 6.0]).numpy().tolist() == [1, 1, 2]
+assert [*nn_ops._get_noise_shape(tf.ones([2, 3]), [None, 1])] == [2, 1]
+assert control_flow_ops.with_dependencies([grid], tf.ones([2])).numpy().tolist() == [1, 1]
+assert raises(RuntimeError, metrics_impl.mean, 1.0)
+
+# tf.compat.v1
+v1 = tf.compat.v1
+assert v1.__version__ == tf.__version__ and v1.flags.DEFINE_integer and v1.app.run and v1.metrics.accuracy
+assert raises(RuntimeError, v1.metrics.accuracy, [1], [1]) and raises(RuntimeError, v1.summary.FileWriter, "folder")
+assert raises(RuntimeError, v1.summary.merge_all) and raises(RuntimeError, v1.train.Saver)
+
+
+class Hook(v1.train.SessionRunHook):
+    def before_run(self, run_context):
+        return v1.train.SessionRunArgs([1])
+
+
+assert Hook().before_run(None) == v1.train.SessionRunArgs([1], None, None)
+with tempfile.TemporaryDirectory() as folder:
+    with v1.python_io.TFRecordWriter(os.path.join(folder, "r")) as writer:
+        writer.write(b"one")
+    assert [*v1.io.tf_record_iterator(os.path.join(folder, "r"))] == [b"one"]
+    w = tf.Variable([1.0, 2.0], name="w")
+    saver = v1.train.Saver([w], max_to_keep=2)
+    paths = []
+    for step in range(3):
+        paths.append(saver.save(None, os.path.join(folder, "model"), global_step=step))
+        w.assign_add([1.0, 1.0])
+    assert paths[-1].endswith("model-2") and saver.last_checkpoints == paths[1:]
+    assert tf.train.latest_checkpoint(folder) == paths[-1] and tf.train.list_variables(paths[-1]) == [("w", [2])]
+    saver.restore(None, paths[1])
+    assert w.numpy().tolist() == [2.0, 3.0] and raises(ValueError, saver.restore, None, paths[0])
+    v1.train.Saver({"w": v}, reshape=False)
 print("all of it")

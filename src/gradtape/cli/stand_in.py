@@ -23,7 +23,7 @@ from keras_gradtape import loader
 
 from ..api.namespace import Namespace, star_names
 from . import private
-from .private import keras2
+from .private import compat_v1, keras2
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -120,26 +120,8 @@ def become_tensorflow(module: Any) -> None:
     module.__doc__ = "TensorFlow's names, served by gradtape."
     module.__version__ = gradtape.version.VERSION
     vars(gradtape.compat)["v2"] = module
-    v1 = gradtape.compat.v1
-    for space, name, load in (
-        (v1, "keras", _compat_keras),
-        (v1, "layers", lambda: _legacy("layers")),
-        (v1.nn, "rnn_cell", lambda: _legacy("rnn_cell")),
-    ):
-        vars(space)[name] = keras2.LazyKeras(f"{NAME}.compat.v1.{name}", load)
+    compat_v1.complete()
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
-
-
-def _compat_keras() -> types.ModuleType:
-    """Returns `tf.compat.v1.keras`: the names of TensorFlow 1 in Keras 2, or Keras 3."""
-    return keras2.public(1) if keras2.is_chosen() else gradtape.keras
-
-
-def _legacy(name: str) -> types.ModuleType:
-    """Returns the namespace `name` of TensorFlow 1 that Keras 2 defines, such as `tf.compat.v1.layers`."""
-    if not keras2.is_chosen():
-        raise AttributeError(f"`tf.compat.v1.{name}` is not available with Keras 3. Set TF_USE_LEGACY_KERAS=1")
-    return importlib.import_module(f"tf_keras.api._v1.keras.__internal__.legacy.{name.rpartition('.')[2]}")
 
 
 def _counterpart(name: str) -> types.ModuleType:

@@ -53,6 +53,8 @@ _ALIASES = """
     spectral.idct=signal.idct string_join=strings.join string_strip=strings.strip
     string_to_hash_bucket_fast=strings.to_hash_bucket_fast string_to_hash_bucket_strong=strings.to_hash_bucket_strong
     tensor_scatter_update=tensor_scatter_nd_update where_v2=where
+    io.TFRecordCompressionType=compat.v1.python_io.TFRecordCompressionType
+    io.tf_record_iterator=compat.v1.python_io.tf_record_iterator saved_model.load_v2=saved_model.load
 """
 _INITIALIZERS = """
     constant global_variables glorot_normal glorot_uniform local_variables ones orthogonal random_normal random_uniform

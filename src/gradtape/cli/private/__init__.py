@@ -45,7 +45,7 @@ class PrivateModule(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         path = f"{self._place}.{name}".lstrip(".")
-        if path in places() or path == keras2.PLACE or _is_generated(path):
+        if path in places() or path in keras2.PLACES or _is_generated(path):
             return importlib.import_module(f"{self.__name__}.{name}")
         try:
             value = self._found(name)
@@ -80,7 +80,7 @@ def module(name: str) -> types.ModuleType:
     for package, elsewhere in PACKAGES.items():
         if place == package or place.startswith(f"{package}."):
             return importlib.import_module(elsewhere + place.removeprefix(package))
-    if f"{place}.".startswith(f"{keras2.PLACE}."):
+    if keras2.serves(place):
         found = keras2.module(place)
         if found is None:
             raise ModuleNotFoundError(missing(name), name=name)

@@ -10,10 +10,15 @@ import importlib
 import importlib.util
 import os
 import types
-from collections.abc import Callable
 from typing import Any
 
-PLACE = "keras"
+# The modules below `tensorflow.python` that Keras 2 has, and their paths below `tf_keras.src`.
+PLACES = {
+    "keras": "",
+    "layers": "legacy_tf_layers",
+    "ops.rnn_cell": "layers.rnn.legacy_cells",
+    "ops.rnn_cell_impl": "layers.rnn.legacy_cells",
+}
 _PUBLIC = {1: "tf_keras.api._v1.keras", 2: "tf_keras.api._v2.keras"}
 
 # Where the names of a module and of its submodules are: the path below `tf_keras.src`, in the order of the search.
@@ -46,6 +51,9 @@ _MOVED = {
     "layers.recurrent_v2": "layers.rnn layers.rnn.gru_lstm_utils",
     "layers.rnn_cell_wrapper_v2": "layers.rnn.cell_wrappers",
     "layers.wrappers": "layers.rnn",
+    "legacy_tf_layers.layers": "legacy_tf_layers.core legacy_tf_layers.convolutional legacy_tf_layers.normalization "
+    "legacy_tf_layers.pooling",
+    "legacy_tf_layers.utils": "utils.conv_utils utils.control_flow_util",
     "mixed_precision.experimental": "mixed_precision",
     "models": "models models.cloning",
     "optimizer_v1": "optimizers.optimizer_v1",
@@ -91,27 +99,16 @@ class KerasModule(types.ModuleType):
         return sorted({*vars(self), *(name for module in self._modules for name in dir(module))})
 
 
-class LazyKeras(types.ModuleType):
-    """A module that is imported when the first name is used."""
-
-    def __init__(self, name: str, load: Callable[[], types.ModuleType]) -> None:
-        super().__init__(name, "Keras, imported at first use.")
-        self.__path__: list[str] = []
-        self._load = load
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__internal__":
-            raise AttributeError(name)
-        return getattr(self._load(), name)
-
-    def __dir__(self) -> list[str]:
-        return dir(self._load())
+def serves(place: str) -> bool:
+    """Returns whether the module at `place` is one of Keras 2."""
+    return any(place == each or place.startswith(f"{each}.") for each in PLACES)
 
 
 def module(place: str) -> types.ModuleType | None:
-    """Returns the counterpart of the module at `place`, `keras` or below it; None if tf-keras has none."""
+    """Returns the counterpart of the module at `place`, one that `serves` accepts; None if tf-keras has none."""
     require()
-    path = place.removeprefix(PLACE).lstrip(".")
+    root = next(each for each in PLACES if place == each or place.startswith(f"{each}."))
+    path = f"{PLACES[root]}{place.removeprefix(root)}".lstrip(".")
     if path.split(".")[0] in ("api", "protobuf"):
         return _found(f"tf_keras.{path}")
     for known in sorted(_MOVED, key=len, reverse=True):

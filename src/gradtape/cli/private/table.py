@@ -126,12 +126,14 @@ ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gathe
     placeholder_with_default=compat.v1.placeholder_with_default placeholder=compat.v1.placeholder
     matrix_transpose=linalg.matrix_transpose matrix_diag=linalg.diag matrix_diag_part=linalg.diag_part
     matrix_set_diag=linalg.set_diag matrix_band_part=linalg.band_part invert_permutation=math.invert_permutation
+    reverse_v2=reverse diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
+    tensor_scatter_update=tensor_scatter_nd_update tensor_scatter_add=tensor_scatter_nd_add
     check_numerics=debugging.check_numerics stop_gradient rank shape size | tf
 ops.array_ops_stack stack unstack
-ops.math_ops reduce_sum_v1=reduce_sum cast | tf.math tf
+ops.math_ops reduce_sum_v1=reduce_sum cast lin_space=linspace | tf.math tf
 ops.nn_ops | tf.nn
 ops.nn_impl | tf.nn
-ops.nn | tf.nn
+ops.nn | tf.nn tf.compat.v1.nn
 ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangular_solve matrix_solve=linalg.solve
     matrix_inverse=linalg.inv matrix_determinant=linalg.det self_adjoint_eig=linalg.eigh
     self_adjoint_eigvals=linalg.eigvalsh | tf.linalg tf
@@ -167,14 +169,15 @@ ops.tensor_getitem_override _slice_helper=cli.private.ops.array_ops:_slice_helpe
 ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
 ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
     VariableSpec=state.specs:VariableSpec
+ops.confusion_matrix confusion_matrix=math.confusion_matrix
 ops.check_ops | tf.debugging tf.compat.v1
 ops.clip_ops clip_by_value clip_by_norm clip_by_global_norm global_norm=linalg.global_norm
 ops.embedding_ops embedding_lookup=nn.embedding_lookup embedding_lookup_sparse=nn.embedding_lookup_sparse
 ops.init_ops | tf.compat.v1 tf
 ops.init_ops_v2 | tf
 ops.image_ops | tf.image
-ops.string_ops | tf.strings
-ops.sparse_ops | tf.sparse
+ops.string_ops string_lower=strings.lower string_upper=strings.upper | tf.strings
+ops.sparse_ops sparse_concat=sparse.concat | tf.sparse
 ops.signal.signal | tf.signal
 ops.special_math_ops _einsum_v1=einsum einsum | tf.math.special tf.math
 ops.bitwise_ops | tf.bitwise
@@ -183,10 +186,15 @@ ops.map_fn map_fn
 ops.tensor_array_ops TensorArray
 ops.script_ops py_function numpy_function py_func=compat.v1.py_func
 ops.logging_ops print_v2=print Print=compat.v1.Print
-ops.lookup_ops | tf.lookup
+ops.lookup_ops LookupInterface=api.lookup.tables:LookupTable HashTable=lookup.StaticHashTable
+    InitializableLookupTableBase=api.lookup.tables:LookupTable | tf.lookup
 ops.summary_ops_v2 | tf.summary
 ops.template make_template=compat.v1.make_template
 ops.numpy_ops | tf.experimental.numpy
+ops.numpy_ops.np_dtypes
+ops.parsing_ops | tf.io tf.compat.v1
+ops.ragged.ragged_ops | tf.ragged tf
+ops.ragged.ragged_conversion_ops from_tensor=RaggedTensor.from_tensor
 ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec is_ragged=api.ragged.arrays:is_ragged
     convert_to_tensor_or_ragged_tensor=api.ragged.arrays:values_of
 ops.ragged.ragged_factory_ops constant=ragged.constant
@@ -230,6 +238,7 @@ distribute.distribution_strategy_context | tf.distribute
 distribute.distribute_lib | tf.distribute
 distribute.distribute_utils
 distribute.input_lib DistributedDataset=distribute.DistributedDataset
+    DistributedDatasetsFromFunction=distribute.DistributedDataset
 distribute.input_ops
 distribute.load_context
 distribute.merge_call_interim
@@ -241,7 +250,8 @@ distribute.values DistributedValues=distribute.DistributedValues PerReplica=dist
     SyncOnReadVariable=distribution.variables:SyncOnReadVariable
     AggregatingVariable=cli.private.distribute.ps_values:AggregatingVariable
 autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
-feature_column.feature_column_lib | tf.feature_column api.feature_column.columns: api.feature_column.dense:
+feature_column.feature_column_lib | tf.feature_column api.feature_column.serialization:
+    api.feature_column.columns: api.feature_column.dense:
     api.feature_column.categorical: api.feature_column.sequence_categorical: api.feature_column.sequence_numeric:
 feature_column.feature_column_v2 StateManager=api.feature_column.columns:StateManager
     _StateManagerImpl=api.feature_column.columns:StateManager
@@ -310,6 +320,7 @@ training.checkpoint_management CheckpointManager=train.CheckpointManager latest_
 training.learning_rate_decay | tf.compat.v1.train
 training.py_checkpoint_reader
 training.session_run_hook
+training.basic_session_run_hooks
 training.slot_creator
 training.tracking.autotrackable AutoTrackable=core.owners:Owner
 training.tracking.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
@@ -328,10 +339,36 @@ util.numpy_compat
 util.serialization
 util.tf_should_use
 util.tf_stack
+ops.metrics | cli.private.ops.metrics_impl:
+ops.metrics_impl
+summary.summary | tf.compat.v1.summary
+summary.writer.writer
+compiler.tf2xla.python.xla
+platform.resource_loader
+saved_model.nested_structure_coder
+tpu.tpu_function
+training.tracking.graph_view | cli.private.checkpoint.graph_view:
 util.traceback_utils
 tools.docs.doc_controls
 dtensor.python.api | tf.experimental.dtensor
 """
+
+# Namespaces and names of `tf.compat.v1` for sessions and command lines of TensorFlow 1, and the modules that have them.
+COMPAT = {
+    "app": "platform.app",
+    "flags": "platform.flags",
+    "metrics": "ops.metrics_impl",
+    "resource_loader": "platform.resource_loader",
+}
+COMPAT_NAMES = {
+    "summary": ("summary.summary", "FileWriter FileWriterCache merge merge_all"),
+    "train": (
+        "training.basic_session_run_hooks",
+        "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook "
+        "NanLossDuringTrainingError NanTensorHook ProfilerHook SessionRunArgs SessionRunContext SessionRunHook "
+        "SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook",
+    ),
+}
 
 # AutoGraph is a separate package: submodules of these modules map to submodules of those.
 PACKAGES = {

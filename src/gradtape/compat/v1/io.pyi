@@ -2,6 +2,10 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, StringLike
+from gradtape.api.compat.v1_records import (
+    TFRecordCompressionType as TFRecordCompressionType,
+    tf_record_iterator as tf_record_iterator,
+)
 from gradtape.api.graph_defs.files import (
     write_graph as write_graph,
 )

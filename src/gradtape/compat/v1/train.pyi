@@ -17,6 +17,9 @@ from gradtape.api.compat.v1_optimizers import (
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
     RMSPropOptimizer as RMSPropOptimizer,
 )
+from gradtape.api.compat.v1_saver import (
+    Saver as Saver,
+)
 from gradtape.api.compat.v1_train import (
     cosine_decay as cosine_decay,
     create_global_step as create_global_step,

@@ -18,3 +18,16 @@ class _Variable:
 
 Variable = Abstract(_Variable, gradtape.Variable)
 VariableMetaclass = type(gradtape.Variable)
+
+
+class PartitionedVariable:
+    """The class of a variable in parts of TensorFlow 1, which no variable has here; libraries ask by isinstance."""
+
+
+class RefVariable:
+    """The class of a variable of TensorFlow 1's graphs, which no variable has here; libraries ask by isinstance."""
+
+
+def report_uninitialized_variables(*args: Any, **kwargs: Any) -> Any:
+    """Returns the names of the variables without a value: none."""
+    return gradtape.constant([], gradtape.string)

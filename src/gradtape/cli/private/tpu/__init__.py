@@ -1,0 +1,1 @@
+"""`tensorflow.python.tpu`: there are no TPUs."""

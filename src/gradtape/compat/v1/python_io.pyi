@@ -1,0 +1,7 @@
+# Written by tools/write_stubs.py.
+from gradtape.api.compat.v1_records import (
+    TFRecordCompressionType as TFRecordCompressionType,
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+    tf_record_iterator as tf_record_iterator,
+)
