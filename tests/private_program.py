@@ -13,7 +13,15 @@ from tensorflow.python.eager import backprop, context
 from tensorflow.python.framework import config, function, registry, tensor_shape
 from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
 from tensorflow.python.lib.io import file_io
-from tensorflow.python.ops import array_ops, confusion_matrix, control_flow_ops, math_ops, metrics_impl, nn_ops
+from tensorflow.python.ops import (
+    array_ops,
+    clustering_ops,
+    confusion_matrix,
+    control_flow_ops,
+    math_ops,
+    metrics_impl,
+    nn_ops,
+)
 from tensorflow.python.saved_model import nested_structure_coder
 from tensorflow.python.training import optimizer
 from tensorflow.python.util import compat, function_utils, keyword_args, lazy_loader, numpy_compat, serialization
@@ -144,6 +152,11 @@ assert math_ops._bucketize([1.0, 5.0, 10.0], [1.0, 6.0]).numpy().tolist() == [1,
 assert [*nn_ops._get_noise_shape(tf.ones([2, 3]), [None, 1])] == [2, 1]
 assert control_flow_ops.with_dependencies([grid], tf.ones([2])).numpy().tolist() == [1, 1]
 assert raises(RuntimeError, metrics_impl.mean, 1.0)
+points = np.array([[0, 0], [0, 1], [10, 0], [10, 1], [0, 10]], "float32")
+centers = clustering_ops.kmeans_plus_plus_initialization(points, 3, 1, 5)
+assert sorted((np.round(centers.numpy() / 10) * 10).tolist()) == [[0, 0], [0, 10], [10, 0]]
+at, distances = clustering_ops.nearest_neighbors(points, points[::2], 2)
+assert at.numpy().tolist() == [[0, 1], [0, 2], [1, 0], [1, 0], [2, 0]] and distances[1].numpy().tolist() == [1, 81]
 
 # tf.compat.v1
 v1 = tf.compat.v1

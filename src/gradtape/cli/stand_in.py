@@ -118,7 +118,9 @@ def become_tensorflow(module: Any) -> None:
         return value
 
     module.__doc__ = "TensorFlow's names, served by gradtape."
-    module.__version__ = gradtape.version.VERSION
+    version = gradtape.version
+    module.__version__, module.__git_version__ = version.VERSION, version.GIT_VERSION
+    module.__compiler_version__ = version.COMPILER_VERSION
     vars(gradtape.compat)["v2"] = module
     compat_v1.complete()
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)

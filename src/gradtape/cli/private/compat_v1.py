@@ -45,7 +45,7 @@ def complete() -> None:
     vars(v1.nn)["rnn_cell"] = LazyModule(f"{NAME}.nn.rnn_cell", partial(_legacy, "nn.rnn_cell"))
     for name, place in COMPAT.items():
         vars(v1)[name] = LazyModule(f"{NAME}.{name}", partial(importlib.import_module, f"tensorflow.python.{place}"))
-    for space, (place, names) in COMPAT_NAMES.items():
+    for space, place, names in COMPAT_NAMES:
         module = importlib.import_module(f"{__package__}.{place}")
         vars(getattr(v1, space)).update({name: getattr(module, name) for name in names.split()})
 

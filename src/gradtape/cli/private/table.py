@@ -281,6 +281,7 @@ pywrap_tfe
 pywrap_tensorflow NewCheckpointReader=cli.private.training.py_checkpoint_reader:NewCheckpointReader
 tf2
 client.device_lib
+client.timeline
 data AUTOTUNE=data.AUTOTUNE Dataset=data.Dataset Iterator=data.Iterator TFRecordDataset=data.TFRecordDataset
     TextLineDataset=data.TextLineDataset FixedLengthRecordDataset=data.FixedLengthRecordDataset Options=data.Options
     experimental=data.experimental
@@ -346,7 +347,25 @@ summary.writer.writer
 compiler.tf2xla.python.xla
 platform.resource_loader
 saved_model.nested_structure_coder
-tpu.tpu_function
+tpu.tpu_function on_device_training_loop=cli.private.tpu.unavailable:on_device_training_loop
+tpu.datasets | cli.private.tpu.unavailable:
+tpu.device_assignment | cli.private.tpu.unavailable:
+tpu.functional | cli.private.tpu.unavailable:
+tpu.ops.tpu_ops | cli.private.tpu.unavailable:
+tpu.tensor_tracer | cli.private.tpu.unavailable:
+tpu.topology | cli.private.tpu.unavailable:
+tpu.tpu | cli.private.tpu.unavailable:
+tpu.tpu_embedding | cli.private.tpu.unavailable:
+tpu.tpu_feed | cli.private.tpu.unavailable:
+tpu.training_loop | cli.private.tpu.unavailable:
+ops.clustering_ops
+training.evaluation
+training.monitored_session
+training.queue_runner
+training.supervisor | cli.private.training.monitored_session:
+training.session_manager | cli.private.training.monitored_session:
+ops.io_ops | tf.io
+training.queue_runner_impl | cli.private.training.queue_runner:
 training.tracking.graph_view | cli.private.checkpoint.graph_view:
 util.traceback_utils
 tools.docs.doc_controls
@@ -360,15 +379,23 @@ COMPAT = {
     "metrics": "ops.metrics_impl",
     "resource_loader": "platform.resource_loader",
 }
-COMPAT_NAMES = {
-    "summary": ("summary.summary", "FileWriter FileWriterCache merge merge_all"),
-    "train": (
+COMPAT_NAMES = (
+    ("summary", "summary.summary", "FileWriter FileWriterCache merge merge_all"),
+    (
+        "train",
         "training.basic_session_run_hooks",
         "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook "
         "NanLossDuringTrainingError NanTensorHook ProfilerHook SessionRunArgs SessionRunContext SessionRunHook "
         "SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook",
     ),
-}
+    (
+        "train",
+        "training.monitored_session",
+        "ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionManager "
+        "SingularMonitoredSession Supervisor WorkerSessionCreator",
+    ),
+    ("train", "training.queue_runner", "QueueRunner add_queue_runner start_queue_runners"),
+)
 
 # AutoGraph is a separate package: submodules of these modules map to submodules of those.
 PACKAGES = {

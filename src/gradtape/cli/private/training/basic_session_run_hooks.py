@@ -9,7 +9,7 @@ from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook,
 __all__ = ["SessionRunArgs", "SessionRunContext", "SessionRunValues"]
 
 
-class _SessionHook(SessionRunHook):
+class SessionHook(SessionRunHook):
     """A hook that only a session of TensorFlow 1 could run."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,41 +42,41 @@ class NanLossDuringTrainingError(RuntimeError):
         return "NaN loss during training."
 
 
-class CheckpointSaverHook(_SessionHook):
+class CheckpointSaverHook(SessionHook):
     """Saves checkpoints."""
 
 
-class FeedFnHook(_SessionHook):
+class FeedFnHook(SessionHook):
     """Feeds values of a function."""
 
 
-class FinalOpsHook(_SessionHook):
+class FinalOpsHook(SessionHook):
     """Runs ops at the end."""
 
 
-class GlobalStepWaiterHook(_SessionHook):
+class GlobalStepWaiterHook(SessionHook):
     """Waits for a global step."""
 
 
-class LoggingTensorHook(_SessionHook):
+class LoggingTensorHook(SessionHook):
     """Logs values."""
 
 
-class NanTensorHook(_SessionHook):
+class NanTensorHook(SessionHook):
     """Stops at a loss that is not a number."""
 
 
-class ProfilerHook(_SessionHook):
+class ProfilerHook(SessionHook):
     """Writes profiles."""
 
 
-class StepCounterHook(_SessionHook):
+class StepCounterHook(SessionHook):
     """Counts steps per second."""
 
 
-class StopAtStepHook(_SessionHook):
+class StopAtStepHook(SessionHook):
     """Stops at a step."""
 
 
-class SummarySaverHook(_SessionHook):
+class SummarySaverHook(SessionHook):
     """Writes summaries."""
