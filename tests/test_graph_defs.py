@@ -215,3 +215,37 @@ def test_without_protobuf_graphs_are_listed(script):  # noqa: F811
         """
     ))  # fmt: skip
     assert done.stdout == "['Placeholder', 'Sin', 'Identity']\nTrue\nTrue\nTrue\n", done.stderr
+
+
+def test_what_converters_import(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import tensorflow as tf
+        from tensorflow.core.protobuf import config_pb2, meta_graph_pb2
+        from tensorflow.python.framework import c_api_util
+        from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+        from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
+        from tensorflow.python.grappler import tf_optimizer
+
+        v = tf.Variable([1.0, 2.0], name="v")
+        concrete = tf.function(lambda x: tf.cond(x[0] > 0.0, lambda: {"y": x * v}, lambda: {"y": x})).get_concrete_function(
+            tf.TensorSpec([2], name="x"))
+        assert concrete.structured_outputs["y"].name == concrete.outputs[0].name == "Identity:0"
+        graph_def = convert_variables_to_constants_v2(concrete).graph.as_graph_def(add_shapes=True)
+        node = next(node for node in graph_def.node if node.op == "StatelessIf")
+        branch = next(f for f in graph_def.library.function if f.signature.name == node.attr["then_branch"].func.name)
+        graph = function_def_to_graph(branch, input_shapes=[[2]] * len(branch.signature.input_arg))
+        assert "tensorflow.python.framework.func_graph.FuncGraph" in str(type(graph))
+        assert [op.type for op in graph.get_operations()][-2:] == ["Mul", "Identity"], graph.get_operations()
+        assert graph.outputs[0].shape == [2]
+        meta_graph = tf.compat.v1.train.export_meta_graph(graph_def=graph_def)
+        wanted = meta_graph_pb2.CollectionDef()
+        wanted.node_list.value.append("Greater:0")
+        meta_graph.collection_def["train_op"].CopyFrom(wanted)
+        found = tf_optimizer.OptimizeGraph(config_pb2.ConfigProto(), meta_graph)
+        assert [node.op for node in found.node][-1] == "Greater" and len(found.node) < len(graph_def.node)
+        assert c_api_util.ApiDefMap().get_op_def("MatMul").input_arg[1].name == "b"
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr

@@ -14,7 +14,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
 from ...state.sparse_tensor import SparseTensor
-from ..raw.rows import rows
+from ..namespace import root
 
 NAMESPACES = ("",)
 __all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradient", "recompute_grad", "stop_gradient"]
@@ -151,7 +151,7 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        if self._op_type in rows():
+        if self._op_type in dir(root.raw_ops):
             raise KeyError(f"Registering two gradient with name {self._op_type!r}! tf.raw_ops.{self._op_type} has one")
         register_gradient(self._op_type, f)
         return f

@@ -76,6 +76,7 @@ _MOVED = {
     "utils.tf_utils": "utils.tf_utils utils.layer_utils",
 }
 _RENAMED = {"Network": "Functional"}
+_FIRST = {"saving.saving_utils": ("gradtape.cli.private.keras_export",)}  # for models of Keras 3 too
 
 
 class KerasModule(types.ModuleType):
@@ -115,10 +116,14 @@ def module(place: str) -> types.ModuleType | None:
         if path == known:
             paths = _MOVED[known].split()
             modules = [importlib.import_module(f"tf_keras.src.{each}") for each in paths]
+            modules = [importlib.import_module(each) for each in _FIRST.get(path, ())] + modules
             return modules[0] if paths == [path] else KerasModule(f"tensorflow.python.{place}", modules)
         if path.startswith(f"{known}."):
             return _found(f"tf_keras.src.{_MOVED[known].split()[0]}{path.removeprefix(known)}")
-    return _found(f"tf_keras.src.{path}".rstrip("."))
+    found = _found(f"tf_keras.src.{path}".rstrip("."))
+    if found is not None and any(known.startswith(f"{path}.") for known in _MOVED):
+        return KerasModule(f"tensorflow.python.{place}", [found])  # submodules are imported by TensorFlow's path
+    return found
 
 
 def _found(name: str) -> types.ModuleType | None:

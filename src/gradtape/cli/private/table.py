@@ -397,8 +397,9 @@ COMPAT_NAMES = (
     ("train", "training.queue_runner", "QueueRunner add_queue_runner start_queue_runners"),
 )
 
-# AutoGraph is a separate package: submodules of these modules map to submodules of those.
+# AutoGraph and the layers of TensorFlow 1 are separate packages: submodules of these map to submodules of those.
 PACKAGES = {
+    "layers": "tf_keras.src.legacy_tf_layers",
     "autograph.pyct": "malt.pyct",
     "autograph.converters": "malt.converters",
     "autograph.core.converter": "malt.core.converter",

@@ -18,11 +18,23 @@ def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Progr
     functions = [w.library.inner(branch, f"branch_{i}", order) for i, branch in enumerate(branches)]
     stateful = any(w.library.is_stateful(name) for name in functions)
     kinds = [place.dtype for place in s.outputs]
-    if index.dtype is dtypes.bool and len(functions) == 2:
+    if len(functions) == 2:
         no, yes = functions
-        return (w.If if stateful else w.StatelessIf)(index, given, Tout=kinds, then_branch=yes, else_branch=no)
+        holds = _predicate(w, index)
+        return (w.If if stateful else w.StatelessIf)(holds, given, Tout=kinds, then_branch=yes, else_branch=no)
     at = index if index.dtype is dtypes.int32 else w.Cast(index, DstT=dtypes.int32)
     return (w.Case if stateful else w.StatelessCase)(at, given, Tout=kinds, branches=functions)
+
+
+def _predicate(w: Writer, index: Ref) -> Ref:
+    """Returns whether the second of two branches runs: the bool that was cast to their index, if there is one."""
+    if index.dtype is dtypes.bool:
+        return index
+    node = next((node for node in w.nodes if node["name"] == index.node), None)
+    if node is not None and node["op"] == "Cast" and node["attr"]["SrcT"] == {"type": dtypes.bool.as_datatype_enum}:
+        return Ref(node["input"][0], dtypes.bool)
+    holds: Ref = w.NotEqual(index, 0)
+    return holds
 
 
 @translates("loop")
