@@ -228,8 +228,8 @@ def test_what_converters_import(script):  # noqa: F811
         from tensorflow.python.grappler import tf_optimizer
 
         v = tf.Variable([1.0, 2.0], name="v")
-        concrete = tf.function(lambda x: tf.cond(x[0] > 0.0, lambda: {"y": x * v}, lambda: {"y": x})).get_concrete_function(
-            tf.TensorSpec([2], name="x"))
+        branch = lambda x: tf.cond(x[0] > 0.0, lambda: {"y": x * v}, lambda: {"y": x})
+        concrete = tf.function(branch).get_concrete_function(tf.TensorSpec([2], name="x"))
         assert concrete.structured_outputs["y"].name == concrete.outputs[0].name == "Identity:0"
         graph_def = convert_variables_to_constants_v2(concrete).graph.as_graph_def(add_shapes=True)
         node = next(node for node in graph_def.node if node.op == "StatelessIf")
@@ -249,3 +249,29 @@ def test_what_converters_import(script):  # noqa: F811
         """
     ))  # fmt: skip
     assert done.stdout == "all of it\n", done.stderr
+
+
+def test_wrapped_functions():
+    def scale(x):
+        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        return {"y": x * w + tf.Variable(1.0, name="b")}
+
+    wrapped = v1.wrap_function(scale, [tf.TensorSpec([2], name="x")])
+    assert [v.name for v in wrapped.variables] == ["w:0", "b:0"] and len(wrapped.trainable_variables) == 2
+    assert wrapped(tf.constant([1.0, 2.0]))["y"].numpy().tolist() == [2.0, 3.0]
+    product = wrapped.prune(wrapped.inputs[0], "Mul:0")
+    with tf.GradientTape() as tape:
+        y = product(tf.constant([3.0, 4.0]))
+    gradients = tape.gradient(y, wrapped.variables, unconnected_gradients="zero")
+    assert [g.numpy().tolist() for g in gradients] == [[3.0, 4.0], 0.0]
+
+    data = (Path(__file__).parent / "data" / "frozen_graph.pb").read_bytes()
+    frozen = v1.wrap_function(lambda: v1.import_graph_def(v1.GraphDef.FromString(data), name=""), [])
+    x, part = map(frozen.graph.as_graph_element, ("x:0", "Identity_1:0"))
+    pruned = frozen.prune(x, {"part": part})
+    assert pruned.structured_outputs == {"part": tf.TensorSpec([None, 1])}
+    assert tf.function(lambda x: pruned(x)["part"])(tf.constant([[1.0, 2.0, 3.0]])).numpy().tolist() == [[0.5]]
+    with pytest.raises(ValueError, match="Feeds must be tensors"):
+        frozen.prune("x", part)
+    with pytest.raises(TypeError, match="consist of specs"):
+        v1.wrap_function(scale, [2.0])

@@ -11,6 +11,8 @@ pytest.importorskip("tensorboardX")
 from tensorboardX.proto.event_pb2 import Event
 from tensorboardX.proto.graph_pb2 import GraphDef
 
+v1 = tf.compat.v1
+
 
 @tf.function
 def wave(x):
@@ -87,3 +89,31 @@ def test_an_export_without_a_step_leaves_the_trace_on():
     with pytest.raises(ValueError, match="No step set"):
         tf.summary.trace_export("later")
     tf.summary.trace_export("later", step=0)
+
+
+def test_writers_of_events(tmp_path):
+    with v1.summary.FileWriter(str(tmp_path), graph=wave.get_concrete_function(tf.TensorSpec([])).graph) as file:
+        for step in range(2):
+            value = v1.Summary.Value(tag="loss", simple_value=step, metadata=v1.SummaryMetadata(display_name="L"))
+            file.add_summary(v1.Summary(value=[value]), step)
+        file.add_session_log(v1.SessionLog(status=v1.SessionLog.STOP), global_step=2)
+        assert file.get_logdir() == str(tmp_path)
+    with pytest.raises(RuntimeError, match="is closed"):
+        file.add_summary(b"")
+    (path,) = tmp_path.iterdir()
+    found = list(v1.train.summary_iterator(path))
+    kinds = ["file_version", "graph_def", "summary", "summary", "session_log"]
+    assert [event.WhichOneof("what") for event in found] == kinds and found[0].file_version == "brain.Event:2"
+    values = [value for event in found for value in event.summary.value]
+    assert [value.metadata.display_name for value in values] == ["L", ""]  # written once
+    assert len(list(v1.io.tf_record_iterator(path))) == len(found)
+    file.reopen()
+    file.close()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_serialized_summaries_are_written(writer, tmp_path):
+    summary = v1.Summary(value=[v1.Summary.Value(tag="loss", simple_value=0.5)])
+    assert bool(tf.summary.experimental.write_raw_pb(summary.SerializeToString(), step=4))
+    (event,) = [event for event in events(writer, tmp_path) if event.summary.value]
+    assert (event.step, event.summary.value[0].tag, event.summary.value[0].simple_value) == (4, "loss", 0.5)

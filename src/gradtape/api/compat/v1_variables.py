@@ -303,7 +303,7 @@ def make_template(
     own: dict[str, Variable2] = {}
 
     def call(*args: Any, **more: Any) -> Any:
-        with _keeping(own), variable_scope(name_, custom_getter=custom_getter_):
+        with keeping(own), variable_scope(name_, custom_getter=custom_getter_):
             return func_(*args, **kwargs, **more)
 
     call.variables = property(lambda _: list(own.values()))  # type: ignore[attr-defined]
@@ -311,7 +311,8 @@ def make_template(
 
 
 @contextlib.contextmanager
-def _keeping(variables: dict[str, Variable2]) -> Iterator[None]:
+def keeping(variables: dict[str, Variable2]) -> Iterator[None]:
+    """Context manager: `get_variable` returns these variables, and adds those that it creates."""
     before, _thread.kept = _thread.kept, variables
     try:
         yield

@@ -48,7 +48,9 @@ def import_graph_def(
     if not isinstance(graph_def, kind):
         raise TypeError(f"Argument `graph_def` must be a GraphDef proto. Received: {graph_def!r}")
     given = {tensor_name(key): value for key, value in (input_map or {}).items()}
-    if thread.trace is not None and not isinstance(thread.trace, ScratchTrace) and (given or return_elements):
+    in_function = thread.trace is not None and not isinstance(thread.trace, ScratchTrace)
+    is_closed = return_elements is not None and not any(node.op == "Placeholder" for node in graph_def.node)
+    if in_function and (given or is_closed):
         return _run_in_trace(graph_def, given, list(return_elements or ()))
     graph = graph_of_trace() or default.graph
     prefix = "import" if name is None else name.rstrip("/")

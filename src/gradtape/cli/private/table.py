@@ -380,7 +380,7 @@ COMPAT = {
     "resource_loader": "platform.resource_loader",
 }
 COMPAT_NAMES = (
-    ("summary", "summary.summary", "FileWriter FileWriterCache merge merge_all"),
+    ("summary", "summary.summary", "merge merge_all"),
     (
         "train",
         "training.basic_session_run_hooks",

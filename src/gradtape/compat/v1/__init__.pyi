@@ -226,6 +226,9 @@ from gradtape.api.compat.v1_variables import (
     variable_scope as variable_scope,
     variables_initializer as variables_initializer,
 )
+from gradtape.api.compat.v1_wrap_function import (
+    wrap_function as wrap_function,
+)
 from gradtape.api.control.autodiff import (
     GradientTape as GradientTape,
     UnconnectedGradients as UnconnectedGradients,

@@ -28,3 +28,7 @@ from gradtape.api.summary.tensors import (
     text as text,
     write as write,
 )
+from gradtape.api.summary.v1_writers import (
+    FileWriter as FileWriter,
+    FileWriterCache as FileWriterCache,
+)

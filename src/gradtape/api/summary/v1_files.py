@@ -1,0 +1,29 @@
+"""`tf.compat.v1.train.summary_iterator`: the events of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...core.protos.generated import message_class
+from ...core.type_hints import PathLike
+from ..io.v1_records import tf_record_iterator
+
+NAMESPACES = ("compat.v1.train",)
+__all__ = ["summary_iterator"]
+
+
+def summary_iterator(path: PathLike) -> Iterator[Any]:
+    """Iterates over the `Event` messages of a file of TensorBoard.
+
+    >>> import gradtape as tf, glob, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with tf.summary.create_file_writer(folder).as_default():
+    ...     _ = tf.summary.scalar("loss", 0.5, step=3)
+    >>> (path,) = glob.glob(folder + "/*")
+    >>> [(e.step, v.tag) for e in tf.compat.v1.train.summary_iterator(path) for v in e.summary.value]
+    [(3, 'loss')]
+    """
+    kind = message_class("Event")
+    for record in tf_record_iterator(path):
+        yield kind.FromString(record)
