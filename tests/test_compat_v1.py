@@ -124,3 +124,10 @@ def test_old_names_of_functions_of_both_versions():
     assert v1.sets.set_union is tf.sets.union
     assert v1.debugging.is_nan is tf.math.is_nan
     assert all(new in NAMES and f"compat.v1.{old}" not in NAMES for old, new in ALIASES.items())
+
+
+def test_functions_take_ragged_values():
+    value = v1.ragged.constant_value([[1.5], [2.0, 3.0]], "int32")
+    assert str(value) == "<tf.RaggedTensorValue [[1], [2, 3]]>"
+    assert tf.add(value, value).to_list() == [[2], [4, 6]]
+    assert tf.concat([value, value], 1).to_list() == [[1, 1], [2, 3, 2, 3]]

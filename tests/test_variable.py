@@ -529,3 +529,19 @@ def test_rows_of_integers_are_divided_without_a_rest(how):
     v = tf.Variable([1, -7, 9])
     how(lambda: v.scatter_div(tf.IndexedSlices(tf.constant([4, 2]), tf.constant([1, 2]))))()
     assert v.numpy().tolist() == [1, -1, 4]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("0", "space-separated"), ("a b", "full_shape must"), ("0 0:0", "comma-separated"),
+        ("0 a,0:0", "var_offset must"),
+        ("0 0,a:0", "var_shape must"),
+    ],
+)  # fmt: skip
+def test_places_in_larger_variables(spec, message):
+    place = tf.Variable.SaveSliceInfo("whole", [2, 3], [0, 2], [2, 1])
+    assert place.spec == "2 3 0,2:2,1"
+    assert tf.compat.v1.Variable.SaveSliceInfo.from_spec(place.spec).var_offset == [0, 2]
+    with pytest.raises(ValueError, match=message):
+        tf.Variable.SaveSliceInfo.from_spec(spec)

@@ -28,6 +28,7 @@ from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
+from .slice_info import SaveSliceInfo
 from .storage import Storage, host_storage, storage_of
 from .variable_updates import Updates
 
@@ -155,6 +156,8 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
       experimental_enable_variable_lifting: whether a variable created in a `tf.function` outlives the call; if not,
         each call has its own.
     """
+
+    SaveSliceInfo = SaveSliceInfo
 
     __array_priority__ = 100
 

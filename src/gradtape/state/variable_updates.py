@@ -252,7 +252,7 @@ def _slice_assign(part: Tensor) -> Callable[..., Any]:
     """Return the `assign` of a slice: `v[key].assign(value)` writes to that part of the variable."""
     found = _sliced.get(id(part))
     if found is None:
-        raise AttributeError("only a slice of a variable can be assigned to")
+        raise AttributeError("'Tensor' object has no attribute 'assign': only a slice of a variable can be assigned to")
     _, variable, key = found
 
     def assign(value: object, name: str | None = None) -> Any:

@@ -318,6 +318,10 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     if isinstance(dims, np.ndarray):
         indices = to_tensor(indices, hint=dtypes.int32)
     at, shape = to_tensors((indices, dims), "UnravelIndex")
+    if 0 in shape.array:
+        raise errors.InvalidArgumentError(f"Input dims cannot contain a dim of zero, got {to_shape(shape)}")
+    if math.prod(to_shape(shape)) > shape.dtype.max:
+        raise errors.InvalidArgumentError(f"Input dims product is causing integer overflow: {to_shape(shape)}")
     try:
         found = np.unravel_index(at.array, to_shape(shape))
     except ValueError:

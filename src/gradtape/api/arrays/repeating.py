@@ -39,7 +39,11 @@ def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) ->
             "[Op:BroadcastTo]"
         )
     if any(n not in (1, m) for n, m in zip(reversed(x.dims), reversed(target), strict=False)):
-        raise errors.InvalidArgumentError(f"Incompatible shapes: {list(x.dims)} vs. {list(target)} [Op:BroadcastTo]")
+        given, wanted = (str(list(dims)).replace(" ", "") for dims in (x.dims, target))
+        raise errors.InvalidArgumentError(
+            f"Incompatible shapes: {given} vs. {wanted}. Unable to broadcast tensor of shape {given} to tensor of "
+            f"shape {wanted} [Op:BroadcastTo]"
+        )
     return ops.broadcast_to(x, shape=target)
 
 

@@ -168,6 +168,10 @@ def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Ten
         shape = array.reshape(-1).tolist()
     dims = x.dims
     target: tuple[int, ...] = tuple(shape)  # type: ignore[arg-type]
+    if len(target) > 253:
+        raise errors.InvalidArgumentError(
+            f"too many dimensions: must be < 254, but received {len(target)} [Op:Reshape]"
+        )
     count = math.prod(dims)
     known = 1
     found = -1
@@ -210,6 +214,8 @@ def transpose(a: ValueLike, perm: TensorLike | None = None, conjugate: bool = Fa
         order = tuple(range(n - 1, -1, -1))
     else:
         array = integers(perm, "Transpose", "Tperm")
+        if array.ndim != 1:
+            raise errors.InvalidArgumentError(f"perm must be rank 1, got shape {list(array.shape)} [Op:Transpose]")
         if array.shape != (n,):
             raise errors.InvalidArgumentError(
                 f"transpose expects a vector of size {n}. But input(1) is a vector of size {array.size} [Op:Transpose]"

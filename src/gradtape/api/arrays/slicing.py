@@ -129,7 +129,7 @@ def pad(
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received `mode` = '
-            f"{mode}"
+            f"{kind}"
         )
     array = integers(paddings, "Pad", "Tpaddings")
     if array.ndim != 2 or array.shape[1] != 2:

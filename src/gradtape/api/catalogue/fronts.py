@@ -28,12 +28,13 @@ from .row import Row
 
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
-# By class, `module:name`: where composite tensors have implementations of public functions, `module:function`. That
+# By class, `module:name`: where composites have implementations of public functions, `module:function`. That
 # function is called with a public path; it returns an implementation `f(function, *args)`, which may return
 # NotImplemented, or None. The classes are named, so that a program without such values imports none of this.
 FALLBACKS = {
     "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
     "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
+    "api.compat.v1_ragged:RaggedTensorValue": "api.compat.v1_ragged:implementation_of",
 }
 
 # The same for functions that TensorFlow composes of public ones, which dispatch to users' types.
@@ -167,8 +168,6 @@ def _fallback_of(x: object) -> str | None:
     """Returns the place of the implementations for a value, or for the first composite in a list."""
     if isinstance(x, list | tuple):
         return next((found for part in x if (found := _fallback_of(part)) is not None), None)
-    if not isinstance(x, CompositeTensor):
-        return None
     return FALLBACKS.get(f"{type(x).__module__.removeprefix('gradtape.')}:{type(x).__name__}")
 
 

@@ -326,7 +326,8 @@ sparse.reduce_sum_sparse sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=
 strings.split(input=None, sep=None, maxsplit=-1, result_type='SparseTensor', source=None, name=None) =
     ragged_or_sparse(lambda: tf.strings.split(as_vector(either(input, source)), sep, maxsplit), result_type)
 string_split(source, sep=None, skip_empty=True, delimiter=' ', result_type='SparseTensor', name=None) =
-    ragged_or_sparse(lambda: split_at_any(source, either(sep, None, delimiter), skip_empty), result_type)
+    ragged_or_sparse(lambda: split_at_any(source, either(sep, None, ' ' if delimiter is None else delimiter
+    ), skip_empty), result_type)
 strings.to_hash_bucket string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None) =
     tf.strings.to_hash_bucket(either(string_tensor, input), num_buckets)
 random.get_seed get_seed(op_seed) = seeds(op_seed)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..namespace import resolve
@@ -74,6 +76,11 @@ class constant_initializer(Initializer):
     """
 
     def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
+        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+            raise TypeError(
+                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected Python scalar, list "
+                "or tuple of values, or numpy.ndarray."
+            )
         super().__init__(dtype)
         self.value = value
 
@@ -223,7 +230,7 @@ class orthogonal_initializer(Initializer):
     """
 
     def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.gain, self.seed = gain, seed
 
     def _made(self, shape: Any, dtype: Any) -> Tensor:

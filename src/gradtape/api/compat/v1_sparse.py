@@ -9,6 +9,7 @@ from typing import Any
 from ...core.dtypes import int64
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ..namespace import resolve
 from ..sparse.tensors import sparse
@@ -29,10 +30,11 @@ def split_sparse(first: object, sp_input: Any, num_split: Any, axis: Any) -> lis
 
 def merged_sparse(sp_ids: Any, sp_values: Any, vocab_size: Any, already_sorted: bool) -> SparseTensor:
     """Creates a sparse tensor whose last coordinates are ids, one for each list of ids, with the given values."""
-    several = isinstance(vocab_size, list | tuple | Tensor) and isinstance(sp_ids, list | tuple)
+    listed = isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "indices")  # a SparseTensorValue is a tuple
+    several = listed and isinstance(vocab_size, list | tuple | Tensor)
     ids: Sequence[Any] = sp_ids if several else [sp_ids]
     sizes = list(vocab_size) if several else [vocab_size]
-    if isinstance(sp_ids, list | tuple) and not several:
+    if listed and not several:
         raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(vocab_size)}")
     if len(ids) != len(sizes):
         raise ValueError(f"sp_ids and vocab_size have to have equal lengths. {len(ids)} vs {len(sizes)}")
@@ -46,8 +48,10 @@ def merged_sparse(sp_ids: Any, sp_values: Any, vocab_size: Any, already_sorted: 
     return merged if already_sorted else resolve("sparse.reorder")(merged)
 
 
-def as_vector(strings: Any) -> Tensor:
+def as_vector(strings: Any) -> Any:
     """Returns a string as a vector of one."""
+    if isinstance(strings, RaggedTensor):
+        return strings
     x = to_tensor(strings)
     return x if x.dims else resolve("reshape")(x, [1])
 

@@ -47,6 +47,8 @@ class Variable(metaclass=_AnyVariable):
     True
     """
 
+    SaveSliceInfo = Variable2.SaveSliceInfo
+
     def __new__(  # type: ignore[misc]
         cls, initial_value: Any = None, trainable: Any = None, collections: Any = None, validate_shape: bool = True,
         caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,

@@ -121,8 +121,10 @@ def decode_raw(
         texts = [text if size is None else text[:size].ljust(size, b"\0") for text in np.ravel(array)]
         sizes = {len(text) for text in texts}
         if len(sizes) > 1:
+            other = next(i for i, text in enumerate(texts) if len(text) != len(texts[0]))
             raise errors.InvalidArgumentError(
-                f"DecodeRaw requires input strings to all be the same size, got sizes {sorted(sizes)}; see fixed_length"
+                f"DecodeRaw requires input strings to all be the same size, but element {other} has size "
+                f"{len(texts[0])} != {len(texts[other])}; see fixed_length"
             )
         if sizes and max(sizes) % kind.itemsize:
             raise errors.InvalidArgumentError(

@@ -117,7 +117,8 @@ class FixedColumn(Column):
         if values is None:
             if self.default is None:
                 raise errors.InvalidArgumentError(
-                    f"{name}Feature: {self.key} (data type: {self.dtype.name}) is required but could not be found."
+                    f"{name}Feature: {self.key} (data type: {self.dtype.kernel_name()}) is required but could not be "
+                    "found."
                 )
             return self.default
         if len(values) != self.size:

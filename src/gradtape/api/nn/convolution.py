@@ -43,8 +43,10 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     if len(given) == n + 2:
         rest, given = (given[:2], given[2:]) if first else ([given[0], given[-1]], given[1:-1])
         if rest != [1, 1]:
-            raise errors.InvalidArgumentError(
-                f"{what}={value!r} moves over examples or channels, which is not supported: both must be 1"
+            kind = errors.UnimplementedError if n == 2 else errors.InvalidArgumentError
+            raise kind(
+                f"Current implementation does not yet support {what} in the batch and depth dimensions: both must be "
+                f"1, got {value!r}"
             )
     if len(given) != n:
         lengths = f"1, {n} or {n + 2}" if n > 1 else "1 or 3"

@@ -223,8 +223,11 @@ def _stepped(
     """Returns the rounded values, and the bounds in a broadcastable shape."""
     if mode not in ("HALF_TO_EVEN", "HALF_UP"):
         raise errors.InvalidArgumentError(f"Round mode string must be one of HALF_TO_EVEN and HALF_UP, got {mode}")
-    if axis is not None and not 0 <= axis < len(x.dims):
-        raise errors.InvalidArgumentError(f"Axis should be in the range of the {len(x.dims)} axes, got {axis}")
+    if axis is not None and not -len(x.dims) <= axis < len(x.dims):
+        raise errors.InvalidArgumentError(
+            f"Shape must be at least rank {axis + 1} but is rank {len(x.dims)}: invalid axis {axis}"
+        )
+    axis = None if axis is None else axis % len(x.dims)
     others = tuple(i for i in range(len(x.dims)) if i != axis)
     if given:
         shape = tuple(-1 if i == axis else 1 for i in range(len(x.dims))) if axis is not None else ()

@@ -23,6 +23,9 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
     """Returns the gradient at `x`, given the gradient of the function's result."""
     given = to_tensor(gradient)
     at = to_tensor(x, hint=given.dtype)
+    if given.dtype.is_integer and at.dtype.is_integer:  # has no gradients elsewhere, but TensorFlow's op computes it
+        double = (resolve("cast")(value, dtypes.float64) for value in (at, given))
+        return resolve("cast")(vjp(function, *double), at.dtype)
     with Tape() as tape:
         tape.watch([at] if at.dtype.differentiable else [])
         y = function(at)
@@ -62,9 +65,7 @@ def fractional_pool_gradient(
                 f"{name}_pooling_sequence must have {g.dims[axis] + 1} ascending entries between 0 and {x.dims[axis]}, "
                 f"got {points.tolist()[:9]}"
             )
-    double, g = (resolve("cast")(value, dtypes.float64) for value in (x, g))  # integers have gradients, too
-    found = vjp(lambda at: pooled_regions(at, bounds[0], bounds[1], overlapping, largest), double, g)
-    return resolve("cast")(found, x.dtype)
+    return vjp(lambda at: pooled_regions(at, bounds[0], bounds[1], overlapping, largest), x, resolve("cast")(g, x.dtype))
 
 
 def filled_rows_gradient(reverse_index_map: Any, grad_values: Any) -> tuple[Tensor, Tensor]:

@@ -43,19 +43,23 @@ def op_named(name: str) -> Callable[..., Any]:
     result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
 
     @wraps(compute)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        value = compute(*args, **kwargs)
+        if len(outputs) == 1:
+            return value
+        return result(*value) if result else None
+
+    @wraps(named)
     def op(*args: Any, **kwargs: Any) -> Any:
         if args:
             raise TypeError(
                 f"{name} only takes keyword args (possible keys: {names}). Please pass these args as kwargs instead."
             )
-        value = compute(**kwargs)
-        if len(outputs) == 1:
-            return value
-        return result(*value) if result else None
+        return named(**kwargs)
 
     op.__name__ = op.__qualname__ = name
     op.__module__ = "gradtape.raw_ops"
-    op.__doc__ = compute.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
+    op.__doc__ = named.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
     return op
 
 
@@ -130,6 +134,15 @@ def fused_batch_norm(
     shaped = [resolve("reshape")(value, shape) for value in (*used, offset, scale)]
     y = resolve("nn.batch_normalization")(values, *shaped, epsilon)
     return (y if y.dtype is x.dtype else resolve("cast")(y, x.dtype), *kept, *used)
+
+
+def alike(*tensors: Any) -> list[Tensor]:
+    """Returns tensors that are broadcast together."""
+    given = [to_tensor(tensor) for tensor in tensors]
+    shape = given[0].shape
+    for tensor in given[1:]:
+        shape = resolve("broadcast_static_shape")(shape, tensor.shape)
+    return [resolve("broadcast_to")(tensor, shape) for tensor in given]
 
 
 def row_select(condition: Any, x: Any, y: Any) -> Tensor:
@@ -287,8 +300,8 @@ HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, cotangent, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm,
-        row_select, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse, parts,
-        scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
+        row_select, alike, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse,
+        parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
         sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
         fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters,
     )

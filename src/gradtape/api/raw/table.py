@@ -76,8 +76,8 @@ FusedBatchNormV2 FusedBatchNorm = fused_batch_norm(x, scale, offset, mean, varia
 IsotonicRegression = tf.nn.isotonic_regression(input, decreasing=True)
 MaxPoolWithArgmax = tf.nn.max_pool_with_argmax(input, ksize, strides, text(padding), 'NHWC', Targmax,
     include_batch_in_index)
-SoftmaxCrossEntropyWithLogits = (tf.nn.softmax_cross_entropy_with_logits(tf.broadcast_to(labels, features.shape),
-    features), tf.subtract(tf.nn.softmax(features), labels))
+SoftmaxCrossEntropyWithLogits = (tf.nn.softmax_cross_entropy_with_logits(*alike(labels, features)),
+    tf.subtract(tf.nn.softmax(features), labels))
 SparseSoftmaxCrossEntropyWithLogits = (tf.nn.sparse_softmax_cross_entropy_with_logits(labels, features),
     tf.subtract(tf.nn.softmax(features), tf.one_hot(labels, features.shape[-1], dtype=features.dtype)))
 Bincount = tf.math.bincount(arr, weights if weighted(weights) else None, size, size,

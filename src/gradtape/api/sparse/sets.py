@@ -103,7 +103,7 @@ def _sets(x: Any, validated: bool) -> dict[_Row, set[Any]]:
         return found
     places = [tuple(place) for place in to_array(x.indices).tolist()]
     if not all(0 <= at < size for place in places for at, size in zip(place, x.dims, strict=True)):
-        raise errors.InvalidArgumentError(f"indices {places} are out of bounds of the shape {list(x.dims)} [Op:Set]")
+        raise errors.InvalidArgumentError(f"Index out of range: {places} of shape {list(x.dims)} [Op:Set]")
     if validated and places != sorted(places):
         raise errors.InvalidArgumentError("indices are out of order: use tf.sparse.reorder, or validate_indices=False")
     for place, value in zip(places, to_array(x.values).tolist(), strict=True):

@@ -195,7 +195,7 @@ ops.numpy_ops.np_dtypes
 ops.parsing_ops | tf.io tf.compat.v1
 ops.ragged.ragged_ops | tf.ragged tf
 ops.ragged.ragged_conversion_ops from_tensor=RaggedTensor.from_tensor
-ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec is_ragged=api.ragged.arrays:is_ragged
+ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec is_ragged=api.compat.v1_ragged:is_ragged
     convert_to_tensor_or_ragged_tensor=api.ragged.arrays:values_of
 ops.ragged.ragged_factory_ops constant=ragged.constant
 ops.ragged.ragged_array_ops boolean_mask=ragged.boolean_mask tile expand_dims size rank reverse one_hot split

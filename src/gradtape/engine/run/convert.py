@@ -286,7 +286,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
     letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # ml_dtypes reports kind V for bfloat16
     if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):
-            raise _mixed(value)
+            raise _out_of_range(value) if kinds == {int} else _mixed(value)
         if dtype not in (None, dtypes.string):
             raise _inconvertible(value, dtype)
         return _from_numpy(np.array(value, dtype=object), dtypes.string)

@@ -52,6 +52,12 @@ class RaggedTensorValue:
         """The shape, None along ragged axes."""
         return (len(self.row_splits) - 1, None, *self.values.shape[1:])
 
+    def __repr__(self) -> str:
+        return f"tf.RaggedTensorValue(values={self.values!r}, row_splits={self.row_splits!r})"
+
+    def __str__(self) -> str:
+        return f"<tf.RaggedTensorValue {self.to_list()}>"
+
     def to_list(self) -> list[Any]:
         """Returns the rows as nested lists."""
         rows = self.values.to_list() if isinstance(self.values, RaggedTensorValue) else self.values.tolist()
