@@ -383,6 +383,11 @@ StringNGrams(data=['a', 'b'], data_splits=[0, 8], separator='-', ngram_widths=[2
     pad_width=0, preserve_short_sequences=False)
 UnicodeDecode(input=['aé', 'b'], input_encoding='UTF-8')
 UnicodeDecodeWithOffsets(input=['aé', 'b'], input_encoding='UTF-8')
+QuantizeAndDequantizeV2(input=[-2.0, 0.3, 0.7], input_min=-1.0, input_max=1.0, num_bits=3, range_given=True)
+QuantizeAndDequantizeV3(input=[-2.0, 0.3, 0.7], input_min=-1.0, input_max=1.0, num_bits=4)
+QuantizeAndDequantizeV4(input=[-2.0, 0.3, 0.7], input_min=-1.0, input_max=1.0, num_bits=3, range_given=True)
+QuantizeAndDequantizeV4Grad(gradients=[1.0, 2.0, 3.0], input=[-2.0, 0.3, 0.7], input_min=-1.0, input_max=0.5)
+MirrorPadGrad(input=[1, 2, 3, 4, 5], paddings=[[1, 1]], mode='REFLECT')
 """
 
 

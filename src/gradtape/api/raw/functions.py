@@ -145,6 +145,13 @@ def alike(*tensors: Any) -> list[Tensor]:
     return [resolve("broadcast_to")(tensor, shape) for tensor in given]
 
 
+def along(vector: Any, x: Any, axis: int) -> Tensor:
+    """Returns numbers for the slices along an axis in a shape that broadcasts; -1 stands for one number for all."""
+    size = len(to_tensor(x).dims)
+    shape = [] if axis == -1 else [-1 if i == axis else 1 for i in range(size)]
+    return resolve("reshape")(to_tensor(vector, hint=to_tensor(x).dtype), shape)
+
+
 def row_select(condition: Any, x: Any, y: Any) -> Tensor:
     """`where` of TensorFlow 1: a vector of conditions selects whole rows, a scalar selects all."""
     choice = to_tensor(condition)
@@ -300,7 +307,7 @@ HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, cotangent, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm,
-        row_select, alike, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse,
+        row_select, alike, along, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse,
         parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
         sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
         fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters,

@@ -219,6 +219,14 @@ UnicodeDecode = decoded_characters(input, input_encoding, errors, replacement_ch
     Tsplits, False)
 UnicodeDecodeWithOffsets = decoded_characters(input, input_encoding, errors, replacement_char,
     replace_control_characters, Tsplits, True)
+QuantizeAndDequantizeV2 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input, num_bits,
+    range_given, text(round_mode), None, narrow_range, None if axis == -1 else axis)
+QuantizeAndDequantizeV3 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input,
+    integers(num_bits), range_given, 'HALF_TO_EVEN', None, narrow_range, None if axis == -1 else axis)
+QuantizeAndDequantizeV4 = tf.quantization.quantize_and_dequantize_v2(input, input_min, input_max, signed_input,
+    num_bits, range_given, text(round_mode), None, narrow_range, None if axis == -1 else axis)
+QuantizeAndDequantizeV4Grad = (tf.where((input >= along(input_min, input, axis)) & (input <= along(input_max, input,
+    axis)), gradients, tf.zeros_like(gradients)), tf.zeros_like(input_min), tf.zeros_like(input_max))
 NoOp = None
 Timestamp = tf.timestamp()
 """
