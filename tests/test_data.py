@@ -400,3 +400,26 @@ class Masked:
 def test_elements_may_be_objects_of_nest_classes():
     (pair,) = Dataset.zip(Masked(True, numbers(4).batch(4)))
     assert pair.mask and pair.value.numpy().tolist() == [0, 1, 2, 3]
+
+
+def test_finding_specs_does_not_assign_variables():
+    v = tf.Variable(0)
+    data = numbers(3).map(lambda x: v.assign_add(1))
+    assert data.element_spec.dtype is tf.int32 and int(v) == 0
+    assert values(data) == [1, 2, 3]
+
+
+def test_fingerprints_cover_parameters_functions_and_inputs():
+    def made(n=10, step=1, factor=2):
+        return Dataset.range(0, n, step).map(lambda x: x * factor).batch(2)
+
+    prints = [int(made(*args).fingerprint()) for args in ((), (), (11,), (10, 2), (10, 1, 3))]
+    assert prints[0] == prints[1] and len({*prints}) == 4
+    assert int(made().prefetch(1).fingerprint()) not in prints
+    opaque = object()
+    assert int(numbers().map(lambda x: (x, opaque)[0]).fingerprint()) != int(numbers().map(lambda x: x).fingerprint())
+
+
+def test_debug_strings_list_the_inputs():
+    lines = numbers(3).map(lambda x: x).filter(lambda x: True).__debug_string__().splitlines()
+    assert [line.split()[0] for line in lines] == ["<_FilterDataset", "--<_MapDataset", "----<_RangeDataset"]

@@ -261,3 +261,22 @@ def test_a_generator_continues_after_an_invalid_element():
         except tf.errors.InvalidArgumentError:
             found.append(None)
     assert found == [1, None, None, 3] and next(elements, None) is None
+
+
+def test_the_next_file_follows_a_damaged_one(tmp_path):
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        with tf.io.TFRecordWriter(path) as writer:
+            writer.write(b"record")
+        with open(path, "ab") as file:
+            file.write(b"damaged")
+    assert values(tf.data.TFRecordDataset(paths).ignore_errors()) == [b"record", b"record"]
+
+
+def test_an_index_beyond_the_elements_contradicts_an_asserted_cardinality():
+    data = numbers(5).apply(tf.data.experimental.assert_cardinality(10))
+    assert int(tf.data.experimental.at(data, 4)) == 4
+    with pytest.raises(tf.errors.FailedPreconditionError, match="expected to contain 10 elements"):
+        tf.data.experimental.at(data, 5)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        tf.data.experimental.at(data, 10)

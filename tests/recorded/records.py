@@ -198,6 +198,11 @@ _EXPRESSIONS = [
     ("ragged_uniform", 'P([rg,rg2],{"z":R(tf.int64,value_key="v",partitions=[R.UniformRowLength(2)])})'),
     ("ragged_uniform1", 'P1(rg,{"z":R(tf.int64,value_key="v",partitions=[R.UniformRowLength(2)])})'),
     (
+        "ragged_uniform_of_splits",
+        'P([rg,rg2],{"z":R(tf.int64,value_key="v",partitions=[R.UniformRowLength(2),R.RowSplits("s")])})',
+    ),
+    ("sequence_default", 'P(S,{"c":io.FixedLenSequenceFeature([1],tf.float32,allow_missing=True,default_value=[])})'),
+    (
         "q1",
         'Q1(q1,{"n":io.FixedLenFeature([],tf.int64),"s":io.VarLenFeature(tf.string)},{"w":io.FixedLenSequenceFeature([],tf.string),"x":io.FixedLenSequenceFeature([2],tf.float32),"v":io.VarLenFeature(tf.int64)})',
     ),

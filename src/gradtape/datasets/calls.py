@@ -116,6 +116,27 @@ def begin_made() -> Callable[[Any], Iterator[Any]]:
     return begin
 
 
+class AssignmentUndo(dispatch.Recorder):
+    """Recorder of the values that variables have before functions assign them, which `undo` restores."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, tuple[Any, Any]] = {}
+
+    def tracer_of(self, variable: Any, rest: Any) -> Any:
+        """Records nothing: reads have no effects."""
+        return rest
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """Records the current value."""
+        if id(variable) not in self._before:
+            self._before[id(variable)] = variable, np.array(variable._storage.host())
+
+    def undo(self) -> None:
+        """Restores the recorded values."""
+        for variable, array in self._before.values():
+            variable._storage.take(array)
+
+
 class Call:
     """A user function and the global seed at its definition; `begin` returns the function for one pass.
 

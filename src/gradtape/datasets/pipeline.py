@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
+import numpy as np
+
 from ..core import dtypes, errors
 from ..core.tensor import Tensor
 from ..core.type_hints import Result
@@ -14,7 +16,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
 from ..graph.trace.traced import Untraceable
-from .calls import Call, input_pass, start_pass, without_streams
+from .calls import AssignmentUndo, Call, input_pass, start_pass, without_streams
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
@@ -134,8 +136,12 @@ class Pipeline:
         if self._found is None:
             self._found = self._specs(may_run)
         if self._found is None and may_run:
-            with recorded_by(()), without_streams():
-                self._found = self._sampled_specs()
+            assignments = AssignmentUndo()  # functions run on samples have no effects
+            with recorded_by((assignments,)), without_streams():
+                try:
+                    self._found = self._sampled_specs()
+                finally:
+                    assignments.undo()
         return self._found
 
     def _sampled_specs(self) -> Any:
@@ -224,6 +230,26 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return f"<{self._kind} element_spec={self.element_spec}>"
+
+    def __debug_string__(self) -> str:
+        """Returns the dataset and its inputs, one per line, indented by depth."""
+        lines, waiting = [], [(self, 0)]
+        while waiting:
+            dataset, depth = waiting.pop()
+            lines.append("-" * 2 * depth + repr(dataset))
+            waiting += [(input_dataset, depth + 1) for input_dataset in dataset._over]
+        return "\n".join(lines)
+
+    def fingerprint(self) -> Tensor:
+        """Returns a hash of how the dataset is computed, as uint64: equal ones mean equal elements, but not vice versa.
+
+        >>> import gradtape as tf
+        >>> bool(tf.data.Dataset.range(3).fingerprint() == tf.data.Dataset.range(3).fingerprint())
+        True
+        """
+        from .fingerprints import fingerprint
+
+        return to_tensor(np.uint64(fingerprint(self)))
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """Iterates over the dataset with NumPy arrays as elements.

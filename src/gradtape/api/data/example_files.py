@@ -17,7 +17,8 @@ from ...core.type_hints import StringLike, TensorLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.structure import leaves, map_leaves, pack_leaves
 from ...engine.run.convert import to_array, to_tensor
-from ...state.specs import TensorSpec
+from ...state.specs import SparseTensorSpec, TensorSpec
+from ..io.features import FixedLenSequenceFeature, VarLenFeature
 from ..io.records import TFRecordOptions
 from ..io.records import TFRecordWriter as RecordWriter
 from ..namespace import resolve
@@ -180,9 +181,23 @@ def parse_example_dataset(
         spec = dataset.element_spec
         if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(TensorSpec([None], dtypes.string)):
             raise TypeError(f"Input dataset should be a dataset of vectors of strings. Instead it is `{spec}`.")
-        return dataset.map(lambda batch: resolve("io.parse_example")(batch, features), num_parallel_calls)
+        made = dataset.map(lambda batch: resolve("io.parse_example")(batch, features), num_parallel_calls)
+        return made._derived(
+            "_ParseExampleDataset",
+            lambda elements: elements,
+            specs=lambda given: {key: _without_length(spec, features[key]) for key, spec in given.items()},
+        )
 
     return parsed
+
+
+def _without_length(spec: Any, feature: Any) -> Any:
+    """The spec of a batch of a feature, without the length of its longest example."""
+    if isinstance(feature, VarLenFeature):
+        return SparseTensorSpec([spec.shape[0], None], spec.dtype)
+    if isinstance(feature, FixedLenSequenceFeature):
+        return TensorSpec([spec.shape[0], None, *spec.shape[2:]], spec.dtype)
+    return spec
 
 
 def make_batched_features_dataset(

@@ -131,12 +131,20 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
 
         return CallableIterator(step)
 
+    def element_at(at: Callable[[int], Any], index: int) -> Any:
+        try:
+            return at(index)
+        except errors.OutOfRangeError as error:
+            raise errors.FailedPreconditionError(
+                f"Input dataset was expected to contain {_elements(expected_cardinality)}: {error.message}"
+            ) from None
+
     return lambda dataset: dataset._derived(
         "_AssertCardinalityDataset",
         counted,
         size=int(expected_cardinality),
         sampled=lambda elements: elements,
-        element_at=lambda at, index: at(index),
+        element_at=element_at,
     )
 
 

@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, read_fixed_records, records
+from ...datasets.resumable import ChainIterator
 from ...datasets.sources import file_names, reading
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
@@ -90,8 +91,8 @@ def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]],
     names = filenames if isinstance(filenames, Tensor) else file_names(filenames)
 
     def elements() -> Iterator[Tensor]:
-        for name in np.ravel(names.array):
-            yield from (to_tensor(record) for record in read(os.fsdecode(name)))
+        files = map(read, map(os.fsdecode, np.ravel(names.array)))
+        return map(to_tensor, ChainIterator(files))  # after an error in a file, the next one follows
 
     made = Dataset(kind, elements, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, np.ravel(names.array).tolist(), lambda path: _of_files(kind, path, read, None))

@@ -273,17 +273,17 @@ class RaggedColumn(Column):
         pairs = list(zip(rows, names, strict=True))
         found = [(self.found(row, name, self.values) or Values(None, [])).values for row, name in pairs]
         kind = self.splits.as_numpy_dtype
-        lengths = [
-            [self._lengths(part, row, name, found[i]) for i, (row, name) in enumerate(pairs)]
-            for part in self.partitions
-        ]
-        outer = [len(steps) for steps in lengths[0]] if lengths else [len(values) for values in found]
+        lengths: list[list[list[int]]] = []
+        counts = [len(values) for values in found]  # of what a partition divides: values, or rows of the next one
+        for part in reversed(self.partitions):
+            level = [self._lengths(part, *pair, count) for pair, count in zip(pairs, counts, strict=True)]
+            lengths.insert(0, level)
+            counts = [len(steps) for steps in level]
         inner = [_splits([n for steps in level for n in steps], kind) for level in lengths]
-        return [text(joined(found, self.dtype), self.dtype), _splits(outer, kind), *inner]
+        return [text(joined(found, self.dtype), self.dtype), _splits(counts, kind), *inner]
 
-    def _lengths(self, part: Any, row: Row, name: str, values: Any) -> list[int]:
-        """Returns the row lengths of an example, from a partition."""
-        inner = len(values)
+    def _lengths(self, part: Any, row: Row, name: str, inner: int) -> list[int]:
+        """Returns the row lengths of an example, from a partition of `inner` parts."""
         if isinstance(part, RaggedFeature.UniformRowLength):
             return [part.length] * (inner // part.length)
         given = (self.found(row, name, part.key, dtypes.int64) or Values(None, np.empty(0, np.int64))).values
