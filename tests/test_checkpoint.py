@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -525,3 +526,15 @@ def test_callbacks_are_called_with_the_path(tmp_path):
     assert called == [path, "done"]
     with pytest.raises(AssertionError, match="callback"):
         tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path, more: None])
+
+
+def test_a_partial_restoration_does_not_keep_objects_alive(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable(2.0), w=tf.Variable(3.0)).save(str(tmp_path / "ckpt"))
+    partial = tf.train.Checkpoint(v=tf.Variable(0.0))
+    partial.restore(path).expect_partial()
+    references = [weakref.ref(partial), weakref.ref(partial.v)]
+    del partial
+    assert [reference() for reference in references] == [None, None]
+    status = tf.train.Checkpoint(v=tf.Variable(0.0)).restore(path)  # it keeps its root alive
+    with pytest.raises(AssertionError, match="w/"):
+        status.assert_consumed()

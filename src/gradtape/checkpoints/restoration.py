@@ -8,6 +8,8 @@ their pending restorations in `_restorations`.
 from __future__ import annotations
 
 import os
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,44 @@ def restore_into(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedS
             return NameBasedSaverStatus(reader, root)
     restoration = Restoration(save_path, root, nodes)
     restoration.lay_over(root, 0)
-    return CheckpointLoadStatus(restoration)
+    return CheckpointLoadStatus(restoration, root)
+
+
+class MatchedObjects:
+    """Objects by the numbers of their nodes.
+
+    Owners are referenced weakly, because they hold the restoration: without a cycle, they are released with their last
+    use, as in TensorFlow.
+    """
+
+    def __init__(self) -> None:
+        self._references: dict[int, Callable[[], Any]] = {}
+
+    def update(self, objects: dict[int, Any]) -> None:
+        """Add objects."""
+        self._references |= {number: _reference(value) for number, value in objects.items()}
+
+    def get(self, number: int, default: Any = None) -> Any:
+        """Return the object of a node; None if it is no longer alive."""
+        return self._references[number]() if number in self._references else default
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._references
+
+    def __len__(self) -> int:
+        return len(self._references)
+
+    def alive(self) -> dict[int, Any]:
+        """Return the objects that are alive."""
+        found = {number: reference() for number, reference in self._references.items()}
+        return {number: value for number, value in found.items() if value is not None}
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(value) if hasattr(type(value), "_owns_variables") else lambda: value
+    except TypeError:  # a class without weak references
+        return lambda: value
 
 
 class Restoration:
@@ -41,10 +80,15 @@ class Restoration:
 
     def __init__(self, save_path: Any, root: Any, nodes: list[ObjectNode]) -> None:
         self.save_path = os.fsdecode(save_path)
-        self.root = root
+        self._root = _reference(root)
         self.nodes = nodes
-        self.matched: dict[int, Any] = {}
+        self.matched = MatchedObjects()
         self._slots = [(number, slot) for number, node in enumerate(nodes) for slot in node.slots]
+
+    @property
+    def root(self) -> Any:
+        """The object into which the checkpoint is restored; None if it is no longer alive."""
+        return self._root()
 
     def lay_over(self, owner: Any, number: int) -> None:
         """Match an object and its descendants; either all matched variables get their values, or none."""
@@ -59,7 +103,7 @@ class Restoration:
         if wanted:
             with open_checkpoint(self.save_path) as reader:
                 _assign(reader, wanted)
-        self.matched |= found
+        self.matched.update(found)
         for number, value in found.items():
             self._wait(value, number)
             self._await_attributes(value, number)
@@ -75,7 +119,7 @@ class Restoration:
 
     def _match_slots(self, found: dict[int, Any]) -> None:
         """Match slot variables whose optimizer and variable are both matched; the optimizer creates missing ones."""
-        there = self.matched | found
+        there = self.matched.alive() | found
         for number, slot in self._slots:
             if number in there and slot.of in there and slot.node not in there:
                 optimizer, variable = there[number], there[slot.of]
@@ -96,7 +140,8 @@ class Restoration:
                 if exchangeable and not self._complete(child):
                     known = self.matched.get(child)
                     value = known if type(known) in _WAITING.values() else _WAITING[type(value)](value)
-                    vars(place)[name] = self.matched[child] = value
+                    vars(place)[name] = value
+                    self.matched.update({child: value})
                     self._wait(value, child)
                 elif child not in self.matched and hasattr(type(value), "_gradtape_variable"):
                     vars(value).setdefault("_restorations", []).append((self, child))
@@ -118,12 +163,12 @@ class Restoration:
             return
         if is_trackable(value):
             self.lay_over(value, child)
-            self._wait(self.matched[number], number)
-        self._await_attributes(self.matched[number], number)
+            self._wait(self.matched.get(number), number)
+        self._await_attributes(self.matched.get(number), number)
 
     def again(self) -> None:
         """Match again, for objects added to lists and dicts in the meantime."""
-        before, self.matched = self.matched, {}
+        before, self.matched = self.matched, MatchedObjects()
         try:
             present: dict[int, Any] = {}
             self._match(self.root, 0, present)
@@ -139,7 +184,7 @@ class Restoration:
 
     def unmatched(self) -> list[Variable]:
         """The variables in memory without a value in the checkpoint."""
-        given = {id(variable_of(value)) for value in self.matched.values()}
+        given = {id(variable_of(value)) for value in self.matched.alive().values()}
         counter = variable_of(getattr(self.root, "_save_counter", None))
         known = given | {id(counter)}
         return [variable for variable in describe_objects(self.root)[1].values() if id(variable) not in known]
@@ -180,8 +225,9 @@ def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
 class CheckpointLoadStatus:
     """The outcome of a restoration, with assertions about it."""
 
-    def __init__(self, restoration: Restoration) -> None:
+    def __init__(self, restoration: Restoration, root: Any) -> None:
         self._restoration = restoration
+        self._root = root  # alive as long as this status, which may be asked about it
 
     def assert_consumed(self) -> CheckpointLoadStatus:
         """Raise `AssertionError` unless every value was restored and every variable has one."""
