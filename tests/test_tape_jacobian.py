@@ -117,6 +117,19 @@ def test_batch_jacobian_entries():
     assert tape.batch_jacobian(y, x).numpy().tolist() == [[[2, 1], [0, 1]], [[4, 3], [0, 1]]]
 
 
+def test_batch_jacobian_in_several_rounds_needs_a_persistent_tape():
+    x = tf.constant([[3.0]])
+    for persistent, rounds in ((True, 2), (False, 1), (False, 2)):
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch(x)
+            y = tf.tile(x * x, [1, 4])
+        if persistent or rounds == 1:
+            assert tape.batch_jacobian(y, x, parallel_iterations=8 // rounds).numpy().ravel().tolist() == [6.0] * 4
+        else:
+            with pytest.raises(RuntimeError, match=r"persistent=True.*parallel_iterations"):
+                tape.batch_jacobian(y, x, parallel_iterations=4)
+
+
 def test_batch_jacobian_of_higher_rank():
     tape, y, x = recorded(lambda x: x[:, :, None] * tf.ones((1, 1, 4)), np.ones((2, 3), np.float32))
     assert tape.batch_jacobian(y, x).shape == (2, 3, 4, 3)

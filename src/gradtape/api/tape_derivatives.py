@@ -5,6 +5,7 @@ Each checks its arguments with TensorFlow's errors and calls the function of `en
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,12 @@ class DerivativeMethods(Tape):
                 "GradientTape must be created with persistent=True to compute the batch_jacobian with eager execution "
                 "enabled and  with experimental_use_pfor set to False."
             )
+        if parallel_iterations is not None and not self._persistent:
+            if math.prod(target.dims[1:]) >= parallel_iterations:  # TensorFlow then needs several rounds
+                raise RuntimeError(
+                    "GradientTape must be created with persistent=True to compute the batch_jacobian with "
+                    "parallel_iterations."
+                )
         self._before_query()
         self._sweeps = 0
         together = jacobians.CHUNK_BYTES if experimental_use_pfor else 0

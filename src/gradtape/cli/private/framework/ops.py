@@ -49,6 +49,14 @@ def inside_function() -> bool:
     return bool(gradtape.inside_function())
 
 
+def convert_to_tensor(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False, preferred_dtype: Any = None,
+    dtype_hint: Any = None, ctx: Any = None, accepted_result_types: Any = None,
+) -> Any:  # fmt: skip
+    """Converts a value to a tensor."""
+    return gradtape.convert_to_tensor(value, dtype, preferred_dtype if dtype_hint is None else dtype_hint, name)
+
+
 def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     """Converts a value to a tensor; returns composite tensors unchanged."""
     return value if isinstance(value, Composite) else gradtape.convert_to_tensor(value, dtype, name=name)
