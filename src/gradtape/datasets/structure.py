@@ -30,7 +30,7 @@ def is_nest(value: Any) -> bool:
     """Returns whether `value` is a container of elements: a tuple, a mapping or an object of a user's nest class."""
     if isinstance(value, tuple | Mapping):
         return not isinstance(value, SparseTensorValue)
-    return type(value) is not Tensor and nest.is_nest_class(type(value))
+    return type(value) is not Tensor and nest.is_nest_class(type(value))  # type: ignore[arg-type]
 
 
 def map_leaves(f: Callable[..., Any], first: Any, *others: Any) -> Any:
@@ -59,9 +59,10 @@ def _like(structure: Any, parts: Iterator[Any]) -> Any:
     if isinstance(structure, Mapping):
         values = dict(zip(sorted(structure), parts, strict=True))
         return type(structure)({key: values[key] for key in structure})  # type: ignore[call-arg]
-    if nest.is_nest_class(type(structure)):
+    if nest.is_nest_class(type(structure)):  # type: ignore[arg-type]
         return nest.like(structure, list(parts))
-    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+    kind = structure.__class__  # that of the tuple behind a proxy
+    return kind(*parts) if hasattr(structure, "_fields") else kind(parts)
 
 
 def leaves(element: Any) -> list[Any]:
