@@ -223,7 +223,6 @@ data.ops.range_op _RangeDataset=cli.private.data.ops.sources:_RangeDataset
 data.ops.from_generator_op _GeneratorDataset=cli.private.data.ops.sources:_GeneratorDataset
 data.ops.from_tensors_op _TensorDataset=cli.private.data.ops.sources:_TensorDataset
 data.ops.from_tensor_slices_op _TensorSliceDataset=cli.private.data.ops.sources:_TensorSliceDataset
-data.util.nest
 data.util.structure NoneTensorSpec=datasets.specs:NoneTensorSpec
 data.experimental | tf.data.experimental
 trackable.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
