@@ -42,3 +42,27 @@ def test_a_functional_model_trains_with_tensorflows_numbers(numbers):
     )
     recorded = [0.8534712791, 0.838093698, 0.74862176, 0.7415251, 0.82877326, 0.453125]  # TensorFlow 2.21's
     np.testing.assert_allclose(found, recorded, rtol=1e-5)
+
+
+def test_a_layer_with_a_custom_gradient_trains_with_sgd(numbers):
+    found = numbers(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+
+        class Sign(keras.layers.Layer):
+            def call(self, x):
+                @tf.custom_gradient
+                def sign(x):
+                    return tf.sign(x), lambda dy: tf.where(tf.abs(x) <= 1.0, dy, tf.zeros_like(dy))
+                return sign(x)
+
+        x = np.linspace(-2, 2, 24).reshape(8, 3).astype("float32")
+        model = keras.Sequential([keras.layers.Dense(4, input_shape=(3,)), Sign(), keras.layers.Dense(1)])
+        model.set_weights([np.linspace(-1, 1, w.size).reshape(w.shape) for w in model.get_weights()])
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+        print(*model.fit(x, x.sum(1), epochs=3, shuffle=False, verbose=0).history["loss"])
+        """
+    )
+    np.testing.assert_allclose(found, [6.581810951, 2.955332756, 2.874842644], rtol=1e-5)  # TensorFlow 2.21's

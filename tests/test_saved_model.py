@@ -456,3 +456,13 @@ def assert_same(found, wanted):
         assert found == pytest.approx(wanted, rel=1e-5, abs=1e-6)
     else:
         assert found == wanted
+
+
+def test_functions_in_a_list_are_loaded(tmp_path):
+    root = tf.train.Checkpoint(v=tf.Variable(3.0))
+    root.losses = [
+        tf.function(lambda: root.v * 2.0, input_signature=[]),
+        tf.function(lambda: root.v + 1.0, input_signature=[]),
+    ]
+    tf.saved_model.save(root, str(tmp_path))
+    assert [loss().numpy() for loss in tf.saved_model.load(str(tmp_path)).losses] == [6.0, 4.0]

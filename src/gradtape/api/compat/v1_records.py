@@ -10,7 +10,7 @@ from ...core.type_hints import PathLike
 from ...datasets.records import records
 from ..io.records import TFRecordOptions, TFRecordWriter
 
-NAMESPACES = ("compat.v1.python_io", "compat.v1.io")
+NAMESPACES = ("compat.v1.io", "compat.v1.python_io")
 __all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]
 
 

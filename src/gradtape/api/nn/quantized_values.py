@@ -1,6 +1,7 @@
 """`tf.quantization`: conversion between floats and quantized integers, by the formulas of TensorFlow's kernels.
 
-They run on the host, eagerly and in functions. They have no gradients: TensorFlow raises LookupError, here they are None.
+They run on the host, eagerly and in functions. They have no gradients: TensorFlow raises LookupError, and gradients
+are None here.
 """
 
 from __future__ import annotations

@@ -65,7 +65,8 @@ def fractional_pool_gradient(
                 f"{name}_pooling_sequence must have {g.dims[axis] + 1} ascending entries between 0 and {x.dims[axis]}, "
                 f"got {points.tolist()[:9]}"
             )
-    return vjp(lambda at: pooled_regions(at, bounds[0], bounds[1], overlapping, largest), x, resolve("cast")(g, x.dtype))
+    rows, columns = bounds
+    return vjp(lambda at: pooled_regions(at, rows, columns, overlapping, largest), x, resolve("cast")(g, x.dtype))
 
 
 def filled_rows_gradient(reverse_index_map: Any, grad_values: Any) -> tuple[Tensor, Tensor]:

@@ -21,6 +21,7 @@ from .loading import Signatures
 from .signatures import Served, functions_of, inputs_of
 from .tables import TableFunction, functions_of_table
 
+_FUNCTIONS = (Function, ConcreteFunction)
 _PLAIN = (list, dict)  # they exist after loading even if they are empty
 _VERSION = {"producer": 1, "min_consumer": 1}
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -37,10 +38,17 @@ def parts_of(owner: Any) -> dict[str, Any]:
     if isinstance(owner, Signatures):
         return dict(owner)
     found = dict(children(owner))
-    if not isinstance(owner, list | tuple | Mapping):
-        found.update({name: value for name, value in vars(owner).items() if type(value) in _PLAIN and not value})
+    if isinstance(owner, list | tuple):
+        found.update({str(i): value for i, value in enumerate(owner) if isinstance(value, _FUNCTIONS)})
+    elif not isinstance(owner, Mapping):
+        found.update({name: value for name, value in vars(owner).items() if _is_plain(value)})
         found.update(functions_of(owner))
     return found
+
+
+def _is_plain(value: Any) -> bool:
+    """Returns whether a value is a list or dict without variables that is saved: an empty one, or functions."""
+    return type(value) in _PLAIN and all(type(value) is list and isinstance(each, _FUNCTIONS) for each in value)
 
 
 class ObjectGraph:

@@ -171,6 +171,7 @@ ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variabl
     VariableSpec=state.specs:VariableSpec
 ops.confusion_matrix confusion_matrix=math.confusion_matrix
 ops.check_ops | tf.debugging tf.compat.v1
+ops.clustering_ops
 ops.clip_ops clip_by_value clip_by_norm clip_by_global_norm global_norm=linalg.global_norm
 ops.embedding_ops embedding_lookup=nn.embedding_lookup embedding_lookup_sparse=nn.embedding_lookup_sparse
 ops.init_ops | tf.compat.v1 tf
@@ -357,7 +358,6 @@ tpu.tpu | cli.private.tpu.unavailable:
 tpu.tpu_embedding | cli.private.tpu.unavailable:
 tpu.tpu_feed | cli.private.tpu.unavailable:
 tpu.training_loop | cli.private.tpu.unavailable:
-ops.clustering_ops
 training.evaluation
 training.monitored_session
 training.queue_runner
@@ -398,6 +398,7 @@ COMPAT_NAMES = (
 
 # AutoGraph and the layers of TensorFlow 1 are separate packages: submodules of these map to submodules of those.
 PACKAGES = {
+    "layers.utils": "tf_keras.src.utils.conv_utils",
     "layers": "tf_keras.src.legacy_tf_layers",
     "autograph.pyct": "malt.pyct",
     "autograph.converters": "malt.converters",

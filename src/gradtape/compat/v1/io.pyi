@@ -4,6 +4,8 @@ from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, StringLike
 from gradtape.api.compat.v1_records import (
     TFRecordCompressionType as TFRecordCompressionType,
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
     tf_record_iterator as tf_record_iterator,
 )
 from gradtape.api.graph_defs.files import (
@@ -36,10 +38,6 @@ from gradtape.api.io.features import (
     RaggedFeature as RaggedFeature,
     SparseFeature as SparseFeature,
     VarLenFeature as VarLenFeature,
-)
-from gradtape.api.io.records import (
-    TFRecordOptions as TFRecordOptions,
-    TFRecordWriter as TFRecordWriter,
 )
 from gradtape.api.io.sequence_parsing import (
     parse_sequence_example as parse_sequence_example,
