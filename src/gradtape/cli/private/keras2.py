@@ -51,6 +51,7 @@ _MOVED = {
     "layers.recurrent_v2": "layers.rnn layers.rnn.gru_lstm_utils",
     "layers.rnn_cell_wrapper_v2": "layers.rnn.cell_wrappers",
     "layers.wrappers": "layers.rnn",
+    "legacy_tf_layers": "legacy_tf_layers legacy_tf_layers.base",
     "legacy_tf_layers.layers": "legacy_tf_layers.core legacy_tf_layers.convolutional legacy_tf_layers.normalization "
     "legacy_tf_layers.pooling",
     "legacy_tf_layers.utils": "utils.conv_utils utils.control_flow_util",
