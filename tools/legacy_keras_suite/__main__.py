@@ -6,7 +6,7 @@
     python tools/legacy_keras_suite SOURCES --tensorflow path/of/tensorflow/bin/python --results results.json --record
 
 SOURCES is a checkout of the tf-keras repository, of the version that is installed. `worker.py` runs each file, on both
-in the same way. A test that takes more than a minute has failed, and a file has five minutes.
+in the same way. A test that takes more than a minute has failed, and a file has five minutes, or `--seconds`.
 
 `--results` holds what came of each test, and is written after each file: files that it has are not run again, on
 TensorFlow never, and on gradtape only with `--again`. What passes on TensorFlow is also in `baseline.json`, which
@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="files or folders below tf_keras, as layers/core; else all")
     parser.add_argument("--tensorflow", help="a Python that has TensorFlow and tf-keras")
     parser.add_argument("--results", type=Path, required=True, help="the JSON file of what came of each test")
+    parser.add_argument("--seconds", type=float, default=FILE_SECONDS, help="that a file may take")
     parser.add_argument("--only-tensorflow", action="store_true", help="run nothing on gradtape")
     parser.add_argument("--record", action="store_true", help="write TensorFlow's results of these into the baseline")
     parser.add_argument("--again", action="store_true", help="run again on gradtape what was run before")
@@ -168,8 +169,8 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         suite = KerasSuite(
-            arguments.sources.resolve(), Path(folder), arguments.tensorflow, file_seconds=FILE_SECONDS, folder=PACKAGE,
-            worker=HERE / "worker.py", source_class=KerasSource,
+            arguments.sources.resolve(), Path(folder), arguments.tensorflow, file_seconds=arguments.seconds,
+            folder=PACKAGE, worker=HERE / "worker.py", source_class=KerasSource,
         )  # fmt: skip
         run(suite, asked, results, arguments)
 

@@ -61,7 +61,7 @@ __all__ = [
     "in_cross_replica_context",
 ]  # fmt: skip
 
-_MOST_INNER = 64
+_MOST_STEPS = 64
 
 
 class Strategy:
@@ -87,7 +87,6 @@ class Strategy:
         self._device_names = tuple(names)
         self._extended = StrategyExtended(self)
         self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
-        self._inner: dict[Any, tuple[Any, Function]] = {}  # for functions that a step defines anew each time
         self._creator = creator_of(self)  # of variables, if there is one replica
         self._mesh: Any = None
         self._why_in_step = ""  # why replicas run in sequence, if they do
@@ -133,7 +132,7 @@ class Strategy:
                 return self.run(fn, args, kwargs, options)
         if self.num_replicas_in_sync > 1:
             return self._run(fn, args if isinstance(args, PerReplica) else tuple(args), dict(kwargs or {}))
-        if thread.force_eager and thread.trace is None and not isinstance(fn, Function):
+        if thread.eager_steps is not None and thread.trace is None and _definition(fn) is not None:
             fn = self._compiled(fn)  # a step of a function that reads a dataset
             thread.compiled_steps += 1
         if place.strategy is None and self._mirrors:
@@ -149,17 +148,17 @@ class Strategy:
                 return spmd.run(self, fn, args, kwargs)
             if thread.trace is not None:
                 spmd.take_over(self)
-            elif isinstance(fn, Function) or thread.force_eager:
+            elif isinstance(fn, Function) or thread.eager_steps is not None:
                 return self._compiled(fn)(*args, **kwargs)
             return sequential_runner.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
         """Returns a function that runs `fn` as one program: on all replicas, or as the only one."""
+        definition, steps = _definition(fn), thread.eager_steps
+        if definition is not None and steps is not None and (self, definition) in steps:
+            return steps[self, definition][1]
         key = getattr(fn, "_core", fn)
-        found = self._functions.get(key)
-        again = _definition(fn)
-        if found is None and again in self._inner:
-            return self._inner[again][1]
+        found = self._functions.get(key) if definition is None else None
         if found is None:
             inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else convert_function(fn, None)
 
@@ -167,11 +166,13 @@ class Strategy:
                 return inner(*args, **kwargs) if self.num_replicas_in_sync == 1 else self._run(inner, args, kwargs)
 
             run.__name__ = getattr(fn, "__name__", "run")
-            found = self._functions[key] = Function(run, autograph=False, graph_view=FUNCTION_VIEW)
-            if again is not None:
-                self._inner[again] = (fn, found)  # it keeps its closure alive, and so the key
-                if len(self._inner) > _MOST_INNER:
-                    del self._inner[next(iter(self._inner))]
+            found = Function(run, autograph=False, graph_view=FUNCTION_VIEW)
+            if definition is None or steps is None:
+                self._functions[key] = found
+            else:  # of this caller only: another one may run the same code with another result, such as another mode
+                steps[self, definition] = (fn, found)  # `fn` keeps its closure alive, and so the key
+                if len(steps) > _MOST_STEPS:
+                    del steps[next(iter(steps))]
         return found
 
     def mesh(self) -> Any:
@@ -316,6 +317,9 @@ class Strategy:
 
 def _definition(fn: Any) -> Any:
     """Returns the identity of a function: code, defaults and closure objects; None if unknown."""
+    if isinstance(fn, types.MethodType):
+        found = _definition(fn.__func__)
+        return None if found is None else (*found, id(fn.__self__))
     if type(fn) is not types.FunctionType:
         return None
     try:

@@ -219,9 +219,11 @@ class Function:
             names = [row[0] for row in rows for x in nest.flatten(row[2], True) if is_given_tensor(x)]
             call = self._call_with_structures(args, kwargs)
 
+        steps: dict[Any, Any] = {}
+
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             try:
-                with holding(thread, force_eager=True):
+                with holding(thread, eager_steps=steps):
                     return nest.map_structure(returned_value, call(tensors, variables))
             except StopIteration as end:  # from a dataset
                 raise errors.OutOfRangeError("End of sequence") from end
@@ -265,7 +267,7 @@ class Function:
         }
 
     def _warn_of_retracing(self, parts: dict[str, Any]) -> None:
-        if thread.trace is not None:
+        if thread.trace is not None or thread.eager_steps is not None:  # steps are compiled without being asked for
             return
         calls = self._calls
         calls.traces = [*(n for n in calls.traces if n > calls.count - _LAST_CALLS), calls.count]

@@ -24,9 +24,12 @@ from ...engine.run import dispatch
 from ...engine.run.randomness import Streams, drawing_from, state
 from ...engine.run.source_lines import Line
 from ...ops.arrays import slicing
+from ...state.ragged.constructors import rows_of
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ...state.variable import Variable
 from ..ir.graph import Attrs, GraphOp
+from .abstract import abstracted
 from .trace import Trace
 
 # The unknown sizes of the two examples, of the first axis and of the others: windows have to fit, programs divide
@@ -280,7 +283,7 @@ def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
         empty = np.empty(dims, object)
         empty[...] = b""
         return wrap(empty, dtype)
-    return wrap(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)
+    return abstracted(wrap(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype))  # type: ignore[no-any-return]
 
 
 def _common(examples: Sequence[Tensor]) -> TensorShape:
@@ -301,8 +304,20 @@ def _example(structure: Any, i: int) -> Any:
         leaves = nest.flatten(structure, expand_composites=True)
         if not any(isinstance(x, SymbolicTensor | slice) for x in leaves):
             return structure
-        return nest.pack_sequence_as(structure, [_example(x, i) for x in leaves], expand_composites=True)
+        found = nest.pack_sequence_as(structure, [_example(x, i) for x in leaves], expand_composites=True)
+        return nest.map_structure(_with_rows, found)
     return structure
+
+
+def _with_rows(x: Any) -> Any:
+    """Divides the values of a ragged example into rows: those of placeholders do not match."""
+    if not isinstance(x, RaggedTensor):
+        return x
+    values, splits = _with_rows(x.values), x.row_splits.array
+    count = rows_of(values)
+    if splits[-1] != count:
+        splits = np.linspace(0, count, len(splits)).astype(splits.dtype)
+    return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def _merged(first: Any, second: Any, trace: ScratchTrace) -> Any:

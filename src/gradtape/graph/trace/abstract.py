@@ -1,0 +1,118 @@
+"""Abstract tensors: shape and dtype of a large tensor of a scratch graph, whose values do not matter (zeros).
+
+Contractions, convolutions and elementwise ops on them compute shapes only. Other ops run on zeros. Results that are
+small or integers, which may be sizes, are concrete.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...ops.linalg.contraction import split_equation
+
+ABSTRACT_MIN_ELEMENTS = 1024
+
+
+class AbstractTensor(Tensor):
+    """A tensor of zeros that holds its shape only."""
+
+    __slots__ = ("_dims",)
+
+    level = -1  # below everything that interprets ops
+
+    def __init__(self, dims: tuple[int, ...], dtype: DType) -> None:
+        self._dims, self.dtype = dims, dtype
+        self.tracer = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self._dims
+
+    @property
+    def array(self) -> Any:
+        return np.broadcast_to(np.zeros((), self.dtype.numpy), self._dims)
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Run `op` for the shapes and dtypes of its results."""
+        shape = _SHAPES.get(op.name, _elementwise_shape if op.family == "elementwise" else None)
+        if shape is not None:
+            try:
+                reduced = shape(op, inputs, attrs)
+            except ValueError:  # the op itself says what is wrong
+                reduced = None
+            if reduced is not None:
+                dims, given, attrs_of_given = reduced
+                return abstracted(dispatch.run(op, given, attrs_of_given), dims)
+        return abstracted(dispatch.run(op, list(map(concrete, inputs)), attrs))
+
+
+Reduced = tuple[tuple[int, ...], list[Tensor], dict[str, Any]]  # the result's shape; an op of the same kind, but cheap
+
+
+def concrete(x: Tensor) -> Tensor:
+    """Returns a plain tensor of zeros for an abstract one."""
+    return wrap(x.array, x.dtype) if type(x) is AbstractTensor else x
+
+
+def abstracted(result: Any, dims: tuple[int, ...] | None = None) -> Any:
+    """Makes large results abstract; `dims` are the sizes of a result that was computed on a part."""
+    if type(result) is tuple:
+        return tuple([abstracted(x, dims) for x in result])
+    if type(result) is not Tensor:
+        return result
+    sizes = result.dims if dims is None else dims
+    if math.prod(sizes) < ABSTRACT_MIN_ELEMENTS or result.dtype is dtypes.string:
+        return result if dims is None else wrap(np.broadcast_to(result.array, sizes), result.dtype)
+    if dims is None and not result.dtype.is_floating:
+        return result
+    return AbstractTensor(sizes, result.dtype)
+
+
+def _part(x: Tensor, dims: tuple[int, ...] = ()) -> Tensor:
+    return wrap(np.zeros(dims, x.dtype.numpy), x.dtype)
+
+
+def _elementwise_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    if any(x.dtype is dtypes.string for x in inputs):
+        return None
+    return np.broadcast_shapes(*(x.dims for x in inputs)), [_part(x) for x in inputs], attrs
+
+
+def _matmul_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    a, b = (x.dims for x in inputs)
+    if attrs or len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
+        return None
+    return (*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]), [_part(x, (1, 1)) for x in inputs], attrs
+
+
+def _contraction_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    *terms, output = split_equation(attrs["equation"])
+    sizes: dict[str, int] = {}
+    for term, x in zip(terms, inputs, strict=True):
+        for letter, size in zip(term, x.dims, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                return None
+    given = [_part(x, (1,) * len(x.dims)) for x in inputs]
+    return tuple([sizes[letter] for letter in output]), given, attrs
+
+
+def _convolution_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    """Convolves one image of one channel."""
+    x, w = inputs
+    if x.dims[-1] != w.dims[-2] * attrs["groups"]:
+        return None
+    given = [_part(x, (1, *x.dims[1:-1], 1)), _part(w, (*w.dims[:-2], 1, 1))]
+    alone = {**attrs, "groups": 1}
+    y = dispatch.run(op, given, alone)
+    return (x.dims[0], *y.dims[1:-1], w.dims[-1]), given, alone
+
+
+_SHAPES = {"matmul": _matmul_shape, "contract": _contraction_shape, "conv": _convolution_shape}
