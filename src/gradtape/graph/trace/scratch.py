@@ -78,7 +78,9 @@ class ScratchTrace(Trace):
             dense_shape,
         )  # fmt: skip
 
-    def for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def for_examples(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], name: str = "Tensor"
+    ) -> Any:
         """Calls a function with the examples of either size, eagerly; returns its results as tensors of the graph."""
         running = dispatch.thread.example
         if running is not None:
@@ -86,7 +88,7 @@ class ScratchTrace(Trace):
             with dispatch.traced_by(None):
                 return function(*given, **keywords)
         results = [self._for_example(run, function, args, kwargs) for run in self._runs]
-        return _merged(results[0], results[1], self)
+        return _merged(results[0], results[1], self, name)
 
     def call_for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a user's function, as `for_examples`, in this graph: what it assigns is dropped."""
@@ -115,7 +117,7 @@ class ScratchTrace(Trace):
         """Runs an op on the examples, unless it runs for its effect."""
         if getattr(op, "effect", False):
             return None
-        return self.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {})
+        return self.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {}, op.name)
 
     def verify(self, test: Callable[..., None], inputs: Sequence[Tensor]) -> None:
         """Drops the check: there are no values."""
@@ -208,7 +210,7 @@ class SymbolicTensor(Tensor):
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
         """Run `op` on the examples."""
-        return self.trace.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {})
+        return self.trace.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {}, op.title)
 
     def own_read(self) -> Tensor:
         """Return the tensor itself."""
@@ -283,7 +285,8 @@ def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
         empty = np.empty(dims, object)
         empty[...] = b""
         return wrap(empty, dtype)
-    return abstracted(wrap(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype))  # type: ignore[no-any-return]
+    value = np.ones if not dims and dtype.is_integer else np.zeros  # a single integer may be a step or a size
+    return abstracted(wrap(np.broadcast_to(value((), dtype.numpy), dims), dtype))  # type: ignore[no-any-return]
 
 
 def _common(examples: Sequence[Tensor]) -> TensorShape:
@@ -320,13 +323,13 @@ def _with_rows(x: Any) -> Any:
     return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def _merged(first: Any, second: Any, trace: ScratchTrace) -> Any:
+def _merged(first: Any, second: Any, trace: ScratchTrace, name: str = "Tensor") -> Any:
     """Returns the results for both examples as a structure of symbolic tensors."""
     leaves = zip(
         nest.flatten(first, expand_composites=True), nest.flatten(second, expand_composites=True), strict=True
     )
     made = [
-        SymbolicTensor((x, y), trace, "Tensor") if isinstance(x, Tensor) and not isinstance(x, SymbolicTensor) else x
+        SymbolicTensor((x, y), trace, name) if isinstance(x, Tensor) and not isinstance(x, SymbolicTensor) else x
         for x, y in leaves
     ]
     if nest.is_composite(first) or nest.is_nested(first):

@@ -65,7 +65,13 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         mask = _as_mask(key)
         if mask is not None:
             return masked(x, mask, 0)
-        key, moving = _normalised(key)
+        try:
+            key, moving = _normalised(key)
+        except TypeError:
+            found = foreign_operands("getitem", (x, key)) if foreign_operands.installed is not None else NotImplemented
+            if found is NotImplemented:
+                raise
+            return found  # type: ignore[no-any-return]
         if moving:
             return _gathered(x, key, moving)
     if type(x) is not Tensor:

@@ -30,6 +30,13 @@ def applied(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
 
 def on_flat_values(f: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Apply an elementwise function to values at least one of which is ragged."""
+    try:
+        return _on_flat_values(f, *values)
+    except errors.NeedsExamples as error:
+        return error.for_examples(_on_flat_values, (f, *values), {})
+
+
+def _on_flat_values(f: Callable[..., Any], *values: Any) -> Any:
     dtype = next(x.dtype for x in values if isinstance(x, RaggedTensor))
     # A Python number takes the dtype of the ragged operands if possible.
     operands = same_splits_dtype([

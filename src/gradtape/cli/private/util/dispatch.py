@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 import gradtape
 from gradtape.api.catalogue import fronts
 from gradtape.core.errors import NeedsExamples
@@ -124,5 +126,8 @@ def _of_operator(op: str, values: Sequence[Any]) -> Any:
         return NotImplemented
     own = {"add": operators.add, "equal": operators.eq, "not_equal": operators.ne, "getitem": operators.getitem}
     function = own.get(op) or getattr(gradtape.linalg if op == "matmul" else gradtape.math, _NAMES.get(op, op))
+    first = values[0]
+    if isinstance(first, np.ndarray) and len(values) == 2:  # an operand on the left takes the dtype of the other one
+        values = (gradtape.convert_to_tensor(first, getattr(values[1], "dtype", None)), values[1])
     found = dispatch(function, tuple(values), {})
     return NotImplemented if found is OpDispatcher.NOT_SUPPORTED else found
