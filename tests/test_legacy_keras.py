@@ -71,7 +71,6 @@ def test_a_layer_with_a_custom_gradient_trains_with_sgd(numbers):
 
 
 def test_a_model_that_is_compiled_again_trains_in_its_new_mode(numbers):
-    """The steps of `fit` are compiled, but not beyond the training function that runs them."""
     found = numbers(
         """
         import numpy as np

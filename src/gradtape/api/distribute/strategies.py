@@ -132,9 +132,6 @@ class Strategy:
                 return self.run(fn, args, kwargs, options)
         if self.num_replicas_in_sync > 1:
             return self._run(fn, args if isinstance(args, PerReplica) else tuple(args), dict(kwargs or {}))
-        if thread.eager_steps is not None and thread.trace is None and _definition(fn) is not None:
-            fn = self._compiled(fn)  # a step of a function that reads a dataset
-            thread.compiled_steps += 1
         if place.strategy is None and self._mirrors:
             replica = ReplicaContext(self, 0)
             return called_with_creator(self._creator, call_as_only_replica, replica, fn, args, kwargs or {})
@@ -153,7 +150,7 @@ class Strategy:
             return sequential_runner.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
-        """Returns a function that runs `fn` as one program: on all replicas, or as the only one."""
+        """Returns a function that runs `fn` on the replicas as one program."""
         definition, steps = _definition(fn), thread.eager_steps
         if definition is not None and steps is not None and (self, definition) in steps:
             return steps[self, definition][1]
@@ -163,7 +160,7 @@ class Strategy:
             inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else convert_function(fn, None)
 
             def run(*args: Any, **kwargs: Any) -> Any:
-                return inner(*args, **kwargs) if self.num_replicas_in_sync == 1 else self._run(inner, args, kwargs)
+                return self._run(inner, args, kwargs)
 
             run.__name__ = getattr(fn, "__name__", "run")
             found = Function(run, autograph=False, graph_view=FUNCTION_VIEW)

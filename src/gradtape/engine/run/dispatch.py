@@ -79,7 +79,6 @@ class _Thread(threading.local):
     trace: TraceProtocol | None = None
     example: Any = None  # which example of a scratch graph functions run with, eagerly, or None
     eager_steps: dict[Any, Any] | None = None  # in a function that no graph can express: the steps it has compiled
-    compiled_steps = 0  # how many calls of `Strategy.run` in such functions were compiled
     replica_context: Any = None  # specializes functions called here, besides their arguments: a replica
     exited: list[Recorder] | None = None  # recorders that have exited inside the current `recorded_by` block
     in_dataset = False  # whether a dataset's function runs; noted while a mode is active

@@ -267,7 +267,7 @@ class Function:
         }
 
     def _warn_of_retracing(self, parts: dict[str, Any]) -> None:
-        if thread.trace is not None or thread.eager_steps is not None:  # steps are compiled without being asked for
+        if thread.trace is not None:
             return
         calls = self._calls
         calls.traces = [*(n for n in calls.traces if n > calls.count - _LAST_CALLS), calls.count]

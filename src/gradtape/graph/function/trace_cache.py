@@ -229,12 +229,8 @@ class TraceCache:
 
     def _from_now_on_eagerly(self, tensors: Tensors, variables: Sequence[Any], reason: str) -> Any:
         self._drop_graphs()
-        before = dispatch.thread.compiled_steps
-        try:
-            return self._eager(tensors, variables)
-        finally:
-            if dispatch.thread.compiled_steps == before:  # a loop over a dataset whose steps are compiled loses nothing
-                logger.warning("function %s runs eagerly: %s", self.name, reason)
+        logger.warning("function %s runs eagerly: %s", self.name, reason)
+        return self._eager(tensors, variables)
 
     def traced_for_good(self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool) -> Specialization:
         """Trace the function for these tensors without performing effects or updates."""
