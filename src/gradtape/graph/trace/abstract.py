@@ -1,6 +1,6 @@
 """Abstract tensors: shape and dtype of a large tensor of a scratch graph, whose values do not matter (zeros).
 
-Contractions, convolutions and elementwise ops on them compute shapes only. Other ops run on zeros. Results that are
+Contractions, convolutions, reductions and elementwise ops on them compute shapes only. Other ops run on zeros. Results that are
 small or integers, which may be sizes, are concrete.
 """
 
@@ -115,4 +115,20 @@ def _convolution_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any])
     return (x.dims[0], *y.dims[1:-1], w.dims[-1]), given, alone
 
 
-_SHAPES = {"matmul": _matmul_shape, "contract": _contraction_shape, "conv": _convolution_shape}
+def _same_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    """For ops along an axis, such as softmax."""
+    return inputs[0].dims, [_part(inputs[0], (1,) * len(inputs[0].dims))], attrs
+
+
+def _reduced_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    dims, keepdims = inputs[0].dims, attrs.get("keepdims", False)
+    axes = {axis % len(dims) for axis in attrs["axis"]}
+    sizes = [1 if i in axes else n for i, n in enumerate(dims) if keepdims or i not in axes]
+    return tuple(sizes), [_part(inputs[0], (1,) * len(dims))], attrs
+
+
+_REDUCTIONS = "sum mean max min prod logsumexp euclidean_norm".split()
+_SHAPES = {
+    "matmul": _matmul_shape, "contract": _contraction_shape, "conv": _convolution_shape, "softmax": _same_shape,
+    "log_softmax": _same_shape, **dict.fromkeys(_REDUCTIONS, _reduced_shape),
+}  # fmt: skip
