@@ -179,10 +179,10 @@ def run(suite: KerasSuite, files: list[str], results: dict[str, Any], arguments:
     """Runs files, keeps what came of them and prints a row for each."""
     print_header()
     for file in files:
-        recorded = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+        recorded = json.loads(BASELINE.read_text())
         known = results.get(file) or (from_baseline(recorded[file]) if file in recorded else suite.on_tensorflow(file))
         if arguments.record:
-            recorded |= baseline({file: known})
+            recorded = json.loads(BASELINE.read_text()) | baseline({file: known})  # another process may have written it
             lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in sorted(recorded))
             BASELINE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         passes = any(test["tensorflow"] == "passed" for test in known["tests"].values())

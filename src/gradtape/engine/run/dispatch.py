@@ -338,6 +338,7 @@ def failure(op: OpLike, shapes: Iterable[tuple[int, ...]], error: Exception) -> 
     operands = tuple(shapes)
     given = " vs. ".join(str(list(shape)) for shape in operands)
     if no_broadcast:
+        given = " vs. ".join(f"[{','.join(map(str, shape))}]" for shape in operands)  # TensorFlow's form
         found = kind(
             f"Incompatible shapes: {given} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
             "from the last"

@@ -1,7 +1,7 @@
 """Abstract tensors: shape and dtype of a large tensor of a scratch graph, whose values do not matter (zeros).
 
-Contractions, convolutions, reductions and elementwise ops on them compute shapes only. Other ops run on zeros. Results that are
-small or integers, which may be sizes, are concrete.
+Contractions, convolutions, reductions and elementwise ops on them compute shapes only. Other ops run on zeros. Results
+that are small or integers, which may be sizes, are concrete.
 """
 
 from __future__ import annotations
@@ -74,6 +74,24 @@ def abstracted(result: Any, dims: tuple[int, ...] | None = None) -> Any:
     if dims is None and not result.dtype.is_floating:
         return result
     return AbstractTensor(sizes, result.dtype)
+
+
+def run_merged(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], unknown: tuple[int, int]) -> Any:
+    """Runs an elementwise op whose shapes differ where a size is unknown: it becomes that of the other operand.
+
+    `unknown` are the sizes of an example that stand for unknown ones, of the first axis and of the others. Returns
+    NotImplemented if known sizes differ.
+    """
+    rank = max(len(x.dims) for x in inputs)
+    sizes = []
+    for axis, column in enumerate(zip(*((1,) * (rank - len(x.dims)) + x.dims for x in inputs), strict=True)):
+        found = {n for n in column if n != 1}
+        if len(found) > 1:
+            found.discard(unknown[min(axis, 1)])
+        if len(found) > 1:
+            return NotImplemented
+        sizes.append(found.pop() if found else 1)
+    return abstracted(dispatch.run(op, [_part(x) for x in inputs], attrs), tuple(sizes))
 
 
 def _part(x: Tensor, dims: tuple[int, ...] = ()) -> Tensor:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, nest
-from ...core.errors import BranchNeedsExamples, NeedsExamples, OperatorNotAllowedInGraphError
+from ...core.errors import BranchNeedsExamples, InvalidArgumentError, NeedsExamples, OperatorNotAllowedInGraphError
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
@@ -29,7 +29,7 @@ from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ...state.variable import Variable
 from ..ir.graph import Attrs, GraphOp
-from .abstract import abstracted
+from .abstract import abstracted, run_merged
 from .trace import Trace
 
 # The unknown sizes of the two examples, of the first axis and of the others: windows have to fit, programs divide
@@ -210,7 +210,7 @@ class SymbolicTensor(Tensor):
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
         """Run `op` on the examples."""
-        return self.trace.for_examples(lambda *given: dispatch.run(op, given, attrs), inputs, {}, op.title)
+        return self.trace.for_examples(lambda *given: _run(op, given, attrs), inputs, {}, op.title)
 
     def own_read(self) -> Tensor:
         """Return the tensor itself."""
@@ -270,6 +270,20 @@ class SymbolicTensor(Tensor):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
     __format__ = object.__format__  # type: ignore[assignment]
+
+
+def _run(op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
+    """Runs an op on an example of each input."""
+    try:
+        return dispatch.run(op, inputs, attrs)
+    except InvalidArgumentError:
+        running = dispatch.thread.example
+        found: Any = NotImplemented
+        if op.family == "elementwise" and running is not None:
+            found = run_merged(op, inputs, attrs, (_BATCH[running.index], _SIZE[running.index]))
+        if found is NotImplemented:
+            raise
+        return found
 
 
 def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:
