@@ -300,7 +300,7 @@ def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
         empty[...] = b""
         return wrap(empty, dtype)
     value = np.ones if not dims and dtype.is_integer else np.zeros  # a single integer may be a step or a size
-    return abstracted(wrap(np.broadcast_to(value((), dtype.numpy), dims), dtype))  # type: ignore[no-any-return]
+    return abstracted(wrap(np.broadcast_to(value((), dtype.numpy), dims), dtype))
 
 
 def _common(examples: Sequence[Tensor]) -> TensorShape:
