@@ -116,7 +116,11 @@ def _array(x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x, dtype=object)
     if isinstance(x, IndexedSlices):
         x = to_tensor(x)
-    array = np.asarray(x.numpy() if isinstance(x, RaggedTensor) else _value(x))
+    value = x.numpy() if isinstance(x, RaggedTensor) else _value(x)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # a structure, such as shapes in a dict
+        array = np.array(value, dtype=object)
     if array.dtype.kind in "US":
         return array.astype("S").astype(object)
     return array
