@@ -45,8 +45,8 @@ def check_nodes(nodes: list[ObjectNode]) -> list[ObjectNode]:
 
 
 def variable_of(value: Any) -> Variable | None:
-    """Return `value` if it is a variable, or the variable that a Keras variable wraps; else None."""
-    return value if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
+    """Return `value` if it is a variable, or the variable that another class wraps; else None."""
+    return value.handle if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
 
 
 def is_trackable(value: Any, around: tuple[int, ...] = ()) -> bool:

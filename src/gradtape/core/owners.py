@@ -37,6 +37,8 @@ class Owner:
     # The protocol of TensorFlow's trackable objects, which libraries call and override. An object that names its
     # children itself, by `_track_trackable`, has only those; other objects have their attributes.
 
+    _object_identifier = "_generic_user_object"  # of its class in SavedModels
+
     @property
     def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
         return self.__dict__.get("_self_unconditional_checkpoint_dependencies", [])
@@ -63,6 +65,13 @@ class Owner:
             known[name] = trackable
         self._was_set(name, trackable)
         return trackable
+
+    def _delete_tracking(self, name: str) -> None:
+        """Removes the child of that name, which stays an attribute."""
+        self._maybe_initialize_trackable()
+        if self.__dict__["_self_unconditional_dependency_names"].pop(name, None) is not None:
+            references = self._unconditional_checkpoint_dependencies
+            references[:] = [reference for reference in references if reference.name != name]
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """Returns the children by name."""

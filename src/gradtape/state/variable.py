@@ -276,6 +276,16 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     def _unique_id(self) -> str:
         return f"{self._shared_name}_{self._created}"
 
+    # The protocol of TensorFlow's trackable objects: a variable has no children.
+
+    _object_identifier = "_generic_user_object"
+
+    def _maybe_initialize_trackable(self) -> None:
+        """Does nothing."""
+
+    def _lookup_dependency(self, name: str, cached_dependencies: dict[str, Any] | None = None) -> None:
+        return None
+
     @property
     def _handle_name(self) -> str:
         return self.name

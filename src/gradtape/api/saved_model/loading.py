@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...checkpoints.bundle import BundleReader, is_bundle
 from ...checkpoints.object_graph import ObjectNode
+from ...checkpoints.restoration import restore_into
 from ...checkpoints.tensorflow_graph import decode_graph as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
@@ -43,6 +44,31 @@ def contains_saved_model(export_dir: Any) -> bool:
         export_dir = os.fspath(export_dir)
     names = (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)
     return any(os.path.isfile(os.path.join(export_dir, name)) for name in names)
+
+
+def load_into(export_dir: Any, given: Mapping[str, Any], tags: Any = None, options: LoadOptions | None = None) -> Any:
+    """Loads a SavedModel into objects that exist already; returns the objects by path.
+
+    A path is `root` and the names of children, joined by dots. Its entry is None, if the object is to be created, or
+    an existing object and a function `setter(object, name, child)` that gives it its children.
+    """
+    folder = os.fsdecode(os.fspath(export_dir))
+    graph = _choose_graph(read(folder), tags, folder)
+    loading = _Loading(graph, folder, options or LoadOptions())
+    numbers = {path: loading.number_of(path) for path in given}
+    loading.read_variables()
+    setters = {}
+    for path, entry in given.items():
+        if entry is not None:
+            existing, setters[numbers[path]] = entry if isinstance(entry, tuple) else (entry, setattr)
+            loading.use(numbers[path], existing)
+    for number, setter in setters.items():
+        loading.set_children(number, setter)
+    loading.initialized()
+    prefix = os.path.join(folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+    if is_bundle(prefix):
+        restore_into(prefix, loading.object(0))  # also what is created later, such as the state of an optimizer
+    return {path: loading.object(number) for path, number in numbers.items()}
 
 
 def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
@@ -222,6 +248,31 @@ class _Loading:
             root.signatures = Signatures()
         if self._options.experimental_load_function_aliases:
             root.function_aliases = self._aliases(info)
+
+    def number_of(self, path: str) -> int:
+        """Returns the index of the object at a path from the root."""
+        number = 0
+        names = path.split(".")[1:]
+        while names:
+            below = {child.local_name: child.node_id for child in self._nodes[number].children}
+            # the name of a child may have dots
+            count = next((n for n in range(1, len(names) + 1) if ".".join(names[:n]) in below), None)
+            if count is None:
+                raise ValueError(f"the SavedModel in {self._folder} has no object {path!r}")
+            number, names = below[".".join(names[:count])], names[count:]
+        return number
+
+    def use(self, number: int, existing: Any) -> None:
+        """Takes an existing object for a node; a variable gets its stored value."""
+        self._made[number] = existing
+        if isinstance(existing, Variable) and number in self._values:
+            existing.handle.assign(self._values[number])
+
+    def set_children(self, number: int, setter: Callable[[Any, str, Any], None]) -> None:
+        """Gives an existing object the children that the file has."""
+        owner = self._made[number]
+        for name, child in self._children(self._nodes[number]).items():
+            setter(owner, name, child)
 
     def initialized(self) -> Any:
         """Runs the functions that fill tables, and returns the root object."""

@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from ...checkpoints.object_graph import ObjectNode, children, variable_of
+from ...checkpoints.object_graph import ObjectNode, children, is_trackable, variable_of
 from ...checkpoints.tensorflow_graph import encode_graph
+from ...core.owners import Owner, TrackableReference
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.variable import Variable
@@ -22,13 +23,17 @@ from .signatures import Served, functions_of, inputs_of
 from .tables import TableFunction, functions_of_table
 
 _FUNCTIONS = (Function, ConcreteFunction)
+_SAVED = (*_FUNCTIONS, Asset)
 _PLAIN = (list, dict)  # they exist after loading even if they are empty
 _VERSION = {"producer": 1, "min_consumer": 1}
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-def parts_of(owner: Any) -> dict[str, Any]:
-    """Returns the children of an object that are saved: variables, objects with variables, and functions."""
+def parts_of(owner: Any, cache: dict[Any, Any]) -> dict[str, Any]:
+    """Returns the children of an object that are saved: variables, objects with variables, and functions.
+
+    An object may name them itself, also those that only a SavedModel has; `cache` is the same for all objects.
+    """
     if isinstance(owner, StaticHashTable):
         return dict(functions_of_table(owner))
     if isinstance(owner, Function | ConcreteFunction | Asset | Served | TableFunction):
@@ -37,6 +42,9 @@ def parts_of(owner: Any) -> dict[str, Any]:
         return {}
     if isinstance(owner, Signatures):
         return dict(owner)
+    if names_children(owner):
+        found = owner._trackable_children("savedmodel", cache=cache)
+        return {name: part for name, part in found.items() if isinstance(part, _SAVED) or is_trackable(part)}
     found = dict(children(owner))
     if isinstance(owner, list | tuple):
         found.update({str(i): value for i, value in enumerate(owner) if isinstance(value, _FUNCTIONS)})
@@ -51,6 +59,11 @@ def _is_plain(value: Any) -> bool:
     return type(value) in _PLAIN and all(type(value) is list and isinstance(each, _FUNCTIONS) for each in value)
 
 
+def names_children(owner: Any) -> bool:
+    """Returns whether an object names the children that a SavedModel has, as those of Keras 2 do."""
+    return isinstance(owner, Owner) and type(owner)._trackable_children is not Owner._trackable_children
+
+
 class ObjectGraph:
     """The objects reachable from a root, each with an index."""
 
@@ -59,11 +72,12 @@ class ObjectGraph:
         self._alive: list[Any] = []
         self._paths: list[tuple[str, ...]] = []
         self._below: list[dict[str, int]] = []
+        cache: dict[Any, Any] = {}
         waiting = deque([self._add(root, ())])
         while waiting:
             number = waiting.popleft()
             owner = self._alive[number]
-            parts = parts_of(owner)
+            parts = parts_of(owner, cache)
             if number == 0:
                 parts.update(further)
             for name, part in parts.items():
@@ -79,6 +93,17 @@ class ObjectGraph:
             return id(variable)
         core = getattr(value, "_core", None)  # accessing a method twice creates two objects with the same function
         return id(core if isinstance(core, Function) else value)
+
+    def paths(self) -> list[tuple[Any, list[TrackableReference]]]:
+        """Returns the objects in the order of their indices, each with the children on the way to it from the root."""
+        found: list[tuple[Any, list[TrackableReference]]] = []
+        for value, path in zip(self._alive, self._paths, strict=True):
+            number, way = 0, []
+            for name in path:
+                number = self._below[number][name]
+                way.append(TrackableReference(name, self._alive[number]))
+            found.append((value, way))
+        return found
 
     def _add(self, value: Any, path: tuple[str, ...]) -> int:
         number = self._numbers[self.key(value)] = len(self._alive)
@@ -154,7 +179,9 @@ def _identifier(value: Any) -> str:
         return "trackable_dict_wrapper"
     if isinstance(value, tuple):
         return "trackable_tuple_wrapper"
-    return "trackable_list_wrapper" if isinstance(value, list) else "_generic_user_object"
+    if isinstance(value, list):
+        return "trackable_list_wrapper"
+    return getattr(value, "_object_identifier", "_generic_user_object")
 
 
 def _function_spec(function: Function) -> dict[str, Any]:

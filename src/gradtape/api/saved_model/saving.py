@@ -24,7 +24,7 @@ from .format import constants
 from .format.options import Asset, SaveOptions
 from .format.structures import structured
 from .loading import Signatures
-from .objects import ObjectGraph, concrete_functions_of, file_of
+from .objects import ObjectGraph, concrete_functions_of, file_of, names_children
 from .probing import probed
 from .serving import ServingGraph
 from .signatures import Served, chosen_signatures, inputs_of, outputs_of
@@ -56,6 +56,11 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
     >>> serve(x=tf.constant([1.0, 2.0]))["output_0"].numpy().tolist()
     [2.0, 4.0]
     """
+    save_objects(obj, export_dir, signatures, options)
+
+
+def save_objects(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> ObjectGraph:
+    """Does what `save` does, and returns the objects that it has written."""
     if thread.trace is not None:
         raise AssertionError("tf.saved_model.save is not supported inside a traced @tf.function. Move the call outside")
     if not hasattr(type(obj), "_owns_variables"):
@@ -64,11 +69,12 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
             f"export. Got {obj} with type {type(obj)}."
         )
     folder = os.fsdecode(os.fspath(export_dir))
-    variables = ObjectGraph(obj, {}).variables().values()
+    variables = () if names_children(obj) else ObjectGraph(obj, {}).variables().values()
     with variables_as_one() if any(getattr(v, "is_distributed", False) for v in variables) else nullcontext():
         saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
     with _replace_folder(folder) as place:
         saving.write(place)
+    return saving.objects
 
 
 @contextmanager

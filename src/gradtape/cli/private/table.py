@@ -36,13 +36,17 @@ __internal__.monitoring | cli.private.eager.monitoring:
 __internal__.ops broadcast_weights=cli.private.ops.weights_broadcast_ops:broadcast_weights
     is_resource_variable=cli.private.ops.resource_variable_ops:is_resource_variable
 __operators__ | cli.private.util.operators:
+__internal__.saved_model load_partial=cli.private.saved_model.load:load_partial
+    parse_saved_model=cli.private.saved_model.load:parse_saved_model
+    decode_proto=cli.private.saved_model.load:decode_proto
 __internal__.saved_model.load | cli.private.saved_model.revived_types:
 __internal__.smart_cond | cli.private.framework.smart_cond:
-__internal__.tracking AutoTrackable=core.owners:Owner Trackable=core.owners:Owner
+__internal__.tracking AutoTrackable=core.owners:Owner
     TrackableReference=core.owners:TrackableReference wrap=cli.private.trackable.data_structures:wrap_or_unwrap
     | cli.private.trackable.data_structures: cli.private.trackable.base: cli.private.trackable.base_delegate:
     cli.private.checkpoint.graph_view: cli.private.checkpoint.checkpoint:
-__internal__.train | cli.private.training.experimental.mixed_precision: cli.private.training.moving_averages:
+__internal__.train update_checkpoint_state=cli.private.checkpoint.checkpoint_management:update_checkpoint_state_internal
+    | cli.private.training.experimental.mixed_precision: cli.private.training.moving_averages:
 __internal__.nest | cli.private.util.nest:
 __internal__.feature_column FeatureColumn=api.feature_column.columns:FeatureColumn
     DenseColumn=api.feature_column.columns:DenseColumn StateManager=api.feature_column.columns:StateManager
@@ -226,7 +230,7 @@ data.ops.from_tensors_op _TensorDataset=cli.private.data.ops.sources:_TensorData
 data.ops.from_tensor_slices_op _TensorSliceDataset=cli.private.data.ops.sources:_TensorSliceDataset
 data.util.structure NoneTensorSpec=datasets.specs:NoneTensorSpec
 data.experimental | tf.data.experimental
-trackable.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
+trackable.base TrackableReference=core.owners:TrackableReference
 trackable.autotrackable AutoTrackable=core.owners:Owner
 trackable.data_structures
 training.moving_averages ExponentialMovingAverage=train.ExponentialMovingAverage
@@ -269,7 +273,8 @@ feature_column.utils assert_key_is_string=api.feature_column.columns:check_key
     assert_string_or_int=api.feature_column.columns:check_string_or_integer
     sequence_length_from_sparse_tensor=api.feature_column.columns:sequence_length_from_sparse_tensor
 client.session Session=compat.v1.Session
-saved_model.save save=saved_model.save
+saved_model.save
+saved_model.load
 saved_model.model_utils.mode_keys
 saved_model.revived_types
 trackable.resource

@@ -33,6 +33,11 @@ class Parameters:
         if input_signature is not None:
             self._check_signature(input_signature)
 
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of the parameters that may be positional."""
+        return list(self._names)
+
     def _check_signature(self, specs: tuple[Any, ...]) -> None:
         wrong = [s for s in nest.flatten(specs) if not isinstance(s, TypeSpec)]
         if wrong:

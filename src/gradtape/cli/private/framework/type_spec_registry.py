@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import gradtape
 from gradtape.state.type_spec import TypeSpec
 
 _NAME_TO_TYPE_SPEC: dict[str, type] = {}
@@ -50,3 +51,7 @@ def lookup(name: str) -> type:
     if name not in _NAME_TO_TYPE_SPEC:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
     return _NAME_TO_TYPE_SPEC[name]
+
+
+for _spec in (gradtape.TensorSpec, gradtape.RaggedTensorSpec, gradtape.SparseTensorSpec):
+    register(f"tf.{_spec.__name__}")(_spec)
