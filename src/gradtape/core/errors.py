@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -180,6 +181,19 @@ class NeedsExamples(Exception):
             "tf.shape, instead of Python code"
         )
         self.for_examples = for_examples
+
+
+def runs_with_examples(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a method: on a scratch graph, it is called with the examples if it reads sizes or values."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(*args, **kwargs)
+        except NeedsExamples as signal:
+            return signal.for_examples(method, args, kwargs)
+
+    return call
 
 
 class BranchNeedsExamples(NeedsExamples, OperatorNotAllowedInGraphError):

@@ -106,7 +106,9 @@ class SparseTensor(EagerComposite):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the dense tensor as a plain tuple."""
-        return tuple(self._shape)  # type: ignore[arg-type]
+        if self._shape.is_fully_defined():
+            return tuple(self._shape)  # type: ignore[arg-type]
+        return tuple(int(n) for n in self._dense_shape.array)
 
     def get_shape(self) -> TensorShape:
         """Same as `shape`."""

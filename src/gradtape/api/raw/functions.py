@@ -126,7 +126,7 @@ def fused_batch_norm(
     if is_training:
         used = resolve("nn.moments")(values, axes)
         count = np.prod([x.dims[axis] for axis in axes])
-        # The sum of squares: two factors that are sizes, which SavedModels keep open, unlike their quotient.
+        # Two factors, which are sizes that SavedModels keep open, unlike their quotient.
         kept = [used[0], used[1] * float(count) / float(max(count - 1, 1))]
         if factor != 1:
             kept = [old * (1 - factor) + new * factor for old, new in zip((mean, variance), kept, strict=True)]

@@ -67,12 +67,12 @@ def names_children(owner: Any) -> bool:
 class ObjectGraph:
     """The objects reachable from a root, each with an index."""
 
-    def __init__(self, root: Any, further: dict[str, Any]) -> None:
+    def __init__(self, root: Any, further: dict[str, Any], cache: dict[Any, Any] | None = None) -> None:
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []
         self._paths: list[tuple[str, ...]] = []
         self._below: list[dict[str, int]] = []
-        cache: dict[Any, Any] = {}
+        cache = {} if cache is None else cache
         waiting = deque([self._add(root, ())])
         while waiting:
             number = waiting.popleft()

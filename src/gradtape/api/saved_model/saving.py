@@ -24,10 +24,10 @@ from .format import constants
 from .format.options import Asset, SaveOptions
 from .format.structures import structured
 from .loading import Signatures
-from .objects import ObjectGraph, concrete_functions_of, file_of, names_children
+from .objects import ObjectGraph, concrete_functions_of, file_of, names_children, parts_of
 from .probing import probed
 from .serving import ServingGraph
-from .signatures import Served, chosen_signatures, inputs_of, outputs_of
+from .signatures import DEFAULT_SIGNATURE, Served, chosen_signatures, inputs_of, outputs_of
 from .tables import TableFunction, write_table
 from .writing.library import FunctionLibrary
 
@@ -71,7 +71,10 @@ def save_objects(obj: Any, export_dir: Any, signatures: Any = None, options: Sav
     folder = os.fsdecode(os.fspath(export_dir))
     variables = () if names_children(obj) else ObjectGraph(obj, {}).variables().values()
     with variables_as_one() if any(getattr(v, "is_distributed", False) for v in variables) else nullcontext():
-        saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
+        cache: dict[Any, Any] = {}
+        if signatures is None and names_children(obj):
+            signatures = parts_of(obj, cache).get(DEFAULT_SIGNATURE)
+        saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions(), cache)
     with _replace_folder(folder) as place:
         saving.write(place)
     return saving.objects
@@ -107,11 +110,13 @@ def _umask() -> int:
 class _Saving:
     """Everything to be written, prepared before writing starts."""
 
-    def __init__(self, root: Any, signatures: dict[str, ConcreteFunction], options: SaveOptions) -> None:
+    def __init__(
+        self, root: Any, signatures: dict[str, ConcreteFunction], options: SaveOptions, cache: dict[Any, Any]
+    ) -> None:
         self._options = options
         served = Signatures()
         served.functions.update({name: Served(name, function) for name, function in signatures.items()})
-        self.objects = ObjectGraph(root, {"signatures": served})
+        self.objects = ObjectGraph(root, {"signatures": served}, cache)
         self._assets = self.objects.of_kind(Asset)
         paths = {id(asset.asset_path.array): asset for asset in self._assets}
         self._library = FunctionLibrary(paths, options.experimental_custom_gradients)
@@ -120,8 +125,9 @@ class _Saving:
         self._names: dict[int, list[str]] = {}
         self._graph = ServingGraph(self.objects.variables(), self._assets)
         self._tables()
-        for function in self.objects.of_kind(Function, ConcreteFunction):
-            self._names[self._number(function)] = [self._concrete(f).name for f in concrete_functions_of(function)]
+        functions = self.objects.of_kind(Function, ConcreteFunction)
+        for function, traced in [(f, concrete_functions_of(f)) for f in functions]:  # before probing traces others
+            self._names[self._number(function)] = [self._concrete(concrete).name for concrete in traced]
         for signature in served.functions.values():
             self._names[self._number(signature)] = [self._serve(signature)]
 

@@ -12,7 +12,7 @@ from ...state.specs import TensorSpec
 from .format.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from .loading import Signatures
 
-_DEFAULT = "_default_save_signature"  # for an object that defines its own signatures, as Keras' models do
+DEFAULT_SIGNATURE = "_default_save_signature"  # for an object that defines its own signatures, as Keras' models do
 
 
 class Served(NamedTuple):
@@ -28,7 +28,7 @@ def chosen_signatures(root: Any, given: Any) -> dict[str, ConcreteFunction]:
         kept = getattr(root, "signatures", None)
         if isinstance(kept, Signatures):
             return dict(kept)
-        given = getattr(root, _DEFAULT, None)
+        given = getattr(root, DEFAULT_SIGNATURE, None)
         if given is None:
             return _only_one(root)
     if not isinstance(given, Mapping):

@@ -327,6 +327,12 @@ class Function:
         return concrete.public
 
     @property
+    def _concrete_variable_creation_fn(self) -> ConcreteFunction | None:
+        """The last trace; TensorBoard's callback of Keras 2 writes its graph."""
+        function = self if self._of_elements is None else self._of_elements.function
+        return next(reversed(function._list_all_concrete_functions()), None)
+
+    @property
     def function_spec(self) -> Parameters:
         """The parameters, with the specs of the input signature."""
         return self._parameters
@@ -338,7 +344,8 @@ class Function:
         return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return [self._public(concrete) for concrete in self._concretes.values() if concrete.is_traced]
+        known = [concrete for concrete in self._concretes.values() if concrete.is_traced or concrete.public is not None]
+        return [self._public(concrete) for concrete in known]
 
     def _public(self, concrete: TraceCache) -> ConcreteFunction:
         if concrete.public is None:

@@ -12,6 +12,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.composites import WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
+from ...core.errors import runs_with_examples
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.registry.op import Op
@@ -271,6 +272,7 @@ class RaggedTensor(_RaggedOperators):
 
     # Conversion
 
+    @runs_with_examples
     def to_tensor(self, default_value: object = None, name: str | None = None, shape: object = None) -> Tensor:
         """Convert to a dense tensor: pad rows with `default_value`, or truncate them to `shape`.
 
