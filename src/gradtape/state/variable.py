@@ -290,6 +290,10 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     def _handle_name(self) -> str:
         return self.name
 
+    @_handle_name.setter
+    def _handle_name(self, name: str) -> None:
+        """Drops the name that a SavedModel has for the variable."""
+
     _in_graph_mode = False
 
     @property

@@ -19,6 +19,7 @@ from gradtape.compat.v1 import losses as losses
 from gradtape.compat.v1 import manip as manip
 from gradtape.compat.v1 import math as math
 from gradtape.compat.v1 import nn as nn
+from gradtape.compat.v1 import python_io as python_io
 from gradtape.compat.v1 import ragged as ragged
 from gradtape.compat.v1 import random as random
 from gradtape.compat.v1 import saved_model as saved_model

@@ -40,6 +40,7 @@ from gradtape.api.data.train import (
     get_checkpoint_state as get_checkpoint_state,
     latest_checkpoint as latest_checkpoint,
     list_variables as list_variables,
+    load_checkpoint as _NewCheckpointReader,
     load_checkpoint as load_checkpoint,
     load_variable as load_variable,
 )
@@ -73,3 +74,4 @@ from gradtape.api.runtime.threads import (
     ClusterSpec as ClusterSpec,
     Coordinator as Coordinator,
 )
+NewCheckpointReader = _NewCheckpointReader

@@ -4,3 +4,7 @@ from __future__ import annotations
 
 from ....api.saved_model.resources import CapturableResource as CapturableResource
 from ....api.saved_model.resources import TrackableResource as TrackableResource
+
+
+class RestoredResource(TrackableResource):
+    """A resource that a SavedModel has made; loaded tables are tables here."""
