@@ -113,3 +113,155 @@ def test_layers_find_shapes_with_python_control_flow_and_rows(numbers):
         """
     )
     assert found == [1] * 4
+
+
+BEGIN = """
+import os, tempfile
+import numpy as np
+import tensorflow as tf
+keras, L = tf.keras, tf.keras.layers
+draw = np.random.RandomState(0)
+x = draw.randn(16, 6, 4).astype("float32")
+y = x.sum((1, 2))[:, None]
+keras.utils.set_random_seed(1)
+
+def with_weights(model):
+    draw = np.random.RandomState(1)
+    model.set_weights([
+        (np.abs(draw.randn(*w.shape)) * 0.3 - 0.2 * (w.ndim > 1)).astype(w.dtype) for w in model.get_weights()
+    ])
+    return model
+
+def losses(model, x=x, y=y, **options):
+    return model.fit(x, y, epochs=2, batch_size=8, shuffle=False, verbose=0, **options).history["loss"]
+
+def mlp():
+    return with_weights(keras.Sequential([L.Input((6, 4)), L.Flatten(), L.Dense(5, activation="tanh"), L.Dense(1)]))
+"""
+
+# Programs, and the numbers that they print with TensorFlow 2.21 and tf-keras 2.21.
+PROGRAMS = {
+    "recurrent layers": (
+        """
+for layer in (L.LSTM(3), L.GRU(3), L.SimpleRNN(3), L.Bidirectional(L.LSTM(2)), L.RNN([L.LSTMCell(2), L.GRUCell(3)])):
+    inputs = keras.Input((None, 4))
+    model = with_weights(keras.Model(inputs, L.Dense(1)(layer(L.Masking()(inputs)))))
+    model.compile("adam", "mse")
+    print(*losses(model, np.where(np.arange(6)[:, None] < 4, x, 0)))
+""",
+        [
+            36.7034, 36.6947, 36.452, 36.4336, 37.0936, 37.0776, 36.196, 36.1831, 36.9437, 36.938,
+        ],  # fmt: skip
+    ),
+    "optimizers": (
+        """
+made = {"Adam": {"amsgrad": True}, "SGD": {"momentum": 0.9, "nesterov": True}, "RMSprop": {"centered": True},
+        "Adagrad": {}, "Adadelta": {}, "Adamax": {}, "Ftrl": {"l1_regularization_strength": 0.01}}
+for name, options in made.items():
+    for namespace in (keras.optimizers, keras.optimizers.legacy):
+        model = mlp()
+        model.compile(getattr(namespace, name)(0.02, **options), "mse")
+        print(*losses(model))
+""",
+        [
+            36.086, 34.4834, 36.086, 34.4834, 36.355, 29.5221, 36.355, 29.5221, 36.1018, 32.7945, 36.106, 32.8016,
+            36.0781, 35.0621, 36.0781, 35.0621, 36.0724, 36.0704, 36.0724, 36.0704, 36.086, 34.6959, 36.086, 34.6959,
+            35.6601, 35.0676, 35.6601, 35.0676,
+        ],  # fmt: skip
+    ),
+    "formats of models": (
+        """
+for suffix in (".h5", ".keras", ""):
+    model = with_weights(keras.Sequential([L.Input((6, 4)), L.GRU(3, return_sequences=True), L.BatchNormalization(),
+                                           L.GlobalAveragePooling1D(), L.Dense(1)]))
+    model.compile(keras.optimizers.Adam(0.05), "mse")
+    losses(model)
+    path = tempfile.mkdtemp() + "/model" + suffix
+    model.save(path)
+    loaded = keras.models.load_model(path)
+    print(*model.predict(x[:2], verbose=0)[:, 0], *loaded.predict(x[:2], verbose=0)[:, 0])
+    print(loaded.evaluate(x, y, verbose=0))
+print(*tf.saved_model.load(path).signatures["serving_default"](tf.constant(x[:2])).popitem()[1].numpy()[:, 0])
+""",
+        [],
+    ),
+    "weights in checkpoints": (
+        """
+model = mlp()
+model.compile("adam", "mse")
+losses(model)
+prefix = tempfile.mkdtemp() + "/weights"
+model.save_weights(prefix)
+later = keras.Sequential([L.Flatten(), L.Dense(5, activation="tanh"), L.Dense(1)])
+later.load_weights(prefix)  # its layers have no weights yet
+print(*later.predict(x[:3], verbose=0)[:, 0])
+""",
+        [
+            0.249597, 0.330385, -0.0663489,
+        ],  # fmt: skip
+    ),
+    "mixed precision": (
+        """
+keras.mixed_precision.set_global_policy("mixed_float16")
+model = with_weights(keras.Sequential([L.Input((6, 4)), L.Conv1D(3, 2), L.BatchNormalization(), L.Flatten(),
+                                       L.Dense(1, dtype="float32")]))
+model.compile("sgd", "mse")
+print(*losses(model), float(model.optimizer.loss_scale), model.layers[0].kernel.dtype.size)
+""",
+        [
+            36.3861, 36.0599, 32768, 4,
+        ],  # fmt: skip
+    ),
+    "preprocessing": (
+        """
+normalization = L.Normalization()
+normalization.adapt(x.reshape(-1, 4))
+print(*normalization(x[0, :1]).numpy()[0])
+texts = ["the cat sat", "The dog ran!", "cat and dog"]
+vectorization = L.TextVectorization(max_tokens=6, output_mode="tf_idf")
+vectorization.adapt(tf.data.Dataset.from_tensor_slices(texts).batch(2))
+print(*vectorization(texts).numpy()[2], *L.Hashing(7)(["a", "b", "c"]).numpy())
+lookup = L.StringLookup(output_mode="count")
+lookup.adapt(["a", "b", "a"])
+print(*lookup([["a", "z", "a"]]).numpy()[0])
+words = keras.Input((), dtype=tf.string)
+ids = L.TextVectorization(vocabulary=["cat", "dog"], output_sequence_length=3)(words)
+print(*keras.Model(words, ids).predict(np.array(texts, object), verbose=0).ravel())
+""",
+        [
+            1.61956, 0.517461, 1.31051, 2.14935, 0.782405, 0, 0.693147, 0.693147, 0, 0, 5, 2, 5, 1, 2, 0, 1, 2, 1, 1,
+            3, 1, 2, 1, 3,
+        ],  # fmt: skip
+    ),
+    "training steps of one's own": (
+        """
+class Model(keras.Model):
+    def train_step(self, data):
+        x, y, weight = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(y=y, y_pred=self(x, training=True), sample_weight=weight)
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_weights), self.trainable_weights))
+        return {"loss": loss}
+
+inputs = keras.Input((6, 4))
+model = with_weights(Model(inputs, L.Dense(1)(L.Flatten()(inputs))))
+model.compile("sgd", "mse")
+data = tf.data.Dataset.from_tensor_slices((x, y, np.linspace(0, 1, 16).astype("float32"))).batch(6)
+print(*model.fit(data, epochs=3, verbose=0).history["loss"])
+strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+with strategy.scope():
+    model = mlp()
+    model.compile("adam", "mse")
+print(*losses(model, class_weight=None, validation_data=(x, y)))
+""",
+        [
+            12.9504, 10.678, 8.94114, 36.0732, 35.9877,
+        ],  # fmt: skip
+    ),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_print_tensorflows_numbers(numbers, program):
+    text, recorded = PROGRAMS[program]
+    np.testing.assert_allclose(numbers(BEGIN + text), recorded, rtol=2e-4, atol=2e-5)
