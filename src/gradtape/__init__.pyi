@@ -37,6 +37,7 @@ from gradtape import strings as strings
 from gradtape import summary as summary
 from gradtape import sysconfig as sysconfig
 from gradtape import test as test
+from gradtape import tpu as tpu
 from gradtape import train as train
 from gradtape import types as types
 from gradtape import version as version

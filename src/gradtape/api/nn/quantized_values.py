@@ -1,7 +1,7 @@
 """`tf.quantization`: conversion between floats and quantized integers, by the formulas of TensorFlow's kernels.
 
-They run on the host, eagerly and in functions. They have no gradients: TensorFlow raises LookupError, and gradients
-are None here.
+They run on the host, eagerly and in functions. They have no gradients: TensorFlow raises LookupError, here they are
+None.
 """
 
 from __future__ import annotations

@@ -1,0 +1,11 @@
+# Written by tools/write_stubs.py.
+from gradtape.tpu.experimental import embedding as embedding
+from gradtape.api.tpu.system import (
+    DeviceAssignment as DeviceAssignment,
+    DeviceOrderMode as DeviceOrderMode,
+    HardwareFeature as HardwareFeature,
+    TPUSystemMetadata as TPUSystemMetadata,
+    Topology as Topology,
+    initialize_tpu_system as initialize_tpu_system,
+    shutdown_tpu_system as shutdown_tpu_system,
+)
