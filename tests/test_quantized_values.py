@@ -107,3 +107,20 @@ def test_errors_are_tensorflows(arguments, message):
     given = {"min_range": 0.0, "max_range": 1.0, "T": tf.quint8, **arguments}
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         quantization.quantize(X, **given)
+
+
+def test_options_of_quantizers_are_messages(tmp_path):
+    experimental = quantization.experimental
+    options = experimental.QuantizationOptions(freeze_all_variables=False)
+    options.quantization_method.preset_method = experimental.QuantizationMethod.METHOD_STATIC_RANGE_INT8
+    assert options.SerializeToString() == b"\n\x02 \x02H\x00"
+    saver = experimental.TfRecordRepresentativeDatasetSaver({"f": tmp_path / "samples"}, {"f": {"x"}})
+    (file,) = saver.save({"f": [{"x": tf.constant([1.0])}, {"x": np.float32(2.0)}]}).values()
+    samples = [bytes(record.numpy()) for record in tf.data.TFRecordDataset([file.tfrecord_file_path])]
+    assert len(samples) == 2 and b"\x00\x00\x80?" in samples[0]
+    with pytest.raises(ValueError, match="does not exist in the provided path_map: g"):
+        saver.save({"g": []})
+    with pytest.raises(KeyError, match="Invalid input keys for representative sample"):
+        saver.save({"f": [{"y": 1.0}]})
+    with pytest.raises(tf.errors.UnimplementedError, match="where TensorFlow is installed"):
+        experimental.quantize_saved_model("model")

@@ -21,6 +21,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto as File
 
 TABLES = Path(__file__).parent.parent / "src/gradtape/core/protos"
 TENSORFLOW = Path(tf.__file__).parent
+COMPILER = "tensorflow/compiler/mlir/"
 # A table for every start of a path, the first that fits.
 TABLE_OF = {
     "tensorflow/core/framework/": "framework",
@@ -31,6 +32,7 @@ TABLE_OF = {
     "tsl/": "others",
     "tensorflow/core/": "tools",
     "tensorflow/dtensor/": "others",
+    f"{COMPILER}quantization/": "others",
     "tensorflow/python/framework/": "others",
     "tensorflow/python/training/": "others",
 }
@@ -55,8 +57,8 @@ def described() -> dict[str, File]:
 
     add(any_pb2.DESCRIPTOR)
     add(wrappers_pb2.DESCRIPTOR)
-    for path in sorted(TENSORFLOW.glob("**/*_pb2.py")):
-        place = "tensorflow/" + path.relative_to(TENSORFLOW).as_posix()
+    places = ("tensorflow/" + path.relative_to(TENSORFLOW).as_posix() for path in TENSORFLOW.glob("**/*_pb2.py"))
+    for place in sorted(places, key=lambda place: (place.startswith(COMPILER), place)):
         if place.startswith(("tensorflow/compiler/xla/tsl/", "tensorflow/tsl/", *TABLE_OF)):
             add(importlib.import_module(place.removesuffix(".py").replace("/", ".")).DESCRIPTOR)
     return {name: file for name, file in found.items() if _table(name) and not WITH_XLA.search(name)}
