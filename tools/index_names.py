@@ -20,6 +20,17 @@ import gradtape.api
 from gradtape.api.catalogue.row import Row
 
 ROOT = Path(__file__).parent.parent
+# Names that are there and raise an error when they are used, which says what to use instead.
+RAISING = """
+config.experimental_connect_to_* distribute.Server distribute.*TPUStrategy distribute.*ParameterServerStrategy
+experimental.register_filesystem_plugin experimental.tensorrt.Converter lite.TFLiteConverter lite.experimental.Analyzer
+lite.experimental.QuantizationDebugger lite.experimental.authoring.compatible load_library load_op_library
+mlir.experimental.* profiler.experimental.client.monitor quantization.experimental.quantize_saved_model
+sysconfig.get_compile_flags sysconfig.get_include sysconfig.get_lib sysconfig.get_link_flags test.create_local_cluster
+experimental.dtensor.create_tpu_mesh tpu.experimental.DeviceAssignment tpu.experimental.HardwareFeature
+tpu.experimental.Topology tpu.experimental.*_tpu_system tpu.experimental.embedding.TPUEmbedding
+tpu.experimental.embedding.TPUEmbeddingV?
+"""
 
 
 def index(table: dict) -> tuple[dict[str, str], list[str]]:
@@ -64,8 +75,9 @@ def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
     here = sum(name in found for name in counted)
     intro = (
         f"Of the {len(counted):,} public names of TensorFlow 2.21 outside Keras, `tf.compat`, `tf.raw_ops`, DTensor "
-        f"and TPUs, gradtape has {here:,}. This page lists the others with the reason. `gradtape check` lists those "
-        "that a program uses. [Differences from TensorFlow](differences.md) covers names that behave differently."
+        f"and TPUs, gradtape has {here:,}. This page lists the others with the reason, and at its end those that raise "
+        "an error. `gradtape check` lists the missing names that a program uses. [Differences from "
+        "TensorFlow](differences.md) covers names that behave differently."
     )
     lines = ["# Missing names", "", wrapped(intro), ""]
     for block in absent.strip().split("\n\n"):
@@ -76,6 +88,10 @@ def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
             why = reason.partition(": ")[2]
             lines += [wrapped(why[0].upper() + why[1:]), ""]
         lines += [wrapped(", ".join(f"`{name}`" for name in names) + "."), ""]
+    raising = [name for pattern in RAISING.split() for name in sorted(fnmatch.filter(public & set(found), pattern))]
+    lines += ["## There, and raising an error when used", ""]
+    lines += [wrapped("TensorFlow's compilers, servers and TPUs. The error says what to use instead."), ""]
+    lines += [wrapped(", ".join(f"`{name}`" for name in raising) + "."), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
