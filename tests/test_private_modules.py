@@ -113,6 +113,24 @@ def test_values_are_those_of_tensorflow():
     assert done.stdout == "all of it\n", done.stderr
 
 
+def test_flags_of_the_command_line(script):  # noqa: F811
+    pytest.importorskip("absl")
+    done = gradtape("run", script(
+        """
+        import tensorflow as tf
+        flags = tf.compat.v1.flags
+        flags.DEFINE_integer("steps", 3, "how many")
+        flags.DEFINE_string("name", default_value="a", docstring="TensorFlow 1's names of the arguments")
+
+        def main(argv):
+            print(flags.FLAGS.steps, flags.FLAGS.name, argv[1:])
+
+        tf.compat.v1.app.run()
+        """
+    ), "--steps=5", "x")  # fmt: skip
+    assert done.stdout == "5 a ['x']\n", done.stderr
+
+
 def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811
     script("from tensorflow.python.ops.array_ops import no_such_thing", "some_library.py")
     done = gradtape("run", script("import some_library"))

@@ -28,7 +28,7 @@ class BoundedTensorSpec(TensorSpec):
         found = np.array(bound, dtype=self.dtype.as_numpy_dtype)
         if self.shape.is_fully_defined():
             try:
-                np.broadcast_to(found, self.shape.as_list())
+                np.broadcast_to(found, self.shape.as_list())  # type: ignore[arg-type]  # all sizes are known
             except ValueError as error:
                 raise ValueError(f"`{name}` {bound} is not compatible with the shape {self.shape}.") from error
         found.setflags(write=False)

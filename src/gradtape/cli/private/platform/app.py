@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from absl import app, flags
+from absl import app, flags  # type: ignore[import-not-found]
 
 
 def _parse(argv: Sequence[str]) -> list[str]:
@@ -16,4 +16,5 @@ def _parse(argv: Sequence[str]) -> list[str]:
 
 def run(main: Callable[..., Any] | None = None, argv: Sequence[str] | None = None) -> None:
     """Parses the flags, calls `main` with the other arguments, and exits with its result."""
-    app.run(main or sys.modules["__main__"].main, argv, _parse)  # type: ignore[attr-defined, call-overload, unused-ignore]
+    program: Any = main or getattr(sys.modules["__main__"], "main")  # noqa: B009
+    app.run(program, argv, _parse)  # type: ignore[call-overload, unused-ignore]

@@ -42,7 +42,7 @@ class _FlagValues:
         return dir(_flags.FLAGS)
 
 
-FLAGS = _FlagValues()
+FLAGS: Any = _FlagValues()  # type: ignore[no-redef]
 
 
 def _accepting_old_names(define: Any) -> Any:

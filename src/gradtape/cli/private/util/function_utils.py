@@ -56,8 +56,8 @@ def get_func_code(func: Any) -> Any:
 
 def get_disabled_rewriter_config() -> bytes:
     """Returns the configuration that turns off rewrites of graphs, as bytes of a `ConfigProto`."""
-    from tensorflow.core.protobuf import config_pb2
+    from gradtape.core.protos import generated
 
-    config = config_pb2.ConfigProto()
+    config = generated.message_class("tensorflow.ConfigProto")()
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return bytes(config.SerializeToString())
