@@ -159,3 +159,40 @@ def test_the_namespaces_of_tensorflow_1_that_keras_defines(script):  # noqa: F81
     assert done.stdout == "tf_keras True\nDense LSTMCell\n", done.stderr
     done = gradtape("run", program)
     assert done.stdout.startswith("keras True\n`tf.compat.v1.layers` is not available with Keras 3"), done.stderr
+
+
+def test_loops_over_cells_of_tensorflow_1(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import glob, tempfile
+        import numpy as np
+        import tensorflow as tf
+        v1 = tf.compat.v1
+        x = tf.constant(np.random.RandomState(0).randn(2, 4, 3), tf.float32)
+
+        def lstm():
+            return v1.nn.rnn_cell.LSTMCell(5, initializer=v1.constant_initializer(0.1))
+
+        cell, lengths = lstm(), [2, 4]
+        with tf.GradientTape() as tape:
+            y, state = v1.nn.dynamic_rnn(cell, x, sequence_length=lengths, dtype=tf.float32)
+            loss = tf.reduce_sum(y**2) + tf.reduce_sum(state.c)
+        grads = tape.gradient(loss, cell.trainable_variables)
+        print(round(float(loss), 5), [round(float(tf.norm(g)), 4) for g in grads])
+        traced = tf.function(lambda x: v1.nn.dynamic_rnn(cell, x, sequence_length=lengths, dtype=tf.float32)[0])
+        print(round(float(tf.reduce_sum(traced(x) ** 2)), 5))
+        (a, b), _ = v1.nn.bidirectional_dynamic_rnn(lstm(), lstm(), x, sequence_length=lengths, dtype=tf.float32)
+        print(round(float(tf.reduce_sum(a * 1.5 + b)), 5))
+        cells = [v1.nn.rnn_cell.GRUCell(4, kernel_initializer=v1.constant_initializer(c)) for c in (0.1, 0.2)]
+        ys, _ = v1.nn.static_rnn(v1.nn.rnn_cell.MultiRNNCell(cells), tf.unstack(x, axis=1), dtype=tf.float32)
+        print(len(ys), round(float(tf.reduce_sum(ys[-1])), 5))
+        folder = tempfile.mkdtemp()
+        with tf.summary.create_file_writer(folder).as_default(), v1.device(None):
+            tf.summary.scalar("a", 1.5, step=3)
+            tf.summary.flush()
+        *_, event = v1.train.summary_iterator(glob.glob(folder + "/*")[0])
+        print(event.step, event.summary.value[0].tag)
+        """
+    ), env=LEGACY)  # fmt: skip
+    expected = "2.16405 [9.7095, 6.665]\n0.28469\n4.77912\n4 0.30847\n3 a\n"  # TensorFlow's
+    assert done.stdout == expected, done.stderr

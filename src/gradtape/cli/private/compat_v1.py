@@ -47,7 +47,7 @@ def complete() -> None:
         vars(v1)[name] = LazyModule(f"{NAME}.{name}", partial(importlib.import_module, f"tensorflow.python.{place}"))
     for space, place, names in COMPAT_NAMES:
         module = importlib.import_module(f"{__package__}.{place}")
-        vars(getattr(v1, space)).update({name: getattr(module, name) for name in names.split()})
+        vars(getattr(v1, space) if space else v1).update({name: getattr(module, name) for name in names.split()})
 
 
 def _keras() -> types.ModuleType:

@@ -363,6 +363,8 @@ tpu.tpu | cli.private.tpu.unavailable:
 tpu.tpu_embedding | cli.private.tpu.unavailable:
 tpu.tpu_feed | cli.private.tpu.unavailable:
 tpu.training_loop | cli.private.tpu.unavailable:
+ops.rnn
+summary.summary_iterator
 training.evaluation
 training.monitored_session
 training.queue_runner
@@ -384,6 +386,9 @@ COMPAT = {
     "resource_loader": "platform.resource_loader",
 }
 COMPAT_NAMES = (
+    ("", "framework.ops", "device"),
+    ("", "ops.variables", "report_uninitialized_variables"),
+    ("nn", "ops.rnn", "bidirectional_dynamic_rnn dynamic_rnn static_rnn"),
     ("summary", "summary.summary", "merge merge_all"),
     (
         "train",

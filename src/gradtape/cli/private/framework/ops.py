@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -155,3 +156,9 @@ def dismantle_graph(graph: Any) -> None:
 def get_gradient_function(op: Any) -> Any:
     """Raises: derivative rules take values here, not ops of a graph."""
     raise LookupError(f"A derivative rule is no function of an op here: there is none for {op!r}. Use tf.gradients")
+
+
+def device(device_name_or_function: Any) -> Any:
+    """`tf.device`; a function of a graph's op, or None, selects no device."""
+    named = device_name_or_function is not None and not callable(device_name_or_function)
+    return gradtape.device(device_name_or_function) if named else contextlib.nullcontext()
