@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 
 
 def get_data_files_path() -> str:
     """Returns the folder of the calling module."""
-    return os.path.dirname(sys._getframe(1).f_code.co_filename)
+    return os.path.dirname(traceback.extract_stack(limit=2)[0].filename)
 
 
 def get_path_to_datafile(path: str) -> str:
     """Returns a path relative to the folder of the calling module."""
-    return os.path.join(os.path.dirname(sys._getframe(1).f_code.co_filename), path)
+    return os.path.join(os.path.dirname(traceback.extract_stack(limit=2)[0].filename), path)
 
 
 def load_resource(path: str) -> bytes:
