@@ -131,3 +131,12 @@ def test_functions_take_ragged_values():
     assert str(value) == "<tf.RaggedTensorValue [[1], [2, 3]]>"
     assert tf.add(value, value).to_list() == [[2], [4, 6]]
     assert tf.concat([value, value], 1).to_list() == [[1, 1], [2, 3, 2, 3]]
+
+
+def test_custom_getters_change_variables():
+    def renamed(getter, name, *args, **kwargs):
+        return getter(name.replace("kernel", "weights"), *args, **{**kwargs, "trainable": False})
+
+    with v1.variable_scope("layer", custom_getter=renamed):
+        variable = v1.get_variable("kernel", [2], initializer=v1.ones_initializer())
+    assert (variable.name, variable.trainable, variable.numpy().tolist()) == ("layer/weights:0", False, [1.0, 1.0])

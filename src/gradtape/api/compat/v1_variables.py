@@ -237,17 +237,22 @@ def get_variable(
     if kept is not None and full in kept:
         return kept[full]
 
-    def made(*_: Any, **__: Any) -> Variable2:
-        kind = dtypes.as_dtype(dtype or (None if _is_value(initializer) else scope.dtype) or dtypes.float32)
-        first = _first_value(name, shape, kind, dtype, scope.initializer if initializer is None else initializer)
+    given = {
+        "shape": shape, "dtype": dtype, "initializer": initializer, "trainable": trainable,
+        "constraint": constraint or scope.constraint, "synchronization": synchronization, "aggregation": aggregation,
+    }  # fmt: skip
+
+    def made(title: str = full, *_: Any, **changed: Any) -> Variable2:
+        """Creates the variable with this name, and what a getter changes."""
+        chosen = given | {key: value for key, value in changed.items() if key in given and value is not None}
+        how, wanted = chosen.pop("initializer"), chosen.pop("dtype")
+        kind = dtypes.as_dtype(wanted or (None if _is_value(how) else scope.dtype) or dtypes.float32)
+        first = _first_value(title, chosen.pop("shape"), kind, wanted, scope.initializer if how is None else how)
         with resolve("init_scope")(), resolve("name_scope")(""):
-            return Variable2(
-                first, trainable=trainable, name=full, constraint=constraint or scope.constraint,
-                synchronization=synchronization, aggregation=aggregation,
-            )  # fmt: skip
+            return Variable2(first, name=title, **chosen)
 
     getter = custom_getter or scope.custom_getter
-    variable = made() if getter is None else getter(made, full, shape=shape, dtype=dtype)
+    variable = made() if getter is None else getter(made, full, regularizer=regularizer, **given)
     if kept is not None:
         kept[full] = variable
     return variable

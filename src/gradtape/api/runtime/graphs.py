@@ -63,6 +63,11 @@ class Graph(metaclass=_AnyGraph):
         """Whether this is the graph of a function."""
         return self in _of_traces.values()
 
+    @property
+    def outer_graph(self) -> Graph | None:
+        """The graph around that of a function: that of eager code, in which functions are traced; None otherwise."""
+        return default.graph if self.building_function else None
+
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """Returns a unique name: `name`, inside the scope, with a number if necessary."""
         if not isinstance(name, str):

@@ -125,7 +125,8 @@ lib.io.file_io | tf.io.gfile
 data.experimental.ops.distribute
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
     tf_record_iterator=datasets.records:records
-ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
+ops.array_ops reverse_v2=reverse diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
+    where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
     squeeze_v2=squeeze size_v2=size shape_v2=shape zeros_like_v2=zeros_like ones_like_v2=ones_like
     placeholder_with_default=compat.v1.placeholder_with_default placeholder=compat.v1.placeholder
     matrix_transpose=linalg.matrix_transpose matrix_diag=linalg.diag matrix_diag_part=linalg.diag_part
@@ -137,7 +138,7 @@ ops.array_ops_stack stack unstack
 ops.math_ops reduce_sum_v1=reduce_sum cast lin_space=linspace | tf.math tf
 ops.nn_ops | tf.nn
 ops.nn_impl | tf.nn
-ops.nn | tf.nn tf.compat.v1.nn
+ops.nn fused_batch_norm=compat.v1.nn.fused_batch_norm moments=compat.v1.nn.moments | tf.nn tf.compat.v1.nn
 ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangular_solve matrix_solve=linalg.solve
     matrix_inverse=linalg.inv matrix_determinant=linalg.det self_adjoint_eig=linalg.eigh
     self_adjoint_eigvals=linalg.eigvalsh | tf.linalg tf

@@ -36,7 +36,12 @@ class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
         self.outputs: list[Any] = []
         self.structured_outputs: Any = None
         self.structured_input_signature: Any = None
-        self.outer_graph = gradtape.compat.v1.get_default_graph()
+        self._outer_graph = gradtape.compat.v1.get_default_graph()
+
+    @property
+    def outer_graph(self) -> Any:
+        """The graph in which this one was created."""
+        return self._outer_graph
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:
