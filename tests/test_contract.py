@@ -69,9 +69,9 @@ NO_BUILDING = "of a graph that is built op by op, which there is none"
 LEFT_OUT = {
     "Graph": dict.fromkeys(
         """
-        Dismantle as_graph_def as_graph_element colocate_with container create_op get get_operation_by_name
-        get_tensor_by_name gradient_override_map graph_def_versions is_feedable is_fetchable new_operations
-        num_operations op_def_for_type operations prevent_feeding prevent_fetching switch_to_thread_local
+        Dismantle colocate_with container create_op get gradient_override_map graph_def_versions is_feedable
+        is_fetchable new_operations num_operations op_def_for_type operations prevent_feeding prevent_fetching
+        switch_to_thread_local
         """.split(),
         NO_BUILDING,
     ),

@@ -123,6 +123,10 @@ def module(path: str) -> types.ModuleType:
     names["DESCRIPTOR"] = descriptor
     builder.BuildMessageAndEnumDescriptors(descriptor, names)
     builder.BuildTopDescriptorsAndMessages(descriptor, found.__name__, names)
+    for kind in schema.proto_file(path).types:
+        title = kind.name.removeprefix(f"{proto.package}.")  # that of a nested type has a dot
+        if isinstance(kind, schema.ProtoMessage) and title in names:
+            names[title].__doc__ = names[title].__doc__ or _documentation(kind)
     for other in schema.proto_file(path).public:
         for title, value in vars(module(other)).items():
             if not title.startswith("_"):
@@ -138,6 +142,11 @@ def message_class(name: str) -> Any:
     for part in full.removeprefix(f"{schema.proto_file(path).package}.").split("."):
         found = getattr(found, part)
     return found
+
+
+def _documentation(message: schema.ProtoMessage) -> str:
+    fields = ", ".join(field.name for field in message.fields)
+    return f"The protocol buffer message `{message.name}` with {f'the fields {fields}' if fields else 'no fields'}."
 
 
 def find_among(names: Collection[str]) -> Callable[[str], Any]:
