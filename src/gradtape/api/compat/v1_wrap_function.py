@@ -35,7 +35,7 @@ class WrappedFunction:
         def call(*args: Any) -> Any:
             return self._run(args)
 
-        call.__name__ = call.__qualname__ = name or getattr(fn, "__name__", "wrapped_function")
+        call.__name__ = call.__qualname__ = str(name or getattr(fn, "__name__", "wrapped_function"))
         self._function = Function(call, input_signature=specs, autograph=False, graph_view=FUNCTION_VIEW)
         self._concrete: ConcreteFunction = self._function.get_concrete_function()
 

@@ -18,7 +18,7 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> tf.test.assert_equal_graph_def(double.graph.as_graph_def(), double.graph.as_graph_def())
     """
-    texts = []
+    texts: list[list[str]] = []
     for title, graph_def in (("expected", expected), ("actual", actual)):
         if not isinstance(graph_def, message_class("GraphDef")):
             raise TypeError(f"Expected tf.GraphDef for `{title}`, got {type(graph_def).__name__}")
