@@ -152,7 +152,6 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    **{name: {"fingerprint": "not there yet"} for name in ("Dataset", "DTensorDataset")},
     **{
         f"RNNCell{kind}Wrapper": dict.fromkeys(
             """
@@ -168,11 +167,7 @@ LEFT_OUT = {
         for kind in ("Device", "Dropout", "Residual")
     },
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
-    "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
-    "DVariable": {
-        "SaveSliceInfo": "variables are not cut into partitions",
-        "create": "a variable is created with its value",
-    },
+    "DVariable": {"create": "a variable is created with its value"},
 }
 
 PRESENT = sorted(set(TABLE) & set(NAMES))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
-from ..io.v1_records import tf_record_iterator
+from ...datasets.records import records
 
 NAMESPACES = ("compat.v1.train",)
 __all__ = ["summary_iterator"]
@@ -18,12 +19,13 @@ def summary_iterator(path: PathLike) -> Iterator[Any]:
 
     >>> import gradtape as tf, glob, tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> with tf.summary.create_file_writer(folder).as_default():
+    >>> with tf.summary.create_file_writer(folder).as_default() as writer:
     ...     _ = tf.summary.scalar("loss", 0.5, step=3)
+    >>> writer.close()
     >>> (path,) = glob.glob(folder + "/*")
     >>> [(e.step, v.tag) for e in tf.compat.v1.train.summary_iterator(path) for v in e.summary.value]
     [(3, 'loss')]
     """
     kind = message_class("Event")
-    for record in tf_record_iterator(path):
+    for record in records(os.fsdecode(path)):
         yield kind.FromString(record)

@@ -74,4 +74,7 @@ from gradtape.api.runtime.threads import (
     ClusterSpec as ClusterSpec,
     Coordinator as Coordinator,
 )
+from gradtape.api.summary.v1_files import (
+    summary_iterator as summary_iterator,
+)
 NewCheckpointReader = _NewCheckpointReader
