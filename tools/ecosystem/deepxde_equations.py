@@ -1,4 +1,4 @@
-"""deepxde: a physics-informed network for an equation of heat, by Adam and by L-BFGS."""
+"""deepxde: a physics-informed network for a Poisson equation, trained with Adam, then L-BFGS."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""foolbox and eagerpy: gradients of a model, and attacks on it."""
+"""foolbox, eagerpy: gradients of a model; FGSM, PGD, basic iterative, Carlini-Wagner and DeepFool attacks."""
 
 import eagerpy as ep
 import foolbox

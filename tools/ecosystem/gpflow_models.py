@@ -1,4 +1,4 @@
-"""gpflow: GPR, VGP, SGPR and SVGP, trained with Scipy, natural gradients and Adam."""
+"""gpflow: GPR and SGPR with SciPy, VGP with natural gradients and Adam, SVGP on batches in a function."""
 
 import gpflow
 import numpy as np

@@ -1,4 +1,4 @@
-"""keras-hub: GPT-2, its gradients and a few tokens that it writes."""
+"""keras-hub: GPT-2: logits, gradients, generated tokens."""
 
 import keras_hub
 import numpy as np

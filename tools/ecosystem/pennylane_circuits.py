@@ -1,4 +1,4 @@
-"""pennylane: expectations of circuits and their derivatives, eagerly and in functions."""
+"""pennylane: circuits with backprop, parameter shift and adjoint; Jacobians; in functions; training."""
 
 import pennylane as qml
 import tensorflow as tf

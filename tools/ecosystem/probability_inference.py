@@ -1,4 +1,4 @@
-"""TensorFlow Probability: bijectors, Markov chains, optimizers, differential equations, joint distributions."""
+"""tensorflow-probability: bijectors, Markov chains, optimizers, ODEs, joint distributions, VI."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""pyhf on its TensorFlow backend: densities, gradients, fits by SciPy, hypothesis tests, an upper limit."""
+"""pyhf: densities and their gradients, fits with SciPy, hypothesis tests, an upper limit."""
 
 import numpy as np
 import pyhf

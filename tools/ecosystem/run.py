@@ -3,17 +3,22 @@
     python tools/ecosystem/run.py [program ...]                  compares with what was recorded
     python tools/ecosystem/run.py --record PYTHON [program ...]  records, with a Python that has TensorFlow and them
 
-A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has TensorFlow's.
+A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has TensorFlow's. The
+docstring of a program is `library, library: what it runs`. A comparison updates the rows of its programs in the table
+of docs/ecosystem.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import datetime
 import json
 import subprocess
 import sys
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +26,9 @@ import numpy as np
 HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*_*.py") if path.stem != "numbers_of")
 RECORDED = HERE / "recorded"
+PAGE = HERE.parent.parent / "docs" / "ecosystem.md"
+MARKS = ("<!-- table of tools/ecosystem/run.py -->\n", "<!-- end of the table -->\n")
+HEAD = "| library | status | what is run | numbers compared | program | date |\n| --- | --- | --- | --- | --- | --- |\n"
 TOLERANCE = 2e-3  # of what many steps in single precision lead to; most numbers agree to 1e-6
 TIME_LIMIT = 900
 
@@ -39,6 +47,8 @@ def main() -> int:
         outcome = record(program, given.record) if given.record else compare(program)
         failed += outcome[0] != "same"
         print(f"{program:28} {outcome[0]:10} {outcome[1]}  ({time.perf_counter() - began:.0f} s)", flush=True)
+        if not given.record:
+            write_row(program, row(program, outcome))
     return 0 if given.record else failed
 
 
@@ -80,6 +90,36 @@ def compare(program: str) -> tuple[str, str]:
     if other:
         return "different", f"{len(other)} of {len(expected)} results: {', '.join(other[:5])}"
     return "same", f"{len(expected)} results, {sum(map(len, expected.values()))} numbers"
+
+
+def row(program: str, outcome: tuple[str, str]) -> str:
+    """Returns the row of the table for the outcome of a program."""
+    source = (HERE / f"{program}.py").read_text()
+    names, _, what = (ast.get_docstring(ast.parse(source)) or "").partition(": ")
+    libraries = ", ".join(with_version(name) for name in names.split(", "))
+    keras = ", with Keras 2" if "TF_USE_LEGACY_KERAS" in source else ""
+    status, details = outcome
+    compared = details if status == "same" else details.replace("|", "\\|")
+    cells = (libraries + keras, status, what.rstrip("."), compared, f"`{program}`", datetime.date.today().isoformat())
+    return f"| {' | '.join(cells)} |\n"
+
+
+def with_version(library: str) -> str:
+    """Returns a library and its installed version."""
+    try:
+        return f"{library} {metadata.version(library)}"
+    except metadata.PackageNotFoundError:
+        return library
+
+
+def write_row(program: str, text: str) -> None:
+    """Replaces the row of a program in the page; the others stay as they are."""
+    before, begin, rest = PAGE.read_text().partition(MARKS[0])
+    table, end, after = rest.partition(MARKS[1])
+    kept = {line.split("`")[-2]: f"{line}\n" for line in table.splitlines() if "`" in line}
+    rows = {name: line for name, line in (kept | {program: text}).items() if name in PROGRAMS}
+    lines = sorted(rows.values(), key=str.lower)
+    PAGE.write_text(f"{before}{begin}\n{HEAD}{''.join(lines)}\n{end}{after}")
 
 
 def agree(found: list[float] | None, expected: list[float]) -> bool:

@@ -1,4 +1,4 @@
-"""Sionna: QAM over AWGN and fading, OFDM with channel estimation, LDPC and polar codes, a receiver that is trained."""
+"""sionna-no-rt: QAM, LDPC and polar codes, OFDM, MIMO detection, a trained constellation."""
 
 import numpy as np
 import sionna.phy as phy

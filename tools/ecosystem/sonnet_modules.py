@@ -1,4 +1,4 @@
-"""Sonnet: a network with batch norm, an LSTM in a function, its optimizers."""
+"""dm-sonnet: convolutions, normalization, MLP, LSTMs in functions, a vector quantizer, three optimizers."""
 
 import numpy as np
 import sonnet as snt

@@ -1,4 +1,4 @@
-"""tensorcircuit-ng on its TensorFlow backend: states, expectations, gradients, in functions, batches, training."""
+"""tensorcircuit-ng: states, expectations, gradients, in functions and batches, noise, training."""
 
 import numpy as np
 import tensorcircuit as tc

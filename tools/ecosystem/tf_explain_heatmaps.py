@@ -1,4 +1,4 @@
-"""tf-explain: heat maps of a Keras model's decisions."""
+"""tf-explain: Grad-CAM, integrated and plain gradients, occlusion, activations."""
 
 import numpy as np
 import tensorflow as tf

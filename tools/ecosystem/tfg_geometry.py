@@ -1,4 +1,4 @@
-"""tensorflow-graphics: rotations in several forms, cameras, meshes, harmonics, Chamfer distance, gradients."""
+"""tensorflow-graphics: rotations, cameras, meshes, harmonics, Chamfer distance in functions, a fit."""
 
 import numpy as np
 import tensorflow as tf

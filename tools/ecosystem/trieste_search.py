@@ -1,4 +1,4 @@
-"""trieste: Bayesian optimization of a function with gpflow, by expected improvement and by a lower bound."""
+"""trieste: Bayesian optimization with a gpflow model, by expected improvement and a lower bound."""
 
 import numpy as np
 import tensorflow as tf

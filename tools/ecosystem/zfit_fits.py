@@ -1,4 +1,4 @@
-"""zfit: unbinned fits of a sum of densities and of a density of one's own, gradients, Hessians, integrals, samples."""
+"""zfit: unbinned fits with Minuit, gradients, Hessians, composed parameters, a custom density."""
 
 import os
 
