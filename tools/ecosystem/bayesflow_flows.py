@@ -1,4 +1,4 @@
-"""bayesflow: an affine and a spline coupling flow and a flow matching network: densities, gradients, training."""
+"""bayesflow: an affine and a spline coupling flow, densities, gradients, training; a summary network of sets."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""cleverhans: fast gradient, basic iterative, PGD, momentum, Carlini-Wagner, SPSA attacks; adversarial training."""
+"""cleverhans: fast gradient, basic iterative, PGD, momentum, Carlini-Wagner attacks; adversarial training."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""edward2: Bayesian layers and random variables, log joints, traces, a variational training loop."""
+"""edward2: log joints and their gradients, conditioning, recorded variables, Bayesian layers, a trained ensemble."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""keras-tuner: a grid search and a Bayesian search of hyperparameters of small networks."""
+"""keras-tuner: a grid, a random and a Bayesian search of hyperparameters of small networks."""
 
 import os
 import tempfile

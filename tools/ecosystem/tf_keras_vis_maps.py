@@ -1,4 +1,4 @@
-"""tf-keras-vis: saliency, SmoothGrad, Grad-CAM and its variants, ScoreCAM, activation maximization."""
+"""tf-keras-vis: saliency, Grad-CAM and its variants, ScoreCAM, activation maximization."""
 
 import numpy as np
 import tensorflow as tf
