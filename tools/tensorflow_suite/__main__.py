@@ -111,6 +111,9 @@ def run(suite: Suite, files: list[str], results: dict[str, Any], arguments: argp
     baseline = {} if arguments.tensorflow else read_baselines(FOLDERS)
     print_header()
     for file in dict.fromkeys(files):
+        if not (arguments.tensorflow or file in results or file in baseline):
+            print(f"{file:50} was not run on TensorFlow yet: name a Python that has it by --tensorflow")
+            continue
         known = results.get(file) or baseline.get(file) or suite.on_tensorflow(file)
         there = any(test["tensorflow"] == "passed" for test in known["tests"].values())
         new = arguments.again or not tests_of(known)
@@ -122,7 +125,8 @@ def run(suite: Suite, files: list[str], results: dict[str, Any], arguments: argp
         print_row(file, list(known["tests"].values()))
         if arguments.show and not arguments.only_tensorflow:
             print_failures(known["tests"])
-    print_row("all", [test for file in dict.fromkeys(files) for test in results[file]["tests"].values()])
+    run_files = [file for file in dict.fromkeys(files) if file in results]
+    print_row("all", [test for file in run_files for test in results[file]["tests"].values()])
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ def tests_by_class(sources: Path, file: str, known: dict[str, Any]) -> dict[str,
     source = Source(sources / PYTHON_FOLDER / f"{file}_test.py", known["names"], sources) if passed else None
     for test in passed:
         assert source is not None
+        if test.partition(".")[0] not in source.defined:  # of a class that the file imports
+            continue
         kind = "private" if source.private(*method_of(source, test)) else "public"
         owner, _, method = test.partition(".")
         found[kind].setdefault(owner, []).append(method)
