@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import itertools
+import operator
 import re
 import sys
 import types
@@ -322,9 +323,9 @@ def _distributed(strategy: Any, x: Any, num_replicas_in_sync: int | None = None,
 
 
 def _is(*kinds: str) -> Callable[[Any], bool]:
-    """A function that says whether a value is of one of some public classes."""
-    find = lambda kind: functools.reduce(getattr, kind.split("."), sys.modules["tensorflow"])  # noqa: E731
-    return lambda value: isinstance(value, tuple(map(find, kinds)))
+    """A function that says whether a value is of one of the public classes."""
+    classes = [operator.attrgetter(kind) for kind in kinds]
+    return lambda value: isinstance(value, tuple(find(sys.modules["tensorflow"]) for find in classes))
 
 
 def _leaves(structure: Any) -> Any:
