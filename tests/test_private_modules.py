@@ -285,3 +285,10 @@ def test_modules_of_generated_functions_are_raw_ops():
     assert ops.sqrt(x=4.0).numpy() == 2.0
     with pytest.raises(AttributeError, match="no_such_op"):
         _ = ops.no_such_op
+
+
+def test_generated_functions_name_their_outputs():
+    ops = private.module("tensorflow.python.ops.gen_sparse_ops")
+    indices, values, shape = tf.constant([[0, 2], [0, 4]], tf.int64), tf.constant([5, 7]), tf.constant([1, 6], tf.int64)
+    result = ops.sparse_split(tf.constant(1, tf.int64), indices, values, shape, num_split=2)
+    assert [x.numpy().tolist() for x in result.output_values] == [[5], [7]]

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import types
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import gradtape
@@ -125,8 +126,21 @@ def _raw_op(name: str) -> Any:
         if op == name:
             return getattr(gradtape.raw_ops, op)
         if op.lower() == name.replace("_", "").lower():
-            return getattr(gradtape.raw_ops, op).__wrapped__
+            return _with_positions(getattr(gradtape.raw_ops, op))
     raise AttributeError(name)
+
+
+def _with_positions(op: Any) -> Any:
+    """Returns a raw op, which takes arguments by name only, as a function that also takes them by position."""
+    names = list(inspect.signature(op).parameters)
+
+    @wraps(op.__wrapped__)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(names):
+            raise TypeError(f"{op.__name__} takes {len(names)} arguments, got {len(args)}")
+        return op(**dict(zip(names, args, strict=False)), **kwargs)
+
+    return call
 
 
 def missing(name: str) -> str:
