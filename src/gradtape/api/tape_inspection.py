@@ -108,6 +108,13 @@ class InspectionMethods(Tape):
         """
         return inspection().profile(self, target, sources)
 
+    def _repr_html_(self) -> str | None:
+        """Returns what notebooks show: the recorded ops and the memory they keep; None after the recording is freed."""
+        try:
+            return inspection().overview(self)._repr_html_()  # type: ignore[no-any-return]
+        except RuntimeError:
+            return None
+
     def memory(self) -> Any:
         """Lists what this tape keeps alive for the backward pass, by op and by line, with the largest arrays.
 

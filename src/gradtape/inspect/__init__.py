@@ -18,6 +18,7 @@ from .checks.precision import PrecisionAudit, audit_precision
 from .checks.rule_check import RuleCheck, check_rules
 from .costs.flow import Flow, flow
 from .costs.memory import LiveTapes, Memory, live_tapes, memory
+from .costs.overview import Overview, overview
 from .costs.profile import Profile, profile
 from .recordings.compare import Comparison, compare
 from .recordings.recordings import save_tape
@@ -36,6 +37,7 @@ __all__ = [
     "LiveTapes",
     "LoadedTape",
     "Memory",
+    "Overview",
     "PrecisionAudit",
     "Profile",
     "Reason",
@@ -55,6 +57,7 @@ __all__ = [
     "live_tapes",
     "load_tape",
     "memory",
+    "overview",
     "profile",
     "record_steps",
     "report",

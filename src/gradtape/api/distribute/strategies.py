@@ -11,6 +11,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from html import escape
 from typing import Any
 
 from ...core import devices, dtypes, nest
@@ -310,6 +311,11 @@ class Strategy:
                     f"  {v.name} {tuple(v.dims)} {v.dtype.name}, aggregation {v.aggregation.name}" for v in found
                 ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show."""
+        first, *others = self.describe().splitlines()
+        return f"<p><b>{escape(first)}</b></p>" + (f"<pre>{escape(chr(10).join(others))}</pre>" if others else "")
 
 
 def _definition(fn: Any) -> Any:

@@ -8,6 +8,7 @@ import logging
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from operator import is_
 from typing import Any
 
@@ -342,6 +343,14 @@ class Function:
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Describe every traced signature."""
         return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the signatures that the function was traced for, and the ops of each graph."""
+        found = [concrete for concrete in self._here()._concretes.values() if concrete.is_traced]
+        name = escape(getattr(self._function, "__name__", "function"))
+        count = f"{len(found)} trace{'s' * (len(found) != 1)}"
+        parts = [escape(self._public(concrete).pretty_printed_signature(False)) for concrete in found]
+        return f"<p><b>tf.function {name}</b>: {count}</p>" + "".join(f"<pre>{part}</pre>" for part in parts)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         known = [concrete for concrete in self._concretes.values() if concrete.is_traced or concrete.public is not None]

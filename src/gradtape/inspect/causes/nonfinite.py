@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...core.extension_points import public_names
 from ...engine.run.dispatch import entry
 from ...engine.run.source_lines import Line
 from ..records.event_log import events
+from ..records.html import render_text
 from ..records.reading import Reading, short, source_text
 from .inside_calls import OPENED, replay_record
 from .remedies import Scene, backward_remedy, forward_remedy
@@ -71,6 +73,15 @@ class Diagnosis:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the symptom, then the cause with its line and values, then the remedy."""
+        first, *others = str(self).splitlines()
+        paragraphs = [f"<p><b>{render_text(first)}</b></p>"]
+        for text in others:
+            shown = f"<pre>{escape(text.strip())}</pre>" if text.startswith(" ") else f"<p>{render_text(text)}</p>"
+            paragraphs.append(shown)
+        return "".join(paragraphs)
 
 
 def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ...engine.run.source_lines import Line
+from ..records.html import render_list
 
 
 class Cause(StrEnum):
@@ -87,6 +88,10 @@ class Explanation:
         return "\n".join(map(str, self.reasons))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show."""
+        return render_list([str(reason) for reason in self.reasons])
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Returns the reasons as JSON-serializable dictionaries."""

@@ -1,4 +1,4 @@
-"""Text tables: plain by default, colored in a terminal if rich is installed."""
+"""Text tables: plain by default, colored in a terminal if rich is installed, HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -43,6 +43,12 @@ class Printable:
         return "\n\n".join(map(str, self.tables()))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show."""
+        from .html import render_table
+
+        return "".join(map(render_table, self.tables()))
 
     def show(self, file: TextIO | None = None) -> None:
         """Prints the tables, colored if `file` (standard output by default) is a terminal and rich is installed."""
