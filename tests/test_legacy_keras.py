@@ -268,3 +268,43 @@ print(*losses(model, class_weight=None, validation_data=(x, y)))
 def test_programs_print_tensorflows_numbers(numbers, program):
     text, recorded = PROGRAMS[program]
     np.testing.assert_allclose(numbers(BEGIN + text), recorded, rtol=2e-4, atol=2e-5)
+
+
+def test_only_the_functions_of_a_program_are_converted(numbers):
+    """As on TensorFlow: `call` of a layer may branch on tensors, and a step that tf-keras calls may not."""
+    found = numbers(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+
+        class Doubled(keras.layers.Layer):
+            def call(self, x):
+                if tf.reduce_sum(x) > 0:
+                    x = x * 2.0
+                return self.shifted(x)
+
+            def shifted(self, x):
+                for _ in tf.range(2):
+                    x = x + 0.5
+                return x
+
+        class Branching(keras.Model):
+            def train_step(self, data):
+                return {"loss": 1.0 if tf.reduce_sum(data[0]) > 0 else 2.0}
+
+        x = np.ones((8, 3), "float32")
+        inputs = keras.Input((3,))
+        outputs = keras.layers.Dense(1, kernel_initializer="ones")(Doubled()(inputs))
+        model = keras.Model(inputs, outputs)
+        model.compile("sgd", "mse")
+        print(*model.fit(x, x[:, :1], epochs=2, verbose=0).history["loss"])
+        model = Branching(inputs, outputs)
+        model.compile("sgd", "mse")
+        try:
+            model.fit(x, x, verbose=0)
+        except tf.errors.OperatorNotAllowedInGraphError:
+            print(1)
+        """
+    )
+    np.testing.assert_allclose(found, [64.0, 12.3904, 1], rtol=1e-5)  # TensorFlow 2.21's

@@ -48,7 +48,7 @@ def _has_parts(kind: type) -> bool:
     """Whether values of this type are nested; cached per type, because `issubclass` on abstract classes is slow."""
     if issubclass(kind, str | bytes | Tensor):
         return False
-    return issubclass(kind, Sequence | Mapping | MappingView) or is_nest_class(kind)  # type: ignore[arg-type]
+    return issubclass(kind, Sequence | Mapping | MappingView) or is_nest_class(kind)
 
 
 def is_nest_class(kind: type) -> bool:

@@ -308,8 +308,8 @@ HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, cotangent, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm,
-        row_select, alike, along, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented, sparse,
-        parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
+        row_select, alike, along, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented,
+        sparse, parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
         sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
         fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters,
     )

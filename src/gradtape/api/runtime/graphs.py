@@ -52,21 +52,16 @@ class Graph(metaclass=_AnyGraph):
         self._functions: dict[str, Any] = {}  # functions that they call, by name
 
     @property
-    def outer_graph(self) -> Graph:
-        """The graph of eager code, which the functions of a program belong to; that graph itself has none."""
-        if not self.building_function:
-            raise AttributeError("'Graph' object has no attribute 'outer_graph'")
-        return default.eager
-
-    @property
     def building_function(self) -> bool:
         """Whether this is the graph of a function."""
         return self in _of_traces.values()
 
     @property
-    def outer_graph(self) -> Graph | None:
-        """The graph around that of a function: that of eager code, in which functions are traced; None otherwise."""
-        return default.graph if self.building_function else None
+    def outer_graph(self) -> Graph:
+        """The graph of eager code, which the functions of a program belong to; that graph itself has none."""
+        if not self.building_function:
+            raise AttributeError("'Graph' object has no attribute 'outer_graph'")
+        return default.eager
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """Returns a unique name: `name`, inside the scope, with a number if necessary."""

@@ -20,8 +20,8 @@ from ...core.scopes import carried, holding
 
 # Packages whose functions are never converted: none of them has control flow to be staged.
 LIBRARIES = frozenset(
-    "gradtape malt numpy scipy ml_dtypes keras jax jaxlib torch tensorflow matplotlib pandas PIL absl optree rich tqdm "
-    "h5py wrapt IPython".split()
+    "gradtape malt numpy scipy ml_dtypes keras tf_keras jax jaxlib torch tensorflow matplotlib pandas PIL absl optree "
+    "rich tqdm h5py wrapt IPython".split()
 ) | frozenset(sys.stdlib_module_names)
 
 INSTALL = 'pip install "gradtape[autograph]"'

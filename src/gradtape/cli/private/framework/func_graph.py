@@ -24,7 +24,6 @@ class FuncGraph(gradtape.Graph, metaclass=_AnyFuncGraph):  # type: ignore[misc]
     """A graph in which ops determine shapes and dtypes only."""
 
     __module__ = "tensorflow.python.framework.func_graph"  # libraries look for it
-    outer_graph: Any = None
 
     def __init__(self, name: str = "FuncGraph", *args: Any, **kwargs: Any) -> None:
         super().__init__()
