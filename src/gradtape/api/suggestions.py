@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 # Namespaces that repeat the names of others: a name found elsewhere is the better suggestion.
 _SECONDARY = ("compat.", "raw_ops.", "experimental.numpy.")
+_LONG = 12  # characters of a name that says enough to be completed before other namespaces are searched
 
 
 def nearest(path: str, known: Collection[str]) -> str | None:
@@ -30,6 +31,7 @@ def nearest(path: str, known: Collection[str]) -> str | None:
         or _find_alike(leaf, primary)
         or _similar(leaf, same_space, 0.75)
         or _find_longer(leaf, same_space)
+        or (_find_longer(leaf, primary) if len(leaf) >= _LONG else None)
         or _find_alike(leaf, known)
         or _similar(leaf, primary, 0.8)
         or _find_longer(leaf, primary)

@@ -34,7 +34,7 @@ _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 FALLBACKS = {
     "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
     "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
-    "api.compat.v1_ragged:RaggedTensorValue": "api.compat.v1_ragged:implementation_of",
+    "state.ragged.value:RaggedTensorValue": "api.compat.v1_ragged:implementation_of",
 }
 
 # The same for functions that TensorFlow composes of public ones, which dispatch to users' types.

@@ -58,8 +58,7 @@ _ALIASES = """
     python_io.tf_record_iterator=compat.v1.io.tf_record_iterator
 """
 _INITIALIZERS = """
-    constant global_variables glorot_normal glorot_uniform local_variables ones orthogonal random_normal random_uniform
-    truncated_normal variables variance_scaling zeros
+    global_variables local_variables variables
 """.split()
 ALIASES = {
     **{old or new.rpartition(".")[2]: new for old, _, new in (text.rpartition("=") for text in _ALIASES.split())},

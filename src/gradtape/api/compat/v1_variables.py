@@ -19,7 +19,7 @@ from ...core.type_hints import DTypeLike, ShapeLike
 from ...state.variable import Variable as Variable2
 from ...state.variable import VariableAggregation, VariableSynchronization
 from ..namespace import resolve
-from .v1_initializers import glorot_uniform_initializer, zeros_initializer
+from .initializers.classes import glorot_uniform_initializer, zeros_initializer
 
 NAMESPACES = ("compat.v1",)
 __all__ = [

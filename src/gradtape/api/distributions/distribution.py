@@ -205,9 +205,7 @@ class Distribution:
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Tensor:
         """Returns the Kullback-Leibler divergence from another distribution."""
-        from .divergence import kl_divergence
-
-        return kl_divergence(self, other, self.allow_nan_stats)
+        return tf.compat.v1.distributions.kl_divergence(self, other, self.allow_nan_stats)
 
     def __repr__(self) -> str:
         shapes = f"batch_shape={tuple(self.batch_shape)} event_shape={tuple(self.event_shape)}"

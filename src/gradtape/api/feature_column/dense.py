@@ -18,7 +18,7 @@ from ...state.sparse_tensor import SparseTensor
 from ..arrays.casting import cast
 from ..arrays.creation import one_hot
 from ..arrays.indexing import scatter_nd
-from ..compat.v1_initializers import truncated_normal_initializer
+from ..compat.initializers.classes import truncated_normal_initializer
 from ..io.features import FixedLenFeature
 from ..namespace import resolve
 from ..nn.embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse

@@ -105,9 +105,9 @@ def _deserialize_object(identifier: Any, custom_objects: Objects) -> Any:
 
 def _initializers() -> dict[str, Any]:
     """Returns TensorFlow 1's initializers, by the names that configurations contain."""
-    from ..compat import v1_initializers  # here: only to read configurations
+    from ..compat.initializers import classes  # here: only to read configurations
 
-    found = {name: kind for name, kind in vars(v1_initializers).items() if inspect.isclass(kind)}
+    found = {name: kind for name, kind in vars(classes).items() if inspect.isclass(kind)}
     return found | {_camel_case(name): kind for name, kind in found.items() if name.endswith("_initializer")}
 
 

@@ -149,6 +149,19 @@ from gradtape.api.arrays.values import (
     type_spec_from_value as type_spec_from_value,
     variable_creator_scope as variable_creator_scope,
 )
+from gradtape.api.compat.initializers.classes import (
+    constant_initializer as constant_initializer,
+    glorot_normal_initializer as glorot_normal_initializer,
+    glorot_uniform_initializer as glorot_uniform_initializer,
+    ones_initializer as ones_initializer,
+    orthogonal_initializer as orthogonal_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    truncated_normal_initializer as truncated_normal_initializer,
+    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
+    variance_scaling_initializer as variance_scaling_initializer,
+    zeros_initializer as zeros_initializer,
+)
 from gradtape.api.compat.v1 import (
     enable_eager_execution as enable_eager_execution,
     enable_v2_behavior as enable_v2_behavior,
@@ -181,19 +194,6 @@ from gradtape.api.compat.v1_graph import (
 from gradtape.api.compat.v1_graphs import (
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
-)
-from gradtape.api.compat.v1_initializers import (
-    constant_initializer as constant_initializer,
-    glorot_normal_initializer as glorot_normal_initializer,
-    glorot_uniform_initializer as glorot_uniform_initializer,
-    ones_initializer as ones_initializer,
-    orthogonal_initializer as orthogonal_initializer,
-    random_normal_initializer as random_normal_initializer,
-    random_uniform_initializer as random_uniform_initializer,
-    truncated_normal_initializer as truncated_normal_initializer,
-    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
-    variance_scaling_initializer as variance_scaling_initializer,
-    zeros_initializer as zeros_initializer,
 )
 from gradtape.api.compat.v1_variables import (
     AUTO_REUSE as AUTO_REUSE,

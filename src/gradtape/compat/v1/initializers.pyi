@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_initializer_names import (
+from gradtape.api.compat.initializers.names import (
     constant as constant,
     glorot_normal as glorot_normal,
     glorot_uniform as glorot_uniform,

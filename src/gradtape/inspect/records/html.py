@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
-from .tables import Table
+if TYPE_CHECKING:
+    from .tables import Table
 
 _BAR = "rgba(47,111,222,.28)"
 _PERCENT = re.compile(r"^(\d+(?:\.\d+)?)%$")

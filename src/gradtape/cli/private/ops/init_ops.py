@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradtape.api.compat import v1_initializer_names as names
-from gradtape.api.compat import v1_initializers as v1
+from gradtape.api.compat.initializers import classes as v1
+from gradtape.api.compat.initializers import names
 from gradtape.api.nn.initializers import compute_fans
 
 Initializer = v1.Initializer

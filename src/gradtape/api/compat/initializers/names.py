@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import dtypes
-from ...core.tensor import Tensor
-from ..namespace import resolve
-from .v1_initializers import (
+from ....core import dtypes
+from ....core.tensor import Tensor
+from ...namespace import resolve
+from .classes import (
     Initializer,
     constant_initializer,
     glorot_normal_initializer,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
-from ...core.tensor import Tensor
-from ..namespace import resolve
-from ..nn.initializers import compute_fans
+from ....core import dtypes
+from ....core.tensor import Tensor
+from ...namespace import resolve
+from ...nn.initializers import compute_fans
 
 NAMESPACES = ("compat.v1",)
 __all__ = [
