@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import gradtape
-from gradtape.autograph import convert
+from gradtape.autograph import convert  # type: ignore[attr-defined]  # the stub has public names only
 from gradtape.core.errors import NeedsExamples
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace import conversion_status
