@@ -161,7 +161,7 @@ assert at.numpy().tolist() == [[0, 1], [0, 2], [1, 0], [1, 0], [2, 0]] and dista
 # tf.compat.v1
 v1 = tf.compat.v1
 assert v1.__version__ == tf.__version__ and v1.flags.DEFINE_integer and v1.app.run and v1.metrics.accuracy
-assert raises(RuntimeError, v1.metrics.accuracy, [1], [1]) and raises(RuntimeError, v1.summary.FileWriter, "folder")
+assert raises(RuntimeError, v1.metrics.accuracy, [1], [1])
 assert raises(RuntimeError, v1.summary.merge_all) and raises(RuntimeError, v1.train.Saver)
 
 

@@ -15,7 +15,7 @@ sqrt = unary("math.sqrt sqrt", arithmetic.sqrt, "The square root.",
 rsqrt = unary("math.rsqrt", arithmetic.rsqrt, "`1 / sqrt(x)`.",
     "tf.math.rsqrt([4.0, 16.0]).numpy()", "array([0.5 , 0.25], dtype=float32)")
 exp = unary("math.exp exp", functions.exp, "The exponential function.",
-    "tf.exp([0.0, 1.0]).numpy()", "array([1.      , 2.718282], dtype=float32)", numpy="exp")
+    "tf.exp([0.0, 1.0]).numpy().round(4)", "array([1.    , 2.7183], dtype=float32)", numpy="exp")
 expm1 = unary("math.expm1", functions.expm1, "`exp(x) - 1`, accurate for small `x`.",
     "tf.math.expm1([0.0, 1e-6]).numpy()", "array([0.0000000e+00, 1.0000005e-06], dtype=float32)",
     numpy="expm1", zeros="values")
@@ -37,12 +37,12 @@ acos = unary("math.acos acos", functions.acos, "The inverse of the cosine.",
 atan = unary("math.atan atan", functions.atan, "The inverse of the tangent.",
     "tf.atan([0.0, 1.0]).numpy()", "array([0.       , 0.7853982], dtype=float32)", numpy="arctan", zeros="values")
 atan2 = binary("math.atan2 atan2", functions.atan2, "The angle of the point `(x, y)`, between -π and π.",
-    "tf.atan2([1.0, -1.0], [1.0, 0.0]).numpy()", "array([ 0.7853981, -1.5707964], dtype=float32)", parameters="y, x",
+    "tf.atan2([1.0, -1.0], [1.0, 0.0]).numpy().round(4)", "array([ 0.7854, -1.5708], dtype=float32)", parameters="y, x",
     numpy="arctan2")
 sinh = unary("math.sinh sinh", functions.sinh, "The hyperbolic sine.",
     "tf.sinh([0.0, 1.0]).numpy()", "array([0.       , 1.1752012], dtype=float32)", numpy="sinh", zeros="values")
 cosh = unary("math.cosh cosh", functions.cosh, "The hyperbolic cosine.",
-    "tf.cosh([0.0, 1.0]).numpy()", "array([1.       , 1.5430807], dtype=float32)", numpy="cosh")
+    "tf.cosh([0.0, 1.0]).numpy().round(4)", "array([1.    , 1.5431], dtype=float32)", numpy="cosh")
 tanh = unary("math.tanh nn.tanh tanh", functions.tanh, "The hyperbolic tangent.",
     "tf.tanh([0.0, 1.0]).numpy()", "array([0.       , 0.7615942], dtype=float32)", numpy="tanh", zeros="values")
 asinh = unary("math.asinh asinh", functions.asinh, "The inverse of the hyperbolic sine.",
@@ -63,6 +63,6 @@ softsign = unary("math.softsign nn.softsign", functions.softsign, "`x / (1 + abs
 xlogy = binary("math.xlogy", functions.xlogy, "`x * log(y)`, and 0 where `x` is 0.",
     "tf.math.xlogy([0.0, 2.0], [0.0, 1.5]).numpy()", "array([0.       , 0.8109302], dtype=float32)")
 xlog1py = binary("math.xlog1py", functions.xlog1py, "`x * log1p(y)`, and 0 where `x` is 0.",
-    "tf.math.xlog1py([0.0, 2.0], [-1.0, 0.5]).numpy()", "array([0.        , 0.81093025], dtype=float32)")
+    "tf.math.xlog1py([0.0, 2.0], [-1.0, 0.5]).numpy().round(4)", "array([0.    , 0.8109], dtype=float32)")
 xdivy = binary("math.xdivy", functions.xdivy, "`x / y`, and 0 where `x` is 0.",
     "tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()", "array([0. , 0.5], dtype=float32)")

@@ -27,12 +27,8 @@ DIFFERENCES = {
     "linalg.tridiagonal_solve": "lacks perturb_singular=True",
     **dict.fromkeys(
         [
-            "compat.v1.Session",
-            "compat.v1.InteractiveSession",
-            "compat.v1.placeholder",
             "compat.v1.disable_v2_behavior",
             "compat.v1.disable_eager_execution",
-            "compat.v1.sparse_placeholder",
         ],
         "raises: gradtape has no graphs that run in sessions",
     ),

@@ -18,6 +18,7 @@ _PARTS = {
     "sigmoid_cross_entropy": "nn.sigmoid_cross_entropy_with_logits", "random_categorical": "random.categorical",
     "contract": "tensordot",
 }  # fmt: skip
+PLACEHOLDER = "Placeholder"  # TensorFlow's op that stands for an argument of a function
 _SPACES = ("", "math", "nn", "linalg", "image", "signal")
 
 

@@ -59,7 +59,7 @@ class ScratchTrace(Trace):
         self._runs = (Example(0), Example(1))
         self._placeholders: list[SymbolicTensor] = []  # alive with the graph, as libraries hold them by weak references
 
-    def placeholder(self, dtype: dtypes.DType, shape: TensorShape, name: str = "Placeholder") -> SymbolicTensor:
+    def placeholder(self, dtype: dtypes.DType, shape: TensorShape, name: str = "") -> SymbolicTensor:
         """Returns a tensor of the graph without value."""
         made = SymbolicTensor(_examples(dtype, shape), self, name, shape)
         self._placeholders.append(made)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from ...core.extension_points import public_names
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
@@ -113,7 +114,7 @@ class TracedTensor(Tensor):
         """The op that produced the tensor, a placeholder for an argument."""
         made = maker(self.trace.builder.nodes, self.place)
         if made is None:
-            return TracedOp("Placeholder", "Placeholder")
+            return TracedOp(public_names().PLACEHOLDER, public_names().PLACEHOLDER)
         inputs = tuple(self.made_by[1]) if hasattr(self, "made_by") else ()
         return TracedOp(made.op.name, getattr(made.op, "title", made.op.name), inputs)
 

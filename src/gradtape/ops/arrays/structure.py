@@ -58,6 +58,10 @@ def _cast(xp, x, *, dtype):
     return astype(x, target)
 
 
+with np.errstate(invalid="ignore"):
+    _CASTS_AS_X86 = int(np.full(16, np.nan, np.float32).astype(np.int32)[-1]) == -(2**31)  # ARM's instruction gives 0
+
+
 def _as_integers(xp, x, target):
     """Casts to integers by truncation; integers below 32 bits are cast through int32 and saturate.
 
@@ -68,7 +72,7 @@ def _as_integers(xp, x, target):
         limits = np.iinfo(target)
         whole = _as_integers(xp, x, np.dtype(np.int32))
         return astype(xp.clip(whole, limits.min, limits.max), target)
-    if xp is not np and target.kind == "i":
+    if target.kind == "i" and (xp is not np or not _CASTS_AS_X86):
         x = astype(x, np.float32) if x.dtype.itemsize < 4 else x  # which can represent the limit
         limit = 2.0 ** (8 * target.itemsize - 1)
         x = xp.where((x >= -limit) & (x < limit), x, xp.asarray(-limit, x.dtype))
