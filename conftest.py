@@ -24,6 +24,8 @@ if importlib.util.find_spec("torch") is None:
 # How many logical devices there are is said before the first is used: these run in processes of their own.
 if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
     collect_ignore += ["tests/on_four_cpus.py", "tests/keras_on_four_cpus.py", "tests/keras_distribution_program.py"]
+    collect_ignore += ["tests/dtensor_on_four_cpus.py"]
+collect_ignore += ["tests/private_program.py"]  # runs under `gradtape run`, and on TensorFlow
 
 
 @pytest.fixture(autouse=True)

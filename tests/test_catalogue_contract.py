@@ -67,7 +67,6 @@ REASONS = {
     """,
     ("raw_ops", "missing: the tests of loading have it as an example"): "strings.unicode_script",
     ("saved_model", "its raw op is missing"): "strings.unicode_script",
-    ("compat.v1", "it has another meaning there"): "strings.to_hash_bucket",
     ("keras", "its default is the approximation"): "nn.gelu",
     ("gradient", "piecewise constant"): "math.round ones_like zeros_like",
     ("gradient", "constant for real numbers"): "math.angle math.imag",

@@ -339,7 +339,9 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
 
     @property
     def op(self) -> Any:
-        """None: the op that assigned the variable, which `v.assign(x).op` is, is not kept."""
+        """None in a function: the op that assigned the variable, which `v.assign(x).op` is, is not kept."""
+        if thread.trace is None:
+            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
         return None
 
     @property

@@ -168,7 +168,7 @@ def _fallback_of(x: object) -> str | None:
     """Returns the place of the implementations for a value, or for the first composite in a list."""
     if isinstance(x, list | tuple):
         return next((found for part in x if (found := _fallback_of(part)) is not None), None)
-    return FALLBACKS.get(f"{type(x).__module__.removeprefix('gradtape.')}:{type(x).__name__}")
+    return FALLBACKS.get(f"{getattr(type(x), '__module__', '').removeprefix('gradtape.')}:{type(x).__name__}")
 
 
 # What libraries have registered for all functions: `dispatcher(front, args, kwargs)` returns the result of a call that

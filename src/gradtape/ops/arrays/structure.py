@@ -54,7 +54,7 @@ def _cast(xp, x, *, dtype):
     if kind_of(x) == "c" and target.kind != "c":
         x = x.real
     if target.kind in "iu" and kind_of(x) not in "biu":
-        return _as_integers(xp, x, target)
+        return as_integers(xp, x, target)
     return astype(x, target)
 
 
@@ -62,7 +62,7 @@ with np.errstate(invalid="ignore"):
     _CASTS_AS_X86 = int(np.full(16, np.nan, np.float32).astype(np.int32)[-1]) == -(2**31)  # ARM's instruction gives 0
 
 
-def _as_integers(xp, x, target):
+def as_integers(xp, x, target):
     """Casts to integers by truncation; integers below 32 bits are cast through int32 and saturate.
 
     Values without a corresponding integer, such as NaN, become the smallest one, as with x86 instructions and so in
@@ -70,7 +70,7 @@ def _as_integers(xp, x, target):
     """
     if target.itemsize < 4:
         limits = np.iinfo(target)
-        whole = _as_integers(xp, x, np.dtype(np.int32))
+        whole = as_integers(xp, x, np.dtype(np.int32))
         return astype(xp.clip(whole, limits.min, limits.max), target)
     if target.kind == "i" and (xp is not np or not _CASTS_AS_X86):
         x = astype(x, np.float32) if x.dtype.itemsize < 4 else x  # which can represent the limit

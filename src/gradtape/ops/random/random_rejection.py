@@ -14,8 +14,13 @@ from ...core import dtypes
 from ...engine.registry.families import constant, elementwise, opaque, unbroadcast
 from ...engine.registry.op import sample
 from ...engine.run.randomness import BLOCKS_PER_NUMBER
+from ..arrays.structure import as_integers
 from . import philox
 from .random import STATE
+
+
+def _as_dtype(xp, x, dtype):
+    return as_integers(xp, x, dtype.numpy) if dtype.is_integer else astype(x, dtype.numpy)
 
 
 class _Buffered:
@@ -197,7 +202,7 @@ def _poisson(xp, state, rate, *, shape, dtype):
         return (inside | (~outside & (s <= t))) & (k <= highest), k
 
     out[high] = _accepted(xp, len(high), transformed)
-    return astype(_restored(xp, out, each, shape), dtype.numpy)
+    return _as_dtype(xp, _restored(xp, out, each, shape), dtype)
 
 
 random_poisson = constant(
@@ -273,7 +278,7 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
 
     out[many] = _accepted(xp, len(many), transformed)
     out = xp.where(swapped & (count > 0), count - out, out)
-    return astype(_restored(xp, out, each, shape), dtype.numpy)
+    return _as_dtype(xp, _restored(xp, out, each, shape), dtype)
 
 
 random_binomial = constant(
