@@ -40,7 +40,7 @@ ERRONEOUS = frozenset(
     "custom_train_step deep_dream documented_patterns forecasting hessian_products linear_regression maml_step "
     "module_and_checkpoint ocr_ctc saliency_map word_embeddings".split()
 )
-SHOWN = {"docs/coming-from-tensorflow.md": "write_graph"}  # errors that a page shows
+SHOWN = {"docs/coming-from-tensorflow.md": "decode_proto"}  # errors that a page shows
 NO_PROGRAM = ("CONTRIBUTING.md",)  # its code is an excerpt of gradtape's source
 
 

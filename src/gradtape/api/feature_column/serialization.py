@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.dtypes import DType, as_dtype
 
+C = TypeVar("C")
 Objects = Mapping[str, Any] | None  # classes and functions by name
 
 _COLUMNS: dict[str, type] = {}
@@ -15,7 +16,7 @@ _NESTED = ("categorical_column", "source_column", "keys")  # parameters that are
 _OBJECTS = ("initializer", "normalizer_fn")  # parameters that are functions or objects with a configuration
 
 
-def register_feature_column(column: type) -> type:
+def register_feature_column(column: type[C]) -> type[C]:
     """Registers a column class, so that `deserialize_feature_column` finds it by name."""
     _COLUMNS[column.__name__] = column
     return column

@@ -90,7 +90,7 @@ def quantize(
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Any:
+) -> QuantizeV2:
     """Converts floats to integers of a quantized dtype; returns them with the range that they cover.
 
     >>> import gradtape as tf
@@ -262,7 +262,7 @@ def quantized_concat(
     input_mins: Sequence[TensorLike],
     input_maxes: Sequence[TensorLike],
     name: str | None = None,
-) -> Any:
+) -> QuantizedConcat:
     """Joins quantized values along an axis, after converting them to the range that covers all of theirs.
 
     >>> import gradtape as tf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 from ...core import errors
 
@@ -33,7 +33,7 @@ def load_library(library_location: Any) -> None:
     raise _unloadable(library_location)
 
 
-def load_op_library(library_filename: Any) -> Any:
+def load_op_library(library_filename: Any) -> NoReturn:
     """Raises an error: NotFoundError if there is no such file, else that it cannot be loaded. See `gradtape.extend`.
 
     >>> import gradtape as tf

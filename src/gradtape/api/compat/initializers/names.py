@@ -57,7 +57,7 @@ class identity(Initializer):
         return resolve("eye")(*shape, dtype=dtype) * self.gain
 
 
-def lecun_normal(seed: int | None = None) -> Any:
+def lecun_normal(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a truncated normal distribution of variance 1 / fan in.
 
     >>> import gradtape as tf
@@ -67,7 +67,7 @@ def lecun_normal(seed: int | None = None) -> Any:
     return variance_scaling_initializer(1.0, "fan_in", "truncated_normal", seed=seed)
 
 
-def lecun_uniform(seed: int | None = None) -> Any:
+def lecun_uniform(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a uniform distribution of variance 1 / fan in.
 
     >>> import gradtape as tf
@@ -77,7 +77,7 @@ def lecun_uniform(seed: int | None = None) -> Any:
     return variance_scaling_initializer(1.0, "fan_in", "uniform", seed=seed)
 
 
-def he_normal(seed: int | None = None) -> Any:
+def he_normal(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a truncated normal distribution of variance 2 / fan in.
 
     >>> import gradtape as tf
@@ -87,7 +87,7 @@ def he_normal(seed: int | None = None) -> Any:
     return variance_scaling_initializer(2.0, "fan_in", "truncated_normal", seed=seed)
 
 
-def he_uniform(seed: int | None = None) -> Any:
+def he_uniform(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a uniform distribution of variance 2 / fan in.
 
     >>> import gradtape as tf
