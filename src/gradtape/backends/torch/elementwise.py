@@ -74,11 +74,24 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
     t = torch()
     f = t.nn.functional
     return {
-        "elu": f.elu, "erf": t.erf, "erfc": t.erfc, "erfinv": t.erfinv, "gelu": _gelu,
+        "elu": f.elu, "erf": t.erf if _erf_of_tiny_numbers_is_exact() else _erf, "erfc": t.erfc,
+        "erfinv": t.erfinv, "gelu": _gelu,
         "gelu_tanh": lambda x: f.gelu(x, approximate="tanh"), "log_sigmoid": f.logsigmoid, "pow": t.pow,
         "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu,
         "softplus": lambda x: f.softplus(x, threshold=40.0),
     }  # fmt: skip
+
+
+@cache
+def _erf_of_tiny_numbers_is_exact() -> bool:
+    """Whether PyTorch's erf is not 0 for tiny numbers, as that for single precision on ARM processors is."""
+    return bool(torch().erf(torch().full((16,), 1e-12)).min() > 0)
+
+
+def _erf(x: Any) -> Any:
+    """PyTorch's kernel for double precision."""
+    t = torch()
+    return t.erf(x.double()).to(x.dtype) if x.dtype == t.float32 else t.erf(x)
 
 
 def _gelu(x: Any) -> Any:
