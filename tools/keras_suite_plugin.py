@@ -111,6 +111,7 @@ def pytest_sessionstart() -> None:
     """Answers those questions."""
     if os.environ["KERAS_BACKEND"] != "gradtape":
         return
+    import keras
     from keras.src import backend
 
     known = backend.backend
@@ -123,6 +124,7 @@ def pytest_sessionstart() -> None:
         return told or known()
 
     backend.backend = name
+    keras.backend.backend = keras.config.backend = name  # under `gradtape run` these answer "tensorflow"
 
 
 @pytest.hookimpl(wrapper=True)
