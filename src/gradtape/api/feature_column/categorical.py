@@ -28,6 +28,7 @@ from .columns import (
     FeatureColumn,
     FeatureTransformationCache,
     IdWeightPair,
+    KeyedColumn,
     check_key,
     check_string_or_integer,
     to_sparse,
@@ -45,21 +46,10 @@ __all__ = [
 ]
 
 
-class _SingleFeatureColumn(CategoricalColumn):
+class _SingleFeatureColumn(KeyedColumn, CategoricalColumn):
     """A categorical column of one feature: ids without weights, one per entry of the feature."""
 
-    key: str
     dtype: DType
-
-    @property
-    def name(self) -> str:
-        """The key of the feature."""
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        """The key of the feature."""
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:

@@ -143,6 +143,22 @@ class FeatureColumn(ABC):
         return cls(**restored)
 
 
+class KeyedColumn(FeatureColumn):
+    """A column of one feature, whose key is its name."""
+
+    key: str
+
+    @property
+    def name(self) -> str:
+        """The key of the feature."""
+        return self.key
+
+    @property
+    def parents(self) -> list[Any]:
+        """The key of the feature."""
+        return [self.key]
+
+
 class DenseColumn(FeatureColumn):
     """A column with a dense tensor of shape `[batch] + variable_shape`."""
 

@@ -30,6 +30,7 @@ from .columns import (
     FeatureColumn,
     FeatureTransformationCache,
     IdWeightPair,
+    KeyedColumn,
     SequenceDenseColumn,
     TensorSequenceLengthPair,
     check_key,
@@ -80,18 +81,8 @@ class _Numeric(NamedTuple):
 
 
 @register_feature_column
-class NumericColumn(DenseColumn, _Numeric):  # type: ignore[misc]
+class NumericColumn(KeyedColumn, DenseColumn, _Numeric):  # type: ignore[misc]
     """A column of numbers."""
-
-    @property
-    def name(self) -> str:
-        """The key of the feature."""
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        """The key of the feature."""
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:

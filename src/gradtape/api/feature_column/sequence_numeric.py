@@ -19,6 +19,7 @@ from ..namespace import resolve
 from ..sparse.tensors import to_dense
 from .columns import (
     FeatureTransformationCache,
+    KeyedColumn,
     SequenceDenseColumn,
     TensorSequenceLengthPair,
     checked_shape,
@@ -39,18 +40,8 @@ class _SequenceNumeric(NamedTuple):
 
 
 @register_feature_column
-class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumeric):  # type: ignore[misc]
+class SequenceNumericColumn(KeyedColumn, SequenceDenseColumn, _SequenceNumeric):  # type: ignore[misc]
     """A column of numbers for each step of a sequence."""
-
-    @property
-    def name(self) -> str:
-        """The key of the feature."""
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        """The key of the feature."""
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
