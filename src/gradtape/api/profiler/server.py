@@ -13,6 +13,7 @@ from . import sessions
 
 NAMESPACES = ("profiler.experimental.server",)
 __all__ = ["start"]
+_MOST_SECONDS = 3600.0  # of one profile: there is one at a time
 
 
 class _Handler(socketserver.StreamRequestHandler):
@@ -21,9 +22,14 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         try:
             asked = json.loads(self.rfile.readline(1 << 16))
-            sessions.start(asked["logdir"])
-            time.sleep(float(asked["duration_ms"]) / 1e3)
-            sessions.stop()
+            seconds = float(asked["duration_ms"]) / 1e3
+            if not 0.0 < seconds <= _MOST_SECONDS:
+                raise ValueError(f"duration_ms must be between 0 and {_MOST_SECONDS * 1000:.0f}, got {seconds * 1e3}")
+            sessions.start(str(asked["logdir"]))
+            try:
+                time.sleep(seconds)
+            finally:
+                sessions.stop()
             answer: dict[str, Any] = {}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
