@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..core.extension_points import served_names
 from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row
 from .catalogue.v1_table import ALIASES, DIFFERENT
@@ -104,6 +106,11 @@ def _v1_paths() -> list[str]:
     return [*(path for path in own if path.startswith(V1)), *shared]
 
 
+def _served() -> Mapping[str, Callable[[], Any]]:
+    """Returns the names that only `gradtape run` has."""
+    return {} if served_names.installed is None else served_names()
+
+
 def summary(value: object) -> str:
     """Returns the first sentence of an object's docstring; an empty string for a value without one."""
     if not (callable(value) or isinstance(value, ModuleType)):
@@ -134,9 +141,13 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # for `from tensorflow.experimental.numpy import *`
             return dir(self)
+        path = f"{self._space}.{name}".lstrip(".")
+        if path in (served := _served()):
+            value = served[path]()
+            setattr(self, name, value)
+            return value
         if name.startswith("__"):
             raise AttributeError(name)
-        path = f"{self._space}.{name}".lstrip(".")
         is_space = path in spaces() or path.removeprefix(V1) in spaces()
         value = Namespace(path) if is_space and path not in NAMES else resolve(path)
         setattr(self, name, value)
@@ -145,7 +156,7 @@ class Namespace(ModuleType):
     def __dir__(self) -> list[str]:
         prefix = f"{self._space}.".lstrip(".")
         paths = _v1_paths() if prefix.startswith(V1) else [*NAMES, *spaces()]
-        names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
+        names = {path.removeprefix(prefix) for path in (*paths, *_served()) if path.startswith(prefix)}
         names |= vars(self).keys()  # of `compat`: `v2`, which is the root
         return sorted(name for name in names if "." not in name and not name.startswith("_"))
 

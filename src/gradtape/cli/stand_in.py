@@ -22,6 +22,7 @@ import gradtape
 from keras_gradtape import loader
 
 from ..api.namespace import Namespace, star_names
+from ..core.extension_points import served_names
 from . import private
 from .private import compat_v1, keras2
 
@@ -122,7 +123,7 @@ def become_tensorflow(module: Any) -> None:
     module.__version__, module.__git_version__ = version.VERSION, version.GIT_VERSION
     module.__compiler_version__ = version.COMPILER_VERSION
     vars(gradtape.compat)["v2"] = module
-    compat_v1.complete()
+    served_names.install(compat_v1.names)
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
 
 

@@ -6,7 +6,7 @@ it is imported. These are all of them. State that observers need while they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -65,3 +65,6 @@ graph_defs: ExtensionPoint[[], ModuleType] = ExtensionPoint("graph_defs")
 
 # `public_names()` returns the module with the public names of ops, for messages.
 public_names: ExtensionPoint[[], ModuleType] = ExtensionPoint("public_names")
+
+# `served_names()` returns public names that only `gradtape run` serves, by path, and functions that return each.
+served_names: ExtensionPoint[[], Mapping[str, Callable[[], Any]]] = ExtensionPoint("served_names")

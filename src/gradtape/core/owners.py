@@ -13,7 +13,6 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
-
 class Owner:
     """An object that a checkpoint traverses: a module, a layer or an optimizer.
 

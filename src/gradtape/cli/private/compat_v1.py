@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import types
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import gradtape
@@ -36,18 +36,26 @@ class LazyModule(types.ModuleType):
         return dir(self._load())
 
 
-def complete() -> None:
-    """Adds the names to gradtape's `compat.v1`."""
-    v1 = gradtape.compat.v1
-    vars(v1)["__version__"] = gradtape.version.VERSION
-    vars(v1)["keras"] = LazyModule(f"{NAME}.keras", _keras)
-    vars(v1)["layers"] = LazyModule(f"{NAME}.layers", partial(_legacy, "layers"))
-    vars(v1.nn)["rnn_cell"] = LazyModule(f"{NAME}.nn.rnn_cell", partial(_legacy, "nn.rnn_cell"))
-    for name, place in COMPAT.items():
-        vars(v1)[name] = LazyModule(f"{NAME}.{name}", partial(importlib.import_module, f"tensorflow.python.{place}"))
-    for space, place, names in COMPAT_NAMES:
-        module = importlib.import_module(f"{__package__}.{place}")
-        vars(getattr(v1, space) if space else v1).update({name: getattr(module, name) for name in names.split()})
+@cache
+def names() -> dict[str, Callable[[], Any]]:
+    """Returns the names by path, with functions that return what each names."""
+    modules: dict[str, Callable[[], types.ModuleType]] = {
+        "keras": _keras, "layers": partial(_legacy, "layers"), "nn.rnn_cell": partial(_legacy, "nn.rnn_cell"),
+        **{name: partial(importlib.import_module, f"tensorflow.python.{at}") for name, at in COMPAT.items()},
+    }  # fmt: skip
+    return {
+        "compat.v1.__version__": lambda: gradtape.version.VERSION,
+        **{f"compat.v1.{name}": partial(LazyModule, f"{NAME}.{name}", load) for name, load in modules.items()},
+        **{
+            f"compat.v1.{space}.{name}".replace("..", "."): partial(_member, place, name)
+            for space, place, listed in COMPAT_NAMES
+            for name in listed.split()
+        },
+    }
+
+
+def _member(place: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"{__package__}.{place}"), name)
 
 
 def _keras() -> types.ModuleType:
