@@ -258,3 +258,24 @@ def test_the_gradient_of_a_relu_of_nan_is_zero(gpu):
         tape.watch(x)
         y = tf.nn.relu(x)
     assert tape.gradient(y, x, tf.constant([3.0, np.inf, np.inf, 5.0])).numpy().tolist() == [0.0, 0.0, 0.0, 5.0]
+
+
+def test_gradients_of_batch_norms_use_the_deviation(gpu):
+    """The kernels of the host and of a GPU read different arguments: the variance, or the inverse deviation."""
+    rng = np.random.default_rng(0)
+    x, weight = rng.normal(size=(4, 3, 5)) * [0.1, 1.0, 3.0, 7.0, 20.0], rng.normal(size=(4, 3, 5))
+
+    def gradients():
+        sources = [tf.constant(a, tf.float64) for a in (x, np.full(5, 2.0), np.zeros(5))]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            mean, variance = tf.nn.moments(sources[0], [0, 1])
+            y = tf.nn.batch_normalization(sources[0], mean, variance, sources[2], sources[1], 1e-3)
+            loss = tf.reduce_sum(y * tf.constant(weight, tf.float64))
+        return [g.numpy() for g in tape.gradient(loss, sources)]
+
+    found = gradients()
+    with tf.device("/CPU:0"):
+        expected = gradients()
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from stand_in import MODULE, ON_GPU
+from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
 from gradtape.state.device_storage import DeviceStorage
@@ -154,3 +154,15 @@ def test_what_shares_the_memory_of_a_value_is_not_overwritten(gpu, share):
     v.assign_add([[1.0, 1.0], [1.0, 1.0]])
     assert v.value().buffer.data_ptr() != place
     del shared
+
+
+def test_rows_are_added_in_place_unless_the_value_was_read(gpu):
+    with on_host():
+        at, rows = tf.constant([2, 0, 2]), tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    v = tf.Variable(tf.ones((3, 2)))
+    v.scatter_add(tf.IndexedSlices(rows, at))
+    read = tf.identity(v)
+    v.scatter_sub(tf.IndexedSlices(2.0 * rows, at))
+    v.scatter_nd_add([[0, 1]], [10.0])
+    np.testing.assert_array_equal(read.numpy(), [[4.0, 5.0], [1.0, 1.0], [7.0, 9.0]])
+    np.testing.assert_array_equal(v.numpy(), [[-2.0, 7.0], [1.0, 1.0], [-5.0, -7.0]])

@@ -4,6 +4,9 @@ A ratio is the time of the first alternative over that of the second, for float3
 of a threshold is named first: "elements" counts the numbers in an array.
 """
 
+# Elements: more than any array has, for kernels that are faster on devices only.
+DEVICES_ONLY = 1 << 62
+
 # Elementwise work.
 # Elements: SciPy's erf against a formula of twelve steps: 0.1 for 64, 0.5 for 512, 1.3 for 4096.
 FEW = 1 << 11

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.arrays import ArrayModule
+from ..backends.arrays import ArrayModule, add_at
 from ..core.tensor import Tensor
-from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_device, send_to_device
+from ..engine.registry.devices import REAL, DeviceTensor, combined, exhausted, on_device, send_to_device
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
-from .rows import Combine, Rows
+from .rows import ARITHMETIC, Combine
 from .storage import HostArray, Storage, XlaArray, is_exclusive, storages, updating
 
 if TYPE_CHECKING:
@@ -118,23 +119,49 @@ class DeviceStorage(Storage):
             return False
         if delta.dtype is not self.dtype or delta.dims != self.dims:
             return False
+        module = self.module
         with updating:
-            change: Any = send_to_device(self.module, delta)
-            held = [self.snapshot(), self.snapshot().buffer]
-            self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
-            try:
-                out = held[1] if is_exclusive(held) and self.module.has_own_memory(held[1]) else None
-                self._hold(combined(self.module, ufunc, held[1], change.buffer, out))
-            except self.module.memory_errors as error:
-                raise exhausted(self.module, f"an update of variable '{name}'", error) from error
-            finally:
-                if self.last is None:
-                    self._hold(held[1])
+            change: Any = send_to_device(module, delta)
+            self._update(
+                lambda array, is_own: combined(module, ufunc, array, change.buffer, array if is_own else None),
+                f"an update of variable '{name}'",
+            )
         return True
 
-    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
-        """Leave the update of rows to ops on the device."""
-        return False
+    def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:
+        """Add to rows, or subtract, in place if no other reference to the array exists; leave other updates to ops."""
+        if combine not in (operator.add, operator.sub) or not self.dtype.kind & ARITHMETIC:
+            return False
+        if type(at) not in REAL or type(values) not in REAL:
+            return False
+        module = self.module
+
+        def add(array: Any, is_own: bool) -> Any:
+            delta = -change.buffer if combine is operator.sub else change.buffer
+            table = (array if is_own else module.copy(array)).reshape(-1, *delta.shape[1:])
+            return add_at(module.xp, table, rows.buffer, delta).reshape(array.shape)
+
+        with updating:
+            rows: Any = send_to_device(module, at)
+            change: Any = send_to_device(module, values)
+            self._update(add, "an update of rows of a variable")
+        return True
+
+    def _update(self, function: Callable[[Any, bool], object], what: str) -> None:
+        """Make `function(array, is_own)` the value; it may overwrite an array that is the storage's own.
+
+        The caller holds `updating`.
+        """
+        held = [self.snapshot(), self.snapshot().buffer]
+        self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
+        try:
+            is_own = is_exclusive(held) and self.module.has_own_memory(held[1])
+            self._hold(function(held[1], is_own))
+        except self.module.memory_errors as error:
+            raise exhausted(self.module, what, error) from error
+        finally:
+            if self.last is None:
+                self._hold(held[1])
 
 
 storages[DeviceTensor] = DeviceStorage

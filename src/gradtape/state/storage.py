@@ -21,7 +21,7 @@ from ..core.dtypes import DType
 from ..core.tensor import Tensor, wrap
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
-from .rows import Combine, Rows, write
+from .rows import Combine, writable, write
 
 if TYPE_CHECKING:
     from .variable import Variable
@@ -161,14 +161,16 @@ class Storage:
             self.take(ufunc(array, other) if other.size < LARGE else combined(ufunc, array, other))
         return True
 
-    def write_rows(self, at: Rows, values: Rows, combine: Combine) -> bool:
-        """Update rows given as host arrays; return False if this takes ops.
+    def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:
+        """Update rows; return False if this takes ops.
 
         The update is in place if no other reference to the array exists, else in a copy.
         """
-        if not self.write(write, at, values, combine):
+        if not writable(self.dtype, at, values, combine):
+            return False
+        if not self.write(write, at.array, values.array, combine):
             array = np.array(self.host(), order="C")
-            write(array, at, values, combine)
+            write(array, at.array, values.array, combine)
             self.take(array if array.shape else array[()])
         return True
 

@@ -19,7 +19,7 @@ from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread, unrecorded
 from ..engine.run.namespace import ops
-from .rows import ARITHMETIC, Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable
+from .rows import ARITHMETIC, Combine, as_rows, combined, last, named_rows, row_numbers, scattered
 from .storage import Storage, updating
 
 
@@ -223,8 +223,7 @@ class Updates:
             eager = unrecorded()
             dims = self._storage.dims if eager else self._as_tensor().dims  # a trace may have assigned another shape
             at, values = named_rows(dims, self.dtype, indices, updates)
-            in_storage = eager and writable(self.dtype, at, values, combine)
-            if not (in_storage and self._storage.write_rows(at.array, values.array, combine)):
+            if not (eager and self._storage.write_rows(at, values, combine)):
                 self._replace(scattered(self._as_tensor(), indices.dims[-1], at, values, combine))
         return self
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from .kernels import KERNELS
+from .kernels import KERNELS, back_to_channels
 from .namespace import dtype_of
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
@@ -151,3 +151,14 @@ def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, 
         return KERNELS["normalization"].function(torch, x, mean, variance, scale, shift, epsilon=epsilon)
     launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
     return launch(x, mean, variance, scale, shift, e_=epsilon)
+
+
+@_kernel("normalization_back")
+def _normalization_back(cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
+    if not x.is_cuda or mean.ndim > 1 or x.dtype not in (torch.float32, torch.float64) or not x.numel():
+        return KERNELS["normalization_back"].function(torch, cotangent, x, mean, variance, scale, epsilon=epsilon)
+    r = _launch("v e", "1 / sqrt(v + e)", x.dtype, e=0.0)(variance, e_=epsilon)
+    of_x, of_scale, of_shift = back_to_channels(torch, cotangent, x, mean, variance, r, scale, epsilon)
+    of_mean = _launch("r s t", "-r * s * t", x.dtype)(r, scale, of_shift)
+    of_variance = _launch("r s w", "-r * r * s * w / 2", x.dtype)(r, scale, of_scale)
+    return of_x, of_mean, of_variance, of_scale, of_shift

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..tuning import (
+    DEVICES_ONLY,
     TORCH_ATTENTION,
     TORCH_FORMULAS,
     TORCH_PASSES,
@@ -331,6 +332,19 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
     return t.addcmul(shift, z, scale)
 
 
+def back_to_channels(
+    t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, r: Any, scale: Any, epsilon: float
+) -> tuple[Any, Any, Any]:
+    """Returns the cotangents of the input, scale and shift of a batch norm of inference; `r` is `1 / deviation`."""
+    rows, mean, variance, r = _by_channel(x, mean, variance, r)
+    # The kernel of the host reads the variance, that of a GPU `r`.
+    of_x, of_scale, of_shift = t.ops.aten.native_batch_norm_backward.default(
+        cotangent.contiguous().view(rows.shape), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
+        [True, True, True],
+    )  # fmt: skip
+    return of_x.view(x.shape), of_scale, of_shift
+
+
 @_kernel("normalization_back", TORCH_REDUCTIONS)
 def _normalization_back(
     t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float
@@ -339,22 +353,17 @@ def _normalization_back(
         return None
     r = t.rsqrt(variance + epsilon)
     if mean.ndim == 1:
-        rows, centers, spreads, weight = _by_channel(x, mean, variance, scale)
-        g = cotangent.contiguous().view(rows.shape)
-    else:
-        rows, centers, spreads = _by_channel(x, mean, variance)
-        g, weight = (cotangent * scale).view(rows.shape), t.ones_like(centers)
-    of_x, weighed, total = t.ops.aten.native_batch_norm_backward.default(
-        g, rows, weight, centers, spreads, centers, spreads, False, epsilon, [True, True, True]
-    )
-    if mean.ndim == 1:
+        of_x, of_scale, of_shift = back_to_channels(t, cotangent, x, mean, variance, r, scale, epsilon)
         factor = r * scale
-        return of_x.view(x.shape), -factor * total, (factor * r).mul_(weighed).mul_(-0.5), weighed, total
+        return of_x, -factor * of_shift, (factor * r).mul_(of_scale).mul_(-0.5), of_scale, of_shift
+    of_x, weighed, total = back_to_channels(
+        t, cotangent * scale, x, mean, variance, r, t.ones_like(mean.reshape(-1)), epsilon
+    )
     _, of_scale, of_shift = t.ops.aten.native_layer_norm_backward.default(
         cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean, r, scale, scale, [False, True, True]
     )
     weighed, total = weighed.view(r.shape), total.view(r.shape)
-    return of_x.view(x.shape), total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
+    return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 
 
 @_kernel("top_k", TORCH_ROWS)
@@ -472,6 +481,15 @@ class _Windows(NamedTuple):
         y = y.permute(0, 2, 3, 1)
         return (y.squeeze(1) if self.lacks_axis else y).contiguous()
 
+    def channels_first(self, x: Any) -> Any:
+        """Returns an image `(examples, *space, channels)` as a view `(examples, channels, height, width)`."""
+        return (x.unsqueeze(1) if self.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
+
+    def filter_result(self, w: Any) -> Any:
+        """Returns `(outputs, inputs, height, width)` as a contiguous filter `(*window, inputs, outputs)`."""
+        w = w.permute(2, 3, 1, 0).contiguous()
+        return w.squeeze(0) if self.lacks_axis else w
+
     def padded_size(self, size: Axes) -> Axes:
         """Returns the spatial shape of a padded image."""
         size = (1, *size) if self.lacks_axis else size
@@ -515,9 +533,8 @@ def _conv_input(
     if windows is None or not a.numel() or not w.numel():
         return None
     x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
-    g = (a.unsqueeze(1) if windows.lacks_axis else a).contiguous().permute(0, 3, 1, 2)
-    found = _convolution_backward(t, windows, g, x, _filter(w, windows), groups, [True, False, False])
-    return windows.cotangent(found[0])
+    given = windows.channels_first(a), x, _filter(w, windows)
+    return windows.cotangent(_convolution_backward(t, windows, *given, groups, [True, False, False])[0])
 
 
 @_kernel("conv_filter", TORCH_WINDOWS)
@@ -528,10 +545,20 @@ def _conv_filter(
     if windows is None or not x.numel() or not b.numel():
         return None
     w = _filter(x.new_empty((*size, x.shape[-1] // groups, b.shape[-1])), windows)
-    g = (b.unsqueeze(1) if windows.lacks_axis else b).contiguous().permute(0, 3, 1, 2)
-    found = _convolution_backward(t, windows, g, windows.image(t, x), w, groups, [False, True, False])[1]
-    y = found.permute(2, 3, 1, 0).contiguous()
-    return y.squeeze(0) if windows.lacks_axis else y
+    given = windows.channels_first(b), windows.image(t, x), w
+    return windows.filter_result(_convolution_backward(t, windows, *given, groups, [False, True, False])[1])
+
+
+@_vjp("conv", DEVICES_ONLY, 1)
+def _conv_vjp(t: Any, g: Any, x: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
+    """Both cotangents in one call."""
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not w.numel():
+        return None
+    of_x, of_w, _ = _convolution_backward(
+        t, windows, windows.channels_first(g), windows.image(t, x), _filter(w, windows), groups, [True, True, False]
+    )
+    return windows.cotangent(of_x), windows.filter_result(of_w)
 
 
 def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
@@ -557,8 +584,8 @@ def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings:
     image = windows.image(t, x, -math.inf)
     given = (window, windows.strides, windows.paddings, windows.dilations, False)
     _, positions = t._C._nn.max_pool2d_with_indices(image, *given)
-    g = (g.unsqueeze(1) if windows.lacks_axis else g).contiguous().permute(0, 3, 1, 2)
-    return windows.cotangent(t.ops.aten.max_pool2d_with_indices_backward.default(g, image, *given, positions))
+    found = t.ops.aten.max_pool2d_with_indices_backward.default(windows.channels_first(g), image, *given, positions)
+    return windows.cotangent(found)
 
 
 @_kernel("window_sum", TORCH_WINDOWS)
@@ -580,7 +607,6 @@ def _window_spread(
     if windows is None or not x.numel() or max(dilations) > 1:
         return None
     image = x.new_empty((len(x), *windows.padded_size(size), x.shape[-1])).permute(0, 3, 1, 2)
-    g = (x.unsqueeze(1) if windows.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
     return windows.cotangent(t.ops.aten.avg_pool2d_backward.default(
-        g, image, window, windows.strides, windows.paddings, False, True, 1
+        windows.channels_first(x), image, window, windows.strides, windows.paddings, False, True, 1
     ))  # fmt: skip

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import kind_of
+from ...backends.torch.kernels import VJPS
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
@@ -31,7 +32,7 @@ from .arguments import match_dtypes
 from .batching import broadcast_batch
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, SingleInputRule, kernel_arguments, wire
+from .op import Op, Sample, SingleInputRule, by_own_kernel, kernel_arguments, wire
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -142,7 +143,10 @@ def bilinear(
 
     def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        return compile_rule("m, g, s, parents", f"({first}, {second})", **names)
+        body = f"({first}, {second})"
+        if arrays == "buffer" and (by_torch := VJPS.get(name)) is not None:
+            body = by_own_kernel(residuals, by_torch, body, several=True)
+        return compile_rule("m, g, s, parents", body, name=name, **names)
 
     def alone(f: Callable[..., Any], arrays: str) -> Any:
         return compile_rule("m, g, s", cotangent(f, arrays), **names)

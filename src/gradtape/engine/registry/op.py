@@ -296,7 +296,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
             body = _for_large_arrays(residuals, by_torch, body, several)
             names |= {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
         if arrays == "buffer" and by_torch is not None:
-            body = _by_own_kernel(residuals, by_torch, body, several)
+            body = by_own_kernel(residuals, by_torch, body, several)
             names["name"] = op.name
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
@@ -305,7 +305,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     op.defer_vjp(vjp)
 
 
-def _by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
+def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
     """Source of a vjp on device arrays: the library's own if it has one, else `body`."""
     given = [residuals.lookup(name, "buffer") for name in parameters(by_torch.function)[1:]]
     found = f"(own := m.vjp_kernel(name)) is not None and (found := own({', '.join(given)})) is not None"
