@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -153,7 +155,7 @@ def bytes_per_row(inputs: Any) -> float:
 def ahead(inputs: Any, orders: Sequence[Indices]) -> Iterator[Any]:
     """Yields the batches of sliceable `inputs` as tensors in memory of XLA.
 
-    One thread gathers, another copies, each one batch ahead. Both end with this generator.
+    One thread gathers, one batch ahead; another copies, up to two ahead. Both end with this generator.
     """
     gathered = PrefetchIterator((_batch(inputs, indices, wrap, GATHER_CORES) for indices in orders), 1)
     batches = PrefetchIterator(_transferred(gathered), 1)
@@ -164,11 +166,19 @@ def ahead(inputs: Any, orders: Sequence[Indices]) -> Iterator[Any]:
 
 
 def _transferred(batches: PrefetchIterator) -> Iterator[Any]:
+    """Yields the batches in memory of XLA. Two are copied at a time, since one copy does not use all of the bus."""
+    started = deque[Any]()
     try:
         for batch in batches:
-            yield to_xla(tree.map_structure(_as_tensor, batch, none_is_leaf=False))
+            started.append(to_xla(tree.map_structure(_as_tensor, batch, none_is_leaf=False)))
+            if len(started) == 2:
+                yield wait_for(started.popleft())
+    except Exception:
+        yield from map(wait_for, started)  # the error belongs to the batch after these
+        raise
     finally:
         batches.close()
+    yield from map(wait_for, started)
 
 
 def _as_tensor(x: Any) -> Any:
@@ -178,17 +188,32 @@ def _as_tensor(x: Any) -> Any:
 
 
 def to_xla(batch: Any) -> Any:
-    """Copies the tensors of a batch to memory of XLA, and waits until the caller may change its arrays."""
+    """Starts to copy the tensors of a batch to memory of XLA."""
+    import jax
+
+    def copy(x: Any) -> Any:
+        return wrap(jax.device_put(x.array), x.dtype) if type(x) is tf.Tensor else x
+
+    with _exhaustion_reported(batch), jax.enable_x64(True):
+        return tree.map_structure(copy, batch, none_is_leaf=False)
+
+
+def wait_for(batch: Any) -> Any:
+    """Waits until a batch is copied and the caller may change its arrays."""
+    import jax
+
+    with _exhaustion_reported(batch):
+        jax.block_until_ready([x.array for x in tree.flatten(batch) if type(x) is tf.Tensor])
+    return batch
+
+
+@contextmanager
+def _exhaustion_reported(batch: Any) -> Iterator[None]:
+    """Raises TensorFlow's error if XLA has no memory left for the batch."""
     import jax
 
     try:
-        with jax.enable_x64(True):
-            batch = tree.map_structure(
-                lambda x: wrap(jax.device_put(x.array), x.dtype) if type(x) is tf.Tensor else x,
-                batch,
-                none_is_leaf=False,
-            )
-        jax.block_until_ready([x.array for x in tree.flatten(batch) if type(x) is tf.Tensor])
+        yield
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" not in str(error):
             raise
@@ -196,4 +221,3 @@ def to_xla(batch: Any) -> Any:
         raise tf.errors.ResourceExhaustedError(
             None, None, f"XLA has no memory left for a batch of shapes {shapes}: {error}. Smaller batches need less"
         ) from error
-    return batch

@@ -3,8 +3,11 @@
 Work that alternates copies and products runs fastest with one thread per part and single-threaded products. Moreover,
 the wheels of NumPy and SciPy each bring an OpenBLAS, whose threads spin while they wait for the next call: SciPy calls
 between NumPy products compete with them for the cores unless they are single-threaded (a step of a Gaussian process on
-two cores then takes a half to a quarter of the time). This works for these OpenBLAS libraries only; with any other, the
-work is not split, and BLAS calls use as many threads as they choose.
+two cores then takes a half to a quarter of the time). Once PyTorch computes large arrays, NumPy's products are
+single-threaded for the same reason, and large ones are PyTorch's; only decompositions of large matrices use all
+threads. Otherwise the threads of OpenBLAS and OpenMP spin against each other: the step of a small classifier took 100
+ms instead of 2 on 16 cores. This works for these OpenBLAS libraries only; with any other, the work is not split, and
+BLAS calls use as many threads as they choose.
 """
 
 from __future__ import annotations
@@ -16,6 +19,10 @@ from collections.abc import Callable
 from functools import cache
 from types import TracebackType
 from typing import Any
+
+import numpy as np
+
+from ..tuning import LARGE_MATRIX
 
 
 @cache
@@ -40,11 +47,12 @@ def controllable() -> bool:
     return _threads("numpy") is not None
 
 
-class _OneThread:
-    """A reentrant context in which a package's BLAS is single-threaded, process-wide."""
+class _ThreadCount:
+    """A reentrant context in which a package's BLAS uses `count` threads, process-wide."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, count: int = 1) -> None:
         self._package = package
+        self._count = count
         self._lock = threading.Lock()
         self._inside = 0  # the number of active blocks
         self._usual = 1  # the thread count to restore
@@ -55,7 +63,7 @@ class _OneThread:
             if not self._inside and threads is not None:
                 read, write = threads
                 self._usual = read()
-                write(1)
+                write(self._count)
             self._inside += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -66,5 +74,47 @@ class _OneThread:
                 threads[1](self._usual)
 
 
-one_thread_each = _OneThread("numpy")  # for matrix products
-one_thread_of_scipy = _OneThread("scipy")
+@cache
+def keep_one_thread() -> _ThreadCount | None:
+    """Makes NumPy's products single-threaded from now on; returns a context in which they use all threads again."""
+    threads = _threads("numpy")
+    if threads is None:
+        return None
+    read, write = threads
+    usual = read()
+    write(1)
+    return _ThreadCount("numpy", usual)
+
+
+def _all_threads() -> _ThreadCount | None:
+    """Returns the context of `keep_one_thread`, if that was called."""
+    return keep_one_thread() if keep_one_thread.cache_info().currsize else None
+
+
+class _Decompositions:
+    """The functions of `numpy.linalg`, which use all threads for large matrices."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(np.linalg, name)
+
+        def call(x: Any, *rest: Any, **options: Any) -> Any:
+            all_threads = _all_threads() if x.shape[-1] >= LARGE_MATRIX else None
+            if all_threads is None:
+                return function(x, *rest, **options)
+            with all_threads:
+                return function(x, *rest, **options)
+
+        setattr(self, name, call)
+        return call
+
+
+_decompositions = _Decompositions()
+
+
+def linalg(xp: Any) -> Any:
+    """Returns the functions for decompositions of an array library."""
+    return _decompositions if xp is np else xp.linalg
+
+
+one_thread_each = _ThreadCount("numpy")  # for matrix products
+one_thread_of_scipy = _ThreadCount("scipy")

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..tuning import BLOCK, LARGE, REPEATED_ROW, ROW_BLOCK
+from ..torch.library import IS_ENABLED, can_import, on_arrays, torch
+from ..tuning import BLOCK, LARGE, REPEATED_ROW, ROW_BLOCK, THREADED
 from . import blas
 from .threads import CORES, together
 
@@ -174,8 +175,24 @@ def by_rows(work: Callable[[slice], Any], count: int, width: int, size: int = RO
 def product(a: Any, b: Any) -> Any:
     """Computes `a @ b`; for two matrices by `dot`, which has less call overhead and copies unusual layouts."""
     if a.ndim == b.ndim == 2:
-        return np.dot(a, b)
+        return dot(a, b)
     return _outer(a[..., 0], b[..., 0, :]) if a.shape[-1] == 1 else np.matmul(a, b)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """Computes the product of two matrices, by PyTorch if OpenBLAS would use several threads: see `blas.py`."""
+    if a.size * b.shape[1] < THREADED or a.dtype.char not in "fd" or not can_import():
+        return np.dot(a, b)
+    y = _torch_dot()(a, b)
+    return np.dot(a, b) if y is None else y
+
+
+@cache
+def _torch_dot() -> Callable[..., Any]:
+    return on_arrays(torch().matmul, 2)
+
+
+dot: Callable[[Any, Any], Any] = _dot if IS_ENABLED else np.dot
 
 
 def _outer(a: Any, b: Any) -> Any:

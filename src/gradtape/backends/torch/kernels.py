@@ -360,8 +360,9 @@ def _normalization_back(
         t, cotangent * scale, x, mean, variance, r, t.ones_like(mean.reshape(-1)), epsilon
     )
     _, of_scale, of_shift = t.ops.aten.native_layer_norm_backward.default(
-        cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean, r, scale, scale, [False, True, True]
-    )
+        cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean.contiguous(), r.contiguous(), scale, scale,
+        [False, True, True],
+    )  # fmt: skip
     weighed, total = weighed.view(r.shape), total.view(r.shape)
     return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..numpy.blas import keep_one_thread
+
 # Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
 IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.util.find_spec("torch") is not None
 # What PyTorch raises for layouts, dtypes and shapes that it rejects, and if it cannot allocate memory. NumPy's kernel
@@ -23,6 +25,7 @@ def torch() -> Any:
     """Imports PyTorch."""
     import torch  # type: ignore[import-not-found,unused-ignore]
 
+    keep_one_thread()
     read_only = np.zeros(1, np.float32)
     read_only.flags.writeable = False
     with warnings.catch_warnings():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import astype, permuted, put
-from ...backends.numpy.blocks import product
+from ...backends.numpy.blocks import dot, product
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
 from ...engine.registry.examples import KEEPS, summed_by_letter
@@ -34,7 +34,7 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
     if xp is np and a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # fast path for the common case
         a, b = a.T if transpose_a else a, b.T if transpose_b else b
         if a.shape[1] == b.shape[0]:
-            return np.dot(a, b)
+            return dot(a, b)
         transpose_a = transpose_b = False
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError(
@@ -62,7 +62,7 @@ def _rows(m, x):
 
 def _da(m, g, b, a_shape, transpose_a, transpose_b):
     if m is raw and len(a_shape) == b.ndim == 2 and not (transpose_a or transpose_b) and g.dtype.char in "fd":
-        return np.dot(g, b.T)  # fast path for the common case
+        return dot(g, b.T)  # fast path for the common case
     if transpose_a:
         return unbroadcast(m, m.matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True), a_shape)
     return unbroadcast(m, m.matmul(g, b, transpose_b=not transpose_b), a_shape)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ...backends.arrays import astype
+from ...backends.numpy.blas import linalg
 from ...engine.registry.families import opaque
 from ...engine.registry.op import sample
 from .matrix_algebra import (
@@ -46,14 +47,14 @@ def _lower_triangle_of(m, s):
 
 def _cholesky(xp, x):
     try:
-        return xp.linalg.cholesky(x)
+        return linalg(xp).cholesky(x)
     except np.linalg.LinAlgError:
         return each(_cholesky_or_nan, x)
 
 
 def _cholesky_or_nan(x):
     try:
-        return np.linalg.cholesky(x)
+        return linalg(np).cholesky(x)
     except np.linalg.LinAlgError:
         return np.tril(np.full_like(x, np.nan))
 
@@ -92,7 +93,7 @@ def _decomposed(kind: str) -> Iterator[None]:
 def _eigh(xp, x):
     with _decomposed("Self-adjoint eigen"):
         _refuse_nonfinite(xp, x)
-        e, v = xp.linalg.eigh(x)
+        e, v = linalg(xp).eigh(x)
         if xp is np and not np.isfinite(e).all():
             raise np.linalg.LinAlgError
     return e, v
@@ -113,7 +114,7 @@ eigh = opaque(
 def _eigvalsh(xp, x):
     with _decomposed("Self-adjoint eigen"):
         _refuse_nonfinite(xp, x)
-        e = xp.linalg.eigvalsh(x)
+        e = linalg(xp).eigvalsh(x)
         if xp is np and not np.isfinite(e).all():
             raise np.linalg.LinAlgError
     return e
@@ -132,7 +133,7 @@ eigvalsh = opaque(
 
 def _eig(xp, x):
     with _decomposed("Eigen"):
-        e, v = xp.linalg.eig(x)
+        e, v = linalg(xp).eig(x)
     dtype = xp.result_type(x.dtype, np.complex64)
     return astype(e, dtype), astype(v, dtype)
 
@@ -156,7 +157,7 @@ eig = opaque(
 
 def _eigvals(xp, x):
     with _decomposed("Eigen"):
-        return astype(xp.linalg.eigvals(x), xp.result_type(x.dtype, np.complex64))
+        return astype(linalg(xp).eigvals(x), xp.result_type(x.dtype, np.complex64))
 
 
 def _eigvals_back(m, g, x, x_dtype):
@@ -174,7 +175,7 @@ eigvals = opaque(
 def _svd(xp, x, *, full_matrices):
     if xp is np and not np.isfinite(x).all():
         return _svd_of_nan(x, full_matrices)
-    u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
+    u, s, vh = linalg(xp).svd(x, full_matrices=full_matrices)
     return s, u, xp.conj(vh.swapaxes(-1, -2))
 
 
@@ -240,7 +241,7 @@ svd = opaque(
 def _singular_values(xp, x):
     if xp is np and not np.isfinite(x).all():
         return _svd_of_nan(x, False)[0]
-    return xp.linalg.svd(x, compute_uv=False)
+    return linalg(xp).svd(x, compute_uv=False)
 
 
 def _singular_values_back(m, g, x):
@@ -255,7 +256,7 @@ singular_values = opaque(
 
 
 def _qr(xp, x, *, full_matrices):
-    return tuple(xp.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
+    return tuple(linalg(xp).qr(x, mode="complete" if full_matrices else "reduced"))
 
 
 def _qr_back(m, g, ys):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import astype, stacked
-from ...backends.numpy.blas import one_thread_of_scipy
+from ...backends.numpy.blas import linalg, one_thread_of_scipy
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import bilinear, opaque, unbroadcast
 from ...engine.registry.op import sample
@@ -37,7 +37,7 @@ def _invertible(xp: Any, x: Any, message: str) -> Iterator[None]:
 def _inv(xp, x):
     narrow = x.dtype == np.float16
     with _invertible(xp, x, "Input is not invertible."):
-        y = xp.linalg.inv(astype(x, np.float32) if narrow else x)
+        y = linalg(xp).inv(astype(x, np.float32) if narrow else x)
     return astype(y, x.dtype) if narrow else y
 
 
@@ -55,7 +55,7 @@ def _hidden(xp, factor, x):
 
 def _det(xp, x):
     with np.errstate(all="ignore"):
-        y = xp.linalg.det(x)
+        y = linalg(xp).det(x)
     hidden = _hidden(xp, y, x)
     return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if xp is not np or hidden.any() else y
 
@@ -73,7 +73,7 @@ det = opaque(
 
 def _slogdet(xp, x):
     with np.errstate(all="ignore"):
-        sign, logarithm = xp.linalg.slogdet(x)
+        sign, logarithm = linalg(xp).slogdet(x)
     hidden = _hidden(xp, sign, x)
     unknown = xp.isnan(x).any(axis=(-2, -1))
     if xp is not np or hidden.any() or unknown.any():
@@ -95,7 +95,7 @@ slogdet = opaque(
 
 def _solve(xp, a, b):
     with _invertible(xp, a, "Input matrix is not invertible."):
-        return xp.linalg.solve(*stacked(xp, a, b))
+        return linalg(xp).solve(*stacked(xp, a, b))
 
 
 def _solve_back(m, g, a, y, a_shape, b_shape):
@@ -133,7 +133,7 @@ def _triangle(xp, a, low):
 def _triangular_solve(xp, a, b, *, lower, adjoint):
     if xp is not np:
         a = _triangle(xp, a, lower)
-        return xp.linalg.solve(*stacked(xp, xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b))
+        return linalg(xp).solve(*stacked(xp, xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b))
     if not b.size:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
     from scipy.linalg import get_blas_funcs
