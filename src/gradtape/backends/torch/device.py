@@ -45,7 +45,8 @@ def module_of(name: str) -> TorchModule:
     return TorchModule(name, torch.device(kind, int(name.rpartition(":")[2])))
 
 
-_SEVERAL_STEPS = ("sqrt", "rsqrt")  # whose derivatives by PyTorch are several launches: the formula is one
+# Whose derivatives by PyTorch are several launches: the formula is one.
+_SEVERAL_STEPS = ("gelu_tanh", "relu", "rsqrt", "sqrt")
 _NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
 
 

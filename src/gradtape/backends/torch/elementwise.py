@@ -106,6 +106,19 @@ def _zero_where(g: Any, product: Any) -> Any:
     return torch().ops.aten.threshold_backward.default(product, g.abs(), 0)
 
 
+def _relu_vjp(g: Any, y: Any) -> Any:
+    """Returns the cotangent where `y` is positive; PyTorch's kernel would also return it where `y` is NaN."""
+    t = torch()
+    y = y.nan_to_num(0.0) if t.isnan(t.amin(y)) else y
+    return t.ops.aten.threshold_backward.default(g, y, 0)
+
+
+def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
+    """Clamps `x`, whose cube may be infinite: beyond 30 the slope is 0 or 1. It is NaN for infinity, like the rule's."""
+    slopes = torch().ops.aten.gelu_backward.default(g, x.clamp(-30, 30), approximate="tanh")
+    return slopes.add_(x - x)
+
+
 @cache
 def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
@@ -114,7 +127,9 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     softplus = aten.softplus_backward.default
     return {
         "gelu": (("x",), aten.gelu_backward.default),
+        "gelu_tanh": (("x",), _gelu_tanh_vjp),
         "log": (("x",), t.div),
+        "relu": (("y",), _relu_vjp),
         "sigmoid": (("y",), aten.sigmoid_backward.default),
         "silu": (("x",), aten.silu_backward.default),
         "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
