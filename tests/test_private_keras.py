@@ -159,3 +159,42 @@ def test_the_namespaces_of_tensorflow_1_that_keras_defines(script):  # noqa: F81
     assert done.stdout == "tf_keras True\nDense LSTMCell\n", done.stderr
     done = gradtape("run", program)
     assert done.stdout.startswith("keras True\n`tf.compat.v1.layers` is not available with Keras 3"), done.stderr
+
+
+# The losses and sums of gradients are TensorFlow's.
+CELLS = """
+    import numpy as np
+    import tensorflow as tf
+
+    v1, cells, ones = tf.compat.v1, tf.compat.v1.nn.rnn_cell, tf.ones_initializer()
+    x = tf.constant(np.arange(24).reshape(2, 4, 3).astype("float32") / 24)
+    print(issubclass(tf.Module, tf.__internal__.tracking.Trackable), isinstance(x, tf.__internal__.tracking.Trackable))
+    for cell in (
+        cells.LSTMCell(3, initializer=ones, num_proj=2, use_peepholes=True, name="lstm"),
+        cells.MultiRNNCell([cells.LSTMCell(3, initializer=ones), cells.GRUCell(2, kernel_initializer=ones)]),
+    ):
+        wrapped = cells.DropoutWrapper(cell, output_keep_prob=1.0)
+        with tf.GradientTape() as tape:
+            outputs, state = v1.nn.dynamic_rnn(wrapped, x, sequence_length=[4, 2], dtype=tf.float32)
+            loss = tf.reduce_sum(outputs**2)
+        variables = cell.trainable_variables
+        print(*(round(float(tf.reduce_sum(y)), 3) for y in [loss, *tape.gradient(loss, variables)]), variables[0].name)
+    forward, backward = (cells.GRUCell(2, kernel_initializer=ones, name=name) for name in "ab")
+    steps, first, last = v1.nn.static_bidirectional_rnn(forward, backward, tf.unstack(x, axis=1), dtype=tf.float32)
+    print(len(steps), *(round(float(y), 4) for y in steps[0][0]), forward.weights[0].name, backward.weights[0].name)
+    layer = v1.make_template("t", lambda x: v1.layers.dense(x, 2, kernel_initializer=ones, name="d"))
+    print(layer(x).numpy().sum(), layer(x).shape, [v.name for v in layer.variables])
+    print(v1.layers.conv2d(tf.ones([1, 4, 4, 2]), 3, 2, kernel_initializer=ones).numpy().sum())
+"""
+
+
+def test_the_cells_and_layers_of_tensorflow_1(script):  # noqa: F811
+    done = gradtape("run", script(CELLS), env=LEGACY)
+    assert done.stdout.split("\n")[:-1] == [
+        "True False",
+        "55.935 23.953 53.91 0.034 0.292 2.096 116.182 rnn/lstm/kernel:0",
+        "0.145 -0.058 0.167 -0.278 -0.231 0.149 0.481 rnn/multi_rnn_cell/cell_0/lstm_cell/kernel:0",
+        "4 0.0305 0.0305 0.269 0.269 bidirectional_rnn/fw/a/gates/kernel:0 bidirectional_rnn/bw/b/gates/kernel:0",
+        "23.0 (2, 4, 2) ['t/d/bias:0', 't/d/kernel:0']",
+        "216.0",
+    ], done.stderr

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..core.owners import Owner
+from ..core.owners import Trackable
 from ..state.variable import Variable
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -56,7 +56,12 @@ def is_trackable(value: Any, around: tuple[int, ...] = ()) -> bool:
             return False
         inside = (*around, id(value))
         return any(is_trackable(x, inside) for x in (value.values() if isinstance(value, Mapping) else value))
-    return variable_of(value) is not None or hasattr(type(value), "_owns_variables")
+    return variable_of(value) is not None or owns_variables(value)
+
+
+def owns_variables(value: Any) -> bool:
+    """Whether `value` may own variables: lists and dicts that plain ones have been replaced by do, too."""
+    return getattr(type(value), "_owns_variables", False)
 
 
 def children(owner: Any) -> dict[str, Any]:
@@ -77,7 +82,7 @@ def children(owner: Any) -> dict[str, Any]:
     if hasattr(owner, "_owned"):
         named = owner._owned()
     else:
-        named = owner._trackable_children() if isinstance(owner, Owner) else vars(owner)
+        named = owner._trackable_children() if isinstance(owner, Trackable) else vars(owner)
     return {name: value for name, value in named.items() if is_trackable(value)}
 
 

@@ -22,7 +22,7 @@ from ..state.variable import Variable
 from .bundle import BundleReader
 from .containers import WaitingDict, WaitingList
 from .files import nodes_of, open_checkpoint
-from .object_graph import ObjectNode, children, describe_objects, is_trackable, variable_of
+from .object_graph import ObjectNode, children, describe_objects, is_trackable, owns_variables, variable_of
 
 _WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
@@ -70,7 +70,7 @@ class MatchedObjects:
 
 def _reference(value: Any) -> Callable[[], Any]:
     try:
-        return weakref.ref(value) if hasattr(type(value), "_owns_variables") else lambda: value
+        return weakref.ref(value) if owns_variables(value) else lambda: value
     except TypeError:  # a class without weak references
         return lambda: value
 
@@ -132,7 +132,7 @@ class Restoration:
     def _await_attributes(self, owner: Any, number: int) -> None:
         """Subscribe to incomplete lists and dicts, and to Keras variables without values."""
         for place in (owner, getattr(owner, "_root", None)):
-            if not hasattr(type(place), "_owns_variables") or isinstance(place, list | dict):
+            if not owns_variables(place) or isinstance(place, list | dict):
                 continue
             for name, child in self.nodes[number].children.items():
                 value = vars(place).get(name)
@@ -150,7 +150,7 @@ class Restoration:
         """Register the restoration with an object that does not own all its stored children yet, or unregister it."""
         complete = self._complete(number)
         for waiter in (owner, getattr(owner, "_root", None)):
-            if hasattr(type(waiter), "_owns_variables"):
+            if owns_variables(waiter):
                 others = [entry for entry in vars(waiter).pop("_restorations", ()) if entry != (self, number)]
                 waiting = others if complete else [*others, (self, number)]
                 if waiting:

@@ -1,4 +1,4 @@
-"""`Owner`: base class of objects whose attributes are the variables and other owners that a checkpoint saves."""
+"""`Trackable`: base class of what a checkpoint contains. `Owner`: one whose attributes are its children."""
 
 from __future__ import annotations
 
@@ -13,29 +13,17 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
-class Owner:
-    """An object that a checkpoint traverses: a module, a layer or an optimizer.
+class Trackable:
+    """A variable, or an object with children by name: a module, a layer or an optimizer.
+
+    The methods are the protocol of TensorFlow's class of that name, which libraries call and override: the children are
+    those that `_track_trackable` has named.
 
     While a checkpoint has values for variables that do not exist yet (deferred restoration), `_restorations` holds it,
-    with this object's node number in it. Setting an attribute then restores the attribute's value.
+    with this object's node number in it. A new child then gets its value.
     """
 
     _owns_variables = True
-    _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
-
-    def __setattr__(self, name: str, value: object) -> None:
-        super().__setattr__(name, value)
-        if "_restorations" in self.__dict__:
-            self._was_set(name, self.__dict__.get(name))
-
-    def _was_set(self, name: str, value: object) -> None:
-        """Reports an attribute set under `name` to the pending restorations."""
-        for restoration, number in tuple(self.__dict__.get("_restorations", ())):
-            restoration.was_set(number, name, value)
-
-    # The protocol of TensorFlow's trackable objects, which libraries call and override. An object that names its
-    # children itself, by `_track_trackable`, has only those; other objects have their attributes.
-
     _object_identifier = "_generic_user_object"  # of its class in SavedModels
 
     @property
@@ -74,8 +62,6 @@ class Owner:
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """Returns the children by name."""
-        if "_self_unconditional_checkpoint_dependencies" not in self.__dict__:
-            return dict(self.__dict__)
         return dict(self._unconditional_checkpoint_dependencies)
 
     def _lookup_dependency(self, name: str, cached_dependencies: dict[str, Any] | None = None) -> Any:
@@ -109,3 +95,25 @@ class Owner:
     @_setattr_tracking.setter
     def _setattr_tracking(self, value: bool) -> None:
         self.__dict__["_self_setattr_tracking"] = value
+
+    def _was_set(self, name: str, value: object) -> None:
+        """Reports an attribute set under `name` to the pending restorations."""
+        for restoration, number in tuple(self.__dict__.get("_restorations", ())):
+            restoration.was_set(number, name, value)
+
+
+class Owner(Trackable):
+    """An object whose attributes are its children, unless it has named some itself by `_track_trackable`."""
+
+    _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if "_restorations" in self.__dict__:
+            self._was_set(name, self.__dict__.get(name))
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Returns the children by name."""
+        if "_self_unconditional_checkpoint_dependencies" not in self.__dict__:
+            return dict(self.__dict__)
+        return super()._trackable_children(save_type, **kwargs)

@@ -105,10 +105,6 @@ class Module(Owner):
 
         return in_scope  # type: ignore[return-value]
 
-    def _no_dependency(self, value: object) -> Any:
-        """Return the value. TensorFlow excludes it from checkpoints; here checkpoints contain variables only."""
-        return value
-
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], Any] | None = None,
         attribute_traversal_key: Callable[[str], Any] | None = None, with_path: bool = False,

@@ -21,6 +21,7 @@ import numpy as np
 from ..core import devices
 from ..core.dtypes import DType, as_dtype
 from ..core.operators import BINARY, REFLECTED, UNARY
+from ..core.owners import Trackable
 from ..core.scopes import carried, holding, scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, placed, text_of, wrap
@@ -139,7 +140,7 @@ def _mode(kind: type[_Mode], given: object, default: _Mode, name: str | None) ->
     return given
 
 
-class Variable(Updates, TensorOperators, metaclass=VariableClass):
+class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -276,15 +277,7 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     def _unique_id(self) -> str:
         return f"{self._shared_name}_{self._created}"
 
-    # The protocol of TensorFlow's trackable objects: a variable has no children.
-
-    _object_identifier = "_generic_user_object"
-
-    def _maybe_initialize_trackable(self) -> None:
-        """Does nothing."""
-
-    def _lookup_dependency(self, name: str, cached_dependencies: dict[str, Any] | None = None) -> None:
-        return None
+    _owns_variables = False
 
     @property
     def _handle_name(self) -> str:
@@ -293,8 +286,6 @@ class Variable(Updates, TensorOperators, metaclass=VariableClass):
     @_handle_name.setter
     def _handle_name(self, name: str) -> None:
         """Drops the name that a SavedModel has for the variable."""
-
-    _in_graph_mode = False
 
     @property
     def _distribute_strategy(self) -> Any:
@@ -458,7 +449,6 @@ def _remade(state: dict[str, Any]) -> Variable:
 def _with_value_of_own(usual: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
     """Wrap `_as_tensor` of a class that overrides `value`: use it if the instance skipped `Variable.__init__`."""
     return lambda self: usual(self) if "_storage" in vars(self) else to_tensor(self.value())
-
 
 
 def convert_variable(variable: Variable, dtype: DType | None) -> Tensor:

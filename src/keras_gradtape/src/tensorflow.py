@@ -7,7 +7,7 @@ from typing import Any
 
 import gradtape as tf
 from gradtape.core.nest import Composite
-from gradtape.core.owners import Owner
+from gradtape.core.owners import Trackable
 
 
 class _Extended(SimpleNamespace):
@@ -26,7 +26,7 @@ __internal__ = SimpleNamespace(
     distribute=SimpleNamespace(strategy_supports_no_merge_call=lambda: True),
     smart_cond=SimpleNamespace(smart_cond=tf.cond),
     tf2=SimpleNamespace(enabled=lambda: True),
-    tracking=SimpleNamespace(AutoTrackable=tf.Module, Trackable=Owner),
+    tracking=SimpleNamespace(AutoTrackable=tf.Module, Trackable=Trackable),
 )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...core import dtypes, scopes
+from ...core.owners import Trackable
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import DTypeLike, ShapeLike
@@ -299,7 +301,7 @@ def get_local_variable(
 def make_template(
     name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: Any = None,
     custom_getter_: Any = None, **kwargs: Any,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Template:  # fmt: skip
     """Wraps a function to create its variables in the first call and reuse them later.
 
     >>> import gradtape as tf
@@ -307,14 +309,42 @@ def make_template(
     >>> weight() is weight()
     True
     """
-    own: dict[str, Variable2] = {}
+    return Template(name_, functools.partial(func_, **kwargs), custom_getter_)
 
-    def call(*args: Any, **more: Any) -> Any:
-        with keeping(own), variable_scope(name_, custom_getter=custom_getter_):
-            return func_(*args, **kwargs, **more)
 
-    call.variables = property(lambda _: list(own.values()))  # type: ignore[attr-defined]
-    return call
+class Template(Trackable):
+    """A function that keeps the variables it creates, which are its children in checkpoints."""
+
+    def __init__(self, name: str, func: Callable[..., Any], custom_getter: Any = None) -> None:
+        self.name, self.func = name, func
+        self._custom_getter = custom_getter
+        self._kept: dict[str, Variable2] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function in the scope of its variables."""
+        with keeping(self._kept), variable_scope(self.name, custom_getter=self._custom_getter) as scope:
+            result = self.func(*args, **kwargs)
+        for name, variable in self._kept.items():
+            self._track_trackable(variable, name.removeprefix(f"{scope.name}/"))
+        return result
+
+    @property
+    def variables(self) -> list[Variable2]:
+        """The variables that the function has created, sorted by name."""
+        return sorted(self._kept.values(), key=lambda variable: variable.name)
+
+    @property
+    def trainable_variables(self) -> list[Variable2]:
+        """The trainable variables."""
+        return [variable for variable in self.variables if variable.trainable]
+
+    @property
+    def non_trainable_variables(self) -> list[Variable2]:
+        """The variables that are not trainable."""
+        return [variable for variable in self.variables if not variable.trainable]
+
+    weights, global_variables = variables, variables
+    trainable_weights, non_trainable_weights = trainable_variables, non_trainable_variables
 
 
 @contextlib.contextmanager

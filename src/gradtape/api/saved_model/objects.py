@@ -10,7 +10,7 @@ from typing import Any
 
 from ...checkpoints.object_graph import ObjectNode, children, is_trackable, variable_of
 from ...checkpoints.tensorflow_graph import encode_graph
-from ...core.owners import Owner, TrackableReference
+from ...core.owners import Owner, Trackable, TrackableReference
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.variable import Variable
@@ -61,7 +61,7 @@ def _is_plain(value: Any) -> bool:
 
 def names_children(owner: Any) -> bool:
     """Returns whether an object names the children that a SavedModel has, as those of Keras 2 do."""
-    return isinstance(owner, Owner) and type(owner)._trackable_children is not Owner._trackable_children
+    return isinstance(owner, Trackable) and type(owner)._trackable_children is not Owner._trackable_children
 
 
 class ObjectGraph:

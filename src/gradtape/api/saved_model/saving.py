@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
+from ...checkpoints.object_graph import owns_variables
 from ...core import dtypes, errors
 from ...core.protos.records import encoded
 from ...distribution.context import variables_as_one
@@ -63,7 +64,7 @@ def save_objects(obj: Any, export_dir: Any, signatures: Any = None, options: Sav
     """Does what `save` does, and returns the objects that it has written."""
     if thread.trace is not None:
         raise AssertionError("tf.saved_model.save is not supported inside a traced @tf.function. Move the call outside")
-    if not hasattr(type(obj), "_owns_variables"):
+    if not owns_variables(obj):
         raise ValueError(
             "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for "
             f"export. Got {obj} with type {type(obj)}."

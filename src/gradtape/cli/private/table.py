@@ -41,7 +41,7 @@ __internal__.saved_model load_partial=cli.private.saved_model.load:load_partial
     decode_proto=cli.private.saved_model.load:decode_proto
 __internal__.saved_model.load | cli.private.saved_model.revived_types:
 __internal__.smart_cond | cli.private.framework.smart_cond:
-__internal__.tracking AutoTrackable=core.owners:Owner
+__internal__.tracking AutoTrackable=core.owners:Owner Trackable=core.owners:Trackable
     TrackableReference=core.owners:TrackableReference wrap=cli.private.trackable.data_structures:wrap_or_unwrap
     | cli.private.trackable.data_structures: cli.private.trackable.base: cli.private.trackable.base_delegate:
     cli.private.checkpoint.graph_view: cli.private.checkpoint.checkpoint:
@@ -231,7 +231,7 @@ data.ops.from_tensors_op _TensorDataset=cli.private.data.ops.sources:_TensorData
 data.ops.from_tensor_slices_op _TensorSliceDataset=cli.private.data.ops.sources:_TensorSliceDataset
 data.util.structure NoneTensorSpec=datasets.specs:NoneTensorSpec
 data.experimental | tf.data.experimental
-trackable.base TrackableReference=core.owners:TrackableReference
+trackable.base Trackable=core.owners:Trackable TrackableReference=core.owners:TrackableReference
 trackable.autotrackable AutoTrackable=core.owners:Owner
 trackable.data_structures
 training.moving_averages ExponentialMovingAverage=train.ExponentialMovingAverage
@@ -330,7 +330,7 @@ training.session_run_hook
 training.basic_session_run_hooks
 training.slot_creator
 training.tracking.autotrackable AutoTrackable=core.owners:Owner
-training.tracking.base Trackable=core.owners:Owner TrackableReference=core.owners:TrackableReference
+training.tracking.base Trackable=core.owners:Trackable TrackableReference=core.owners:TrackableReference
     | cli.private.trackable.base:
 training.tracking.data_structures | cli.private.trackable.data_structures:
 training.tracking.tracking AutoTrackable=core.owners:Owner | cli.private.trackable.resource:
@@ -389,7 +389,7 @@ COMPAT = {
 COMPAT_NAMES = (
     ("", "framework.ops", "device"),
     ("", "ops.variables", "report_uninitialized_variables"),
-    ("nn", "ops.rnn", "bidirectional_dynamic_rnn dynamic_rnn static_rnn"),
+    ("nn", "ops.rnn", "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"),
     ("summary", "summary.summary", "merge merge_all"),
     (
         "train",

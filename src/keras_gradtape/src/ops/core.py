@@ -17,7 +17,7 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 import gradtape as tf
 from gradtape.checkpoints.object_graph import describe_objects
 from gradtape.core import dtypes
-from gradtape.core.owners import Owner
+from gradtape.core.owners import Trackable
 from gradtape.core.shapes import TensorShape
 from gradtape.core.tensor import constant
 from gradtape.engine.run import dispatch
@@ -198,7 +198,7 @@ def _is_traced(x: Any) -> bool:
 def _unchanged_variables(fn: Any) -> Iterator[None]:
     """Context manager: restores the variables of the layer that `fn` belongs to."""
     owner = getattr(fn, "__self__", fn)
-    variables = describe_objects(owner)[1].values() if isinstance(owner, Owner) else ()
+    variables = describe_objects(owner)[1].values() if isinstance(owner, Trackable) else ()
     before = [(variable, own_read(variable)) for variable in variables]
     try:
         yield

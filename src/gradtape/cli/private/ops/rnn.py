@@ -6,6 +6,7 @@ from typing import Any
 
 import gradtape
 from gradtape import nest
+from gradtape.compat.v1 import variable_scope
 
 
 def _swap(x: Any) -> Any:
@@ -35,8 +36,16 @@ def dynamic_rnn(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Runs a cell over the steps of sequences; returns the outputs of all steps and the last state.
 
-    After the end of a sequence, its outputs are zeros and its state does not change.
+    After the end of a sequence, its outputs are zeros and its state does not change. Variables that the cell creates
+    are in the scope `scope`, by default "rnn".
     """
+    with variable_scope(scope or "rnn"):
+        return _run_steps(cell, inputs, sequence_length, initial_state, dtype, time_major)
+
+
+def _run_steps(
+    cell: Any, inputs: Any, sequence_length: Any, initial_state: Any, dtype: Any, time_major: bool
+) -> tuple[Any, Any]:
     steps = nest.map_structure(gradtape.convert_to_tensor, inputs)
     if not time_major:
         steps = nest.map_structure(_swap, steps)
@@ -68,7 +77,7 @@ def static_rnn(
     if not inputs:
         raise ValueError("Argument `inputs` must not be empty.")
     stacked = nest.map_structure(lambda *xs: gradtape.stack(xs), *inputs)
-    outputs, state = dynamic_rnn(cell, stacked, sequence_length, initial_state, dtype, time_major=True)
+    outputs, state = dynamic_rnn(cell, stacked, sequence_length, initial_state, dtype, time_major=True, scope=scope)
     return [nest.map_structure(lambda y, at=at: y[at], outputs) for at in range(len(inputs))], state
 
 
@@ -85,8 +94,26 @@ def bidirectional_dynamic_rnn(
             return gradtape.reverse(x, [time])
         return gradtape.reverse_sequence(x, sequence_length, seq_axis=time, batch_axis=batch)
 
-    forward, state = dynamic_rnn(cell_fw, inputs, sequence_length, initial_state_fw, dtype, time_major=time_major)
-    backward, last = dynamic_rnn(
-        cell_bw, nest.map_structure(reverse, inputs), sequence_length, initial_state_bw, dtype, time_major=time_major
-    )
+    reversed_inputs = nest.map_structure(reverse, inputs)
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw"):
+            forward, state = _run_steps(cell_fw, inputs, sequence_length, initial_state_fw, dtype, time_major)
+        with variable_scope("bw"):
+            backward, last = _run_steps(cell_bw, reversed_inputs, sequence_length, initial_state_bw, dtype, time_major)
     return (forward, nest.map_structure(reverse, backward)), (state, last)
+
+
+def static_bidirectional_rnn(
+    cell_fw: Any, cell_bw: Any, inputs: Any, initial_state_fw: Any = None, initial_state_bw: Any = None,
+    dtype: Any = None, sequence_length: Any = None, scope: Any = None,
+) -> tuple[list[Any], Any, Any]:  # fmt: skip
+    """Runs two cells over a list of steps; returns the outputs of both, concatenated, and the two last states."""
+    if not inputs:
+        raise ValueError("Argument `inputs` must not be empty.")
+    stacked = nest.map_structure(lambda *xs: gradtape.stack(xs), *inputs)
+    pair, states = bidirectional_dynamic_rnn(
+        cell_fw, cell_bw, stacked, sequence_length, initial_state_fw, initial_state_bw, dtype, time_major=True,
+        scope=scope,
+    )  # fmt: skip
+    both = nest.map_structure(lambda *ys: gradtape.concat(ys, axis=-1), *pair)
+    return [nest.map_structure(lambda y, at=at: y[at], both) for at in range(len(inputs))], *states

@@ -1,22 +1,26 @@
-"""`tensorflow.python.ops.variables`: the base class of all variables, including gradtape's."""
+"""`tensorflow.python.ops.variables`: the classes of variables."""
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import gradtape
 
-from ..abstract import Abstract
 
+class Variable(abc.ABC):  # noqa: B024  libraries derive from it, and define what they need
+    """The base of all variables: libraries subclass it with constructors of their own."""
 
-class _Variable:
-    """A variable of any kind: libraries subclass it with their own constructors."""
+    SaveSliceInfo = gradtape.Variable.SaveSliceInfo
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return gradtape.Variable(*args, **kwargs) if cls is Variable else super().__new__(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("Variable is abstract: a subclass must define its constructor")
 
 
-Variable = Abstract(_Variable, gradtape.Variable)
+Variable.register(gradtape.Variable)
 VariableMetaclass = type(gradtape.Variable)
 
 

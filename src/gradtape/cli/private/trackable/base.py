@@ -7,14 +7,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from gradtape.core.owners import Owner
-from gradtape.state.variable import Variable
-
-from ..abstract import Abstract
-
-# Variables are trackable too, without being owners.
-Trackable = Abstract(Owner, Owner, Variable)
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gradtape.core.owners import Owner
+from gradtape.core.owners import Owner, Trackable
 from gradtape.state.variable import Variable
 
 
@@ -182,7 +182,7 @@ def wrap_or_unwrap(value: Any) -> Any:
 
 
 def _is_tracked(value: Any) -> bool:
-    return isinstance(value, Owner | Variable)
+    return isinstance(value, Trackable)
 
 
 def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:

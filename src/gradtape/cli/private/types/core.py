@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import abc
+
 import gradtape
 
-from ..abstract import Abstract
 
-
-class _Tensor:
+class Tensor(abc.ABC):  # noqa: B024  libraries derive from it, and define what they need
     """The base of all tensors. Libraries subclass it for values that convert to tensors."""
 
 
-Tensor = Symbol = Value = Abstract(_Tensor, gradtape.Tensor, gradtape.Variable)
+Tensor.register(gradtape.Tensor)
+Tensor.register(gradtape.Variable)
+Symbol = Value = Tensor  # one class of tensors serves eager code and traces

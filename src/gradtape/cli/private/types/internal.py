@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import abc
+
 import gradtape
 
-from ..abstract import Abstract
 
-
-class _NativeObject:
+class NativeObject(abc.ABC):  # noqa: B024  libraries derive from it, and define what they need
     """A value of the runtime, such as a tensor or a variable."""
 
 
-class _TypeSpec(_NativeObject):
+class TypeSpec(NativeObject):
     """A description of values."""
 
 
-NativeObject = Abstract(_NativeObject, gradtape.Tensor, gradtape.Variable)
-TypeSpec = Abstract(_TypeSpec, gradtape.TypeSpec)
-IndexedSlices = Abstract(_NativeObject, gradtape.IndexedSlices)
-RaggedTensor = Abstract(_NativeObject, gradtape.RaggedTensor)
+class IndexedSlices(NativeObject):
+    """Rows of a tensor with their indices."""
+
+
+class RaggedTensor(NativeObject):
+    """A tensor with rows of different lengths."""
+
+
+NativeObject.register(gradtape.Tensor)
+NativeObject.register(gradtape.Variable)
+TypeSpec.register(gradtape.TypeSpec)
+IndexedSlices.register(gradtape.IndexedSlices)
+RaggedTensor.register(gradtape.RaggedTensor)
