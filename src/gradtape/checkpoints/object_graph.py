@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..core.owners import Trackable
@@ -106,9 +107,10 @@ def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
         nodes.append(ObjectNode(below, None if variable is None else path + SUFFIX))
         if variable is not None:
             found[path + SUFFIX] = variable
+    variables = [owner for owner in alive if variable_of(owner) is not None]
     for number, owner in enumerate(alive):
         slots = []
-        for variable, name, kept in slots_of(owner):
+        for variable, name, kept in slots_of(owner, variables):
             of = numbers.get(id(variable))
             if of is not None:  # slots of variables outside the graph are not saved, as in TensorFlow
                 key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escape(name)}{SUFFIX}"
@@ -119,9 +121,23 @@ def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
     return nodes, found
 
 
-def slots_of(owner: Any) -> list[tuple[Any, str, Variable]]:
-    """The slots of an optimizer, as triples (variable, slot name, slot variable)."""
-    return owner._kept_of_variables() if hasattr(type(owner), "_kept_of_variables") else []
+def slots_of(owner: Any, variables: list[Any]) -> list[tuple[Any, str, Variable]]:
+    """The slots of an optimizer, as triples (variable, slot name, slot variable); Keras 2 is asked by variable."""
+    if hasattr(type(owner), "_kept_of_variables"):
+        return owner._kept_of_variables()
+    found = []
+    for name in owner.get_slot_names() if hasattr(type(owner), "add_slot") else ():
+        for variable in variables:
+            with suppress(AttributeError, KeyError):  # this variable has no such slot
+                found.append((variable, name, owner.get_slot(variable, name)))
+    return found
+
+
+def create_slot(owner: Any, variable: Any, name: str) -> Variable | None:
+    """The slot of an optimizer for a variable, created if it does not exist yet; None if the object has no slots."""
+    if hasattr(type(owner), "_kept_of_variables"):
+        return owner._slot(variable, name)
+    return owner.add_slot(variable, name) if hasattr(type(owner), "add_slot") else None
 
 
 def _escape(name: str) -> str:

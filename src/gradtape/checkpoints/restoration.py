@@ -22,7 +22,7 @@ from ..state.variable import Variable
 from .bundle import BundleReader
 from .containers import WaitingDict, WaitingList
 from .files import nodes_of, open_checkpoint
-from .object_graph import ObjectNode, children, describe_objects, is_trackable, owns_variables, variable_of
+from .object_graph import ObjectNode, children, create_slot, describe_objects, is_trackable, owns_variables, variable_of
 
 _WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
@@ -122,9 +122,9 @@ class Restoration:
         there = self.matched.alive() | found
         for number, slot in self._slots:
             if number in there and slot.of in there and slot.node not in there:
-                optimizer, variable = there[number], there[slot.of]
-                if hasattr(type(optimizer), "_kept_of_variables"):
-                    found[slot.node] = optimizer._slot(variable, slot.name)
+                created = create_slot(there[number], there[slot.of], slot.name)
+                if created is not None:
+                    found[slot.node] = created
 
     def _complete(self, number: int) -> bool:
         return all(child in self.matched for child in self.nodes[number].children.values())

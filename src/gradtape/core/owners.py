@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 
@@ -114,6 +114,11 @@ class Owner(Trackable):
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """Returns the children by name."""
-        if "_self_unconditional_checkpoint_dependencies" not in self.__dict__:
-            return dict(self.__dict__)
-        return super()._trackable_children(save_type, **kwargs)
+        if "_self_unconditional_checkpoint_dependencies" in self.__dict__:
+            return super()._trackable_children(save_type, **kwargs)
+        untracked = self.__dict__.get("_self_untracked", ())
+        return {name: value for name, value in self.__dict__.items() if name not in untracked}
+
+    def _untrack_attributes(self, names: Iterable[str]) -> None:
+        """Makes attributes that the object has no children."""
+        self.__dict__.setdefault("_self_untracked", set()).update(names)

@@ -285,7 +285,7 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
 
     @_handle_name.setter
     def _handle_name(self, name: str) -> None:
-        """Drops the name that a SavedModel has for the variable."""
+        self._title = name
 
     @property
     def _distribute_strategy(self) -> Any:

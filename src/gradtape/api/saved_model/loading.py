@@ -15,10 +15,10 @@ from ...checkpoints.restoration import restore_into
 from ...checkpoints.tensorflow_graph import decode_graph as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
+from ...core.owners import Owner
 from ...core.protos.records import Record, decoded
 from ...core.tensor import Tensor
 from ...state.archive import is_inside
-from ...state.module import Module
 from ...state.variable import Variable
 from .format import constants
 from .format.options import Asset, LoadOptions
@@ -160,24 +160,8 @@ def _choose_graph(saved: Record, tags: Any, folder: str) -> Record:
     )
 
 
-class _Unless:
-    """A class attribute that an instance attribute of the same name overrides."""
-
-    def __init__(self, given: Any) -> None:
-        self._given = given
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else self._given.__get__(instance, owner)
-
-
-class LoadedObject(Module):
-    """A loaded object: its children are attributes, and it collects its variables like a module."""
-
-    name = _Unless(Module.name)  # type: ignore[assignment]
-    variables = _Unless(Module.variables)  # type: ignore[assignment]
-    trainable_variables = _Unless(Module.trainable_variables)  # type: ignore[assignment]
-    non_trainable_variables = _Unless(Module.non_trainable_variables)  # type: ignore[assignment]
-    submodules = _Unless(Module.submodules)  # type: ignore[assignment]
+class LoadedObject(Owner):
+    """A loaded object, whose children are attributes. As in TensorFlow, a loaded module is no module."""
 
 
 class CallableObject(LoadedObject):
@@ -324,17 +308,24 @@ class _Loading:
     def _keys(self, stored: list[ObjectNode]) -> dict[int, str]:
         """Returns the checkpoint key of each variable, by walking both object graphs along the same names."""
         keys: dict[int, str] = {}
-        waiting, seen = [(0, 0)], set()
+        pairs: dict[int, int] = {}
+        waiting = [(0, 0)]
         while waiting:
             here, there = waiting.pop()
-            if here in seen:
+            if here in pairs:
                 continue
-            seen.add(here)
+            pairs[here] = there
             key, below = stored[there].key, stored[there].children
             if key is not None:
                 keys[here] = key
             named = [(child.local_name, child.node_id) for child in self._nodes[here].children]
             waiting += [(number, below[name]) for name, number in named if name in below]
+        for here, there in pairs.items():
+            slots = {(slot.of, slot.name): stored[slot.node].key for slot in stored[there].slots}
+            for slot in self._nodes[here].slot_variables:
+                key = slots.get((pairs.get(slot.original_variable_node_id, -1), slot.slot_name))
+                if key is not None:
+                    keys[slot.slot_variable_node_id] = key
         return keys
 
     def object(self, number: int) -> Any:
@@ -367,8 +358,7 @@ class _Loading:
                 self._made[number].functions[name] = function
         else:
             is_callable = any(child.local_name == "__call__" for child in node.children)
-            made = self._made[number] = object.__new__(CallableObject if is_callable else LoadedObject)
-            Module.__init__(made, "loaded")
+            made = self._made[number] = CallableObject() if is_callable else LoadedObject()
             for name, value in self._children(node).items():
                 if name not in _ATTRIBUTES and hasattr(LoadedObject, name) and name.startswith("_"):
                     raise errors.DataLossError(f"an attribute of an object in the SavedModel is named {name!r}")

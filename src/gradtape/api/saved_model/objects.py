@@ -207,7 +207,8 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
         return list(function.concrete_functions)
     if function.input_signature is not None:
         return [function.get_concrete_function()]
-    return function._list_all_concrete_functions()
+    # What was traced for this SavedModel has a single value per distributed variable.
+    return function._here()._list_all_concrete_functions() or function._list_all_concrete_functions()
 
 
 def file_of(asset: Asset) -> str:

@@ -10,13 +10,14 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
-from ...checkpoints.object_graph import owns_variables
+from ...checkpoints.object_graph import describe_objects, owns_variables
 from ...core import dtypes, errors
 from ...core.protos.records import encoded
 from ...distribution.context import variables_as_one
 from ...engine.run.dispatch import thread
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
+from ...graph.function.open_sizes import represent_open_sizes
 from ...graph.ir.graph import unique
 from ...state.specs import TensorSpec
 from ..lookup.static_tables import StaticHashTable
@@ -70,8 +71,10 @@ def save_objects(obj: Any, export_dir: Any, signatures: Any = None, options: Sav
             f"export. Got {obj} with type {type(obj)}."
         )
     folder = os.fsdecode(os.fspath(export_dir))
-    variables = () if names_children(obj) else ObjectGraph(obj, {}).variables().values()
-    with variables_as_one() if any(getattr(v, "is_distributed", False) for v in variables) else nullcontext():
+    variables = describe_objects(obj)[1].values()
+    distributed = any(getattr(v, "is_distributed", False) for v in variables)
+    sizes = (n for v in variables for n in v.dims)
+    with represent_open_sizes(sizes), variables_as_one() if distributed else nullcontext():
         cache: dict[Any, Any] = {}
         if signatures is None and names_children(obj):
             signatures = parts_of(obj, cache).get(DEFAULT_SIGNATURE)

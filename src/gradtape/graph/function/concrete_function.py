@@ -22,6 +22,7 @@ from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
 from ..ir.graph import Graph, unique
 from ..trace.traced import InlineIntoCaller, Untraceable
+from .open_sizes import representative
 from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
 from .specialization import Specialization
@@ -321,10 +322,10 @@ def _named(value: Any, name: str) -> Any:
 def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
     """Yield candidate tensors to trace with, one choice of the unknown sizes after another.
 
-    All unknown sizes are 2, then all 1; then all are 1 except one, which is a product of leading sizes of another
-    tensor.
+    All unknown sizes are the size that represents them, if there is one; then all are 2, then all 1; then all are 1
+    except one, which is a product of leading sizes of another tensor.
     """
-    for size in (2, 1):
+    for size in (*filter(None, [representative.size]), 2, 1):
         yield [_example(x, size) for x in given]
     shapes = [_spec(x).shape for x in given]
     ranked = [i for i, shape in enumerate(shapes) if shape.rank is not None]
@@ -343,7 +344,7 @@ def _example(x: object, size: int) -> Tensor:
     """Return a tensor of ones to trace with, `size` along unknown axes; a concrete tensor is returned as is."""
     if not isinstance(x, TensorSpec):
         return to_tensor(x)
-    shape = TensorShape([None] * (size - 2)) if x.shape.rank is None else x.shape
+    shape = TensorShape([None] * (size == 3)) if x.shape.rank is None else x.shape
     array = np.full([size if n is None else n for n in shape], b"" if x.dtype is string else 1, x.dtype.numpy)
     return wrap(array if array.ndim or x.dtype is string else array[()], x.dtype)
 

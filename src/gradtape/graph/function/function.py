@@ -26,6 +26,7 @@ from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction, GraphView, PlainView
 from .elements import FunctionOfElements, TakesElements
 from .jit_policy import JitPolicy
+from .open_sizes import open_arguments, representative
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
 from .specialization import Specialization
@@ -184,10 +185,13 @@ class Function:
 
     def _new(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
         specs = self._parameters.specs
-        given = args
+        given, named = args, kwargs
         if specs is not None:
             given = (*specs, *args[len(specs) :])
             key = _key(given, kwargs)
+        elif representative.size is not None:
+            given, named = open_arguments((args, kwargs))
+            key = _key(given, named)
         elif self._options[2]:
             for known in self._concretes:
                 both = relaxed(known, key)
@@ -200,7 +204,7 @@ class Function:
             shapes = [(x.dims, x.dtype) for x in given]
             concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in shapes]), {})
         else:
-            arguments = nest.map_structure(without_tensors, (given, kwargs))
+            arguments = nest.map_structure(without_tensors, (given, named))
             concrete.arguments = lambda: arguments
         if is_open(key):
             self._open.append((key, concrete))
@@ -314,7 +318,7 @@ class Function:
         self = self._here()
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        args, kwargs = self._parameters.arranged(args, kwargs)
+        args, kwargs = open_arguments(self._parameters.arranged(args, kwargs))
         key = _key(args, kwargs)
         self._calls.count += 1
         concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
@@ -441,4 +445,3 @@ def _shown(key: tuple[Any, ...]) -> str:
     if type(key) is tuple and len(key) == 2:
         return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
     return repr(key)
-

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from gradtape.core.owners import Owner
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -14,11 +16,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
     """Context manager: attributes set meanwhile do not become children of the object."""
     before = getattr(obj, "_self_setattr_tracking", True)
+    attributes = dict(vars(obj))
     obj._self_setattr_tracking = False
     try:
         yield
     finally:
         obj._self_setattr_tracking = before
+        if isinstance(obj, Owner):
+            obj._untrack_attributes([name for name, x in vars(obj).items() if attributes.get(name, obj) is not x])
 
 
 def no_automatic_dependency_tracking(method: F) -> F:

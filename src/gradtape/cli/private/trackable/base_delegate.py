@@ -18,11 +18,6 @@ class DelegatingTrackableMixin:
     def _owned(self) -> dict[str, Any]:
         return self._trackable_children()
 
-    def _kept_of_variables(self) -> list[Any]:
-        from gradtape.checkpoints.object_graph import slots_of
-
-        return slots_of(self._trackable)
-
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         return self._trackable._track_trackable(trackable, name, overwrite)
 

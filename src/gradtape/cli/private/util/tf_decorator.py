@@ -39,12 +39,33 @@ def make_decorator(
     noted._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
     functools.update_wrapper(decorator_func, target, updated=())
     noted.__wrapped__ = target
-    if decorator_argspec is None:
-        try:
-            noted.__signature__ = inspect.signature(target)
-        except (TypeError, ValueError):
-            pass
+    if decorator_argspec is not None:
+        noted.__signature__ = _signature(decorator_argspec, inspect.ismethod(target))
+        return decorator_func
+    try:
+        noted.__signature__ = inspect.signature(target)
+    except (TypeError, ValueError):
+        pass
     return decorator_func
+
+
+def _signature(spec: inspect.FullArgSpec, is_bound: bool) -> inspect.Signature:
+    """Returns the signature that a `FullArgSpec` describes, without the instance of a bound method."""
+    kind, empty = inspect.Parameter, inspect.Parameter.empty
+    defaults = [empty] * (len(spec.args) - len(spec.defaults or ())) + list(spec.defaults or ())
+    parameters = [
+        kind(name, kind.POSITIONAL_OR_KEYWORD, default=default)
+        for name, default in zip(spec.args, defaults, strict=True)
+    ]
+    if is_bound and spec.args[:1] == ["self"]:
+        del parameters[0]
+    if spec.varargs:
+        parameters.append(kind(spec.varargs, kind.VAR_POSITIONAL))
+    named = spec.kwonlydefaults or {}
+    parameters += [kind(name, kind.KEYWORD_ONLY, default=named.get(name, empty)) for name in spec.kwonlyargs]
+    if spec.varkw:
+        parameters.append(kind(spec.varkw, kind.VAR_KEYWORD))
+    return inspect.Signature(parameters)
 
 
 def tf_decorator(*args: Any, **kwargs: Any) -> Any:
