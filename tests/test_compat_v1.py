@@ -140,3 +140,16 @@ def test_custom_getters_change_variables():
     with v1.variable_scope("layer", custom_getter=renamed):
         variable = v1.get_variable("kernel", [2], initializer=v1.ones_initializer())
     assert (variable.name, variable.trainable, variable.numpy().tolist()) == ("layer/weights:0", False, [1.0, 1.0])
+
+
+def test_assignments_return_the_variable_and_their_op():
+    variable = tf.Variable([1.0, 2.0])
+    updated = v1.assign_add(variable, [1.0, 1.0])
+    assert updated.op is None and updated.handle is variable and updated.shape == [2]
+    with tf.GradientTape() as tape:
+        square = tf.reduce_sum(updated * updated)
+    assert [x.numpy().tolist() for x in tape.gradient(square, [variable, updated])] == [[4.0, 6.0], [4.0, 6.0]]
+    assert v1.assign(updated, [0.0, 5.0]).numpy().tolist() == variable.numpy().tolist() == [0.0, 5.0]
+    assert tf.function(lambda: v1.assign_sub(variable, [1.0, 1.0]) + 0.0)().numpy().tolist() == [-1.0, 4.0]
+    with pytest.raises(AttributeError):
+        _ = variable.op

@@ -215,6 +215,27 @@ print(*losses(model), float(model.optimizer.loss_scale), model.layers[0].kernel.
             36.3861, 36.0599, 32768, 4,
         ],
     ),
+    "optimizers of TensorFlow 1": (
+        """
+O = keras.optimizers.legacy
+for optimizer in (O.RMSprop(0.1), O.RMSprop(0.1, centered=True), O.Ftrl(0.1), O.SGD(0.1, momentum=0.9)):
+    layer = L.Dense(1, dtype="mixed_float16", kernel_initializer="ones")
+    layer(tf.ones([1, 2]))
+    for _ in range(2):
+        optimizer.minimize(lambda: layer(tf.constant([[1.0, 2.0]])), layer.trainable_weights)
+    print(*layer.kernel.numpy()[:, 0], *layer.bias.numpy())
+with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+    model = mlp()
+    model.compile(O.Adam(0.01), "mse")
+print(*losses(model))
+image = keras.Input((64, 64, 2))
+print(*L.AveragePooling2D(dtype="mixed_float16")(image).shape[1:])
+""",
+        [
+            0.454357, 0.454357, -0.545643, 0.41176, 0.41176, -0.588239, 0.534136, 0.67478, -0.164353, 0.71, 0.42, -0.29,
+            36.0798, 35.2487, 32, 32, 2,
+        ],
+    ),
     "preprocessing": (
         """
 normalization = L.Normalization()

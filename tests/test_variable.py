@@ -516,6 +516,24 @@ def test_a_creator_may_return_something_else_or_fail():
     assert float(tf.Variable(1.0)) == 1.0
 
 
+def test_a_tape_watches_the_variable_that_another_wraps():
+    class Wrapped(tf.Variable):
+        def __init__(self, variable):
+            self.variable = variable
+
+        def __getattr__(self, name):
+            return getattr(self.__dict__["variable"], name)
+
+        def value(self):
+            return self.variable.value()
+
+    wrapped = Wrapped(tf.Variable(3.0))
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(wrapped)
+        square = wrapped * wrapped
+    assert float(tape.gradient(square, wrapped)) == 6.0
+
+
 def test_creators_do_not_touch_subclasses():
     class Mine(tf.Variable):
         pass

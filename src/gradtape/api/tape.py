@@ -146,7 +146,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             if not leaf.dtype.differentiable:
                 warn_not_floating("tensor", leaf.dtype)
             if not isinstance(leaf, Tensor):
-                self._log.watch_variable(leaf)
+                self._log.watch_variable(leaf.handle)  # of a class that wraps a variable, the wrapped one
             elif leaf.dtype.differentiable:
                 self._log.watch(leaf)
             if not leaf.dtype.differentiable:

@@ -12,7 +12,7 @@ from ..state.variable import Variable
 from .context import cross_replica_context, place
 from .reductions import as_reduce_op, gather_values, reduce_value, spread, workers_of
 from .replicas import get_replica_context, require_replica
-from .values import DistributedValues
+from .values import DistributedValues, select_replica
 from .variables import DistributedVariable, update
 
 
@@ -161,8 +161,11 @@ class StrategyExtended:
         yield
 
     def call_for_each_replica(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """Same as `Strategy.run`."""
-        return self._container_strategy().run(fn, args, kwargs)
+        """Same as `Strategy.run`; a single replica, too, takes its components of values."""
+        strategy = self._container_strategy()
+        if strategy.num_replicas_in_sync == 1:
+            args, kwargs = select_replica(0, (tuple(args), dict(kwargs or {})))
+        return strategy.run(fn, args, kwargs)
 
     def _get_local_replica_id(self, replica_id_in_sync_group: Any) -> Any:
         workers = workers_of(self._container_strategy())

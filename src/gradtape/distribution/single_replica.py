@@ -17,7 +17,7 @@ from .variables import SCATTERS, MirroredVariable, SyncOnReadVariable, check_agg
 class OnlyCopy(DistributedValues, Variable):
     """A variable created in the scope of a mirroring strategy with one replica; reads stay on the fast path."""
 
-    _strategy: Any = None
+    _strategy: Any  # without a default: a class that wraps a variable takes it from there
 
     def _store(self, value: Tensor) -> Storage:
         return storage_of(value)
@@ -35,6 +35,12 @@ class OnlyCopy(DistributedValues, Variable):
     def distribute_strategy(self) -> Any:
         """The strategy that created the variable."""
         return self._strategy
+
+    _distribute_strategy = distribute_strategy
+
+    @property
+    def _devices(self) -> tuple[str, ...]:
+        return (self.device,)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
@@ -73,7 +79,7 @@ def creator_of(strategy: Any) -> Callable[..., Any]:
         with holding(creation, variable_class=_CLASSES[kind]):
             variable = next_creator(**arguments)
         check_aggregation(variable)
-        if isinstance(variable, OnlyCopy) and variable._strategy is None:
+        if isinstance(variable, OnlyCopy) and "_strategy" not in vars(variable):
             variable._strategy = strategy
         return variable
 

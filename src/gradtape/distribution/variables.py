@@ -7,6 +7,7 @@ aggregation, each replica writes to its own copy. A sync-on-read variable has on
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,7 +44,7 @@ class DistributedVariable(Variable, DistributedValues):
 
     is_distributed = True
     is_mirrored: bool
-    _strategy: Any = None
+    _strategy: Any  # without a default: a class that wraps a variable takes it from there
 
     def _begin(self, strategy: Any) -> None:
         """Completes the initialization after `Variable.__init__`."""
@@ -205,6 +206,8 @@ class MirroredVariable(DistributedVariable):
                 part_of(self.numpy(), f"{name}/replica_{i}", options, self._strategy, i)
                 for i in range(1, self._local())
             ])  # fmt: skip
+        for copy in self._storage.copies:
+            copy._distributed_container = weakref.ref(self)  # type: ignore[attr-defined]  # by which optimizers know it
 
     def take_shards(self, array: Any) -> None:
         """Takes an array on the devices of all replicas as the value. The caller holds `updating`."""

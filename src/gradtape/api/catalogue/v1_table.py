@@ -82,9 +82,9 @@ argmin math.argmin(input, axis=None, name=None, dimension=None, output_type=int6
     dimension, 0), output_type)
 arg_max(input, dimension, output_type=int64, name=None) = tf.argmax(input, dimension, output_type)
 arg_min(input, dimension, output_type=int64, name=None) = tf.argmin(input, dimension, output_type)
-assign(ref, value, validate_shape=None, use_locking=None, name=None) = ref.assign(value)
-assign_add(ref, value, use_locking=None, name=None) = ref.assign_add(value)
-assign_sub(ref, value, use_locking=None, name=None) = ref.assign_sub(value)
+assign(ref, value, validate_shape=None, use_locking=None, name=None) = assigned(ref.assign(value))
+assign_add(ref, value, use_locking=None, name=None) = assigned(ref.assign_add(value))
+assign_sub(ref, value, use_locking=None, name=None) = assigned(ref.assign_sub(value))
 batch_to_space(input, crops, block_size, name=None, block_shape=None) = tf.batch_to_space(input,
     square(either(block_size, block_shape)), crops)
 space_to_batch nn.space_to_batch(input, paddings, block_size=None, name=None, block_shape=None) =

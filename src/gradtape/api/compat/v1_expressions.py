@@ -14,6 +14,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ...state.sparse_tensor import SparseTensor
+from ...state.unread_variable import assigned
 from ...state.variable import Variable
 from ..catalogue.expressions import Expression, compiled, read
 from ..catalogue.v1_table import TABLE
@@ -159,6 +160,7 @@ HELPERS = {
         for helper in (
             either, square, constant, scattered, listing, unpacked, dropped, filled_in, parted, parted_sparse,
             resized_images, seeds, split_sparse, merged_sparse, as_vector, split_at_any, ragged_or_sparse,
+            assigned,
         )
     },
     "KEYWORDS": KEYWORDS,

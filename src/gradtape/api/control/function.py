@@ -145,7 +145,7 @@ def function(
 
     def decorated(f: Callable[..., Any]) -> Function:
         options = (
-            input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget, FUNCTION_VIEW
+            None, input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget, FUNCTION_VIEW
         )  # fmt: skip
         return Implementation(f, attributes, *options) if API in attributes else Function(f, *options)
 

@@ -19,7 +19,7 @@ from ..math.reductions import reduce_sum
 from .cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from .communication import CommunicationImplementation, CommunicationOptions
 from .options import ValueContext
-from .strategies import Strategy, _canonical
+from .strategies import Strategy, canonical
 
 NAMESPACES = ("distribute",)
 __all__ = ["MultiWorkerMirroredStrategy"]
@@ -52,7 +52,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
         if cluster_resolver is not None:
             _become(cluster_resolver)
-        self._begin(_canonical(None))
+        self._begin(canonical(None))
         if cluster.identity().size > 1:
             self.workers = Workers(len(self._device_names))
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import logger
-from .strategies import MirroredStrategy, Strategy
+from .strategies import Strategy, canonical
 
 NAMESPACES = ("distribute", "distribute.experimental")
 __all__ = ["CentralStorageStrategy", "ParameterServerStrategy", "TPUStrategy"]
 
 
 
-class CentralStorageStrategy(MirroredStrategy):
+class CentralStorageStrategy(Strategy):
     """A replica on each device. TensorFlow keeps variables on one of them; gradtape mirrors them and logs this.
 
     >>> import gradtape as tf
@@ -21,11 +21,9 @@ class CentralStorageStrategy(MirroredStrategy):
     1
     """
 
-    _mirrors = False  # with one replica, variables are plain, as in TensorFlow
-
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: Any = None) -> None:
         logger.info("CentralStorageStrategy keeps a copy of each variable on every device, as MirroredStrategy does")
-        super().__init__(compute_devices)
+        self._begin(canonical(compute_devices))
 
 
 class TPUStrategy(Strategy):

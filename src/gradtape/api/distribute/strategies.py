@@ -375,9 +375,10 @@ class MirroredStrategy(Strategy):
     """
 
     _mirrors = True
+    _collective_key_base = 0  # tests count it up, so that TensorFlow's collectives of two strategies do not mix
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        self._begin(_canonical(devices))
+        self._begin(canonical(devices))
 
 
 class OneDeviceStrategy(Strategy):
@@ -389,7 +390,7 @@ class OneDeviceStrategy(Strategy):
     """
 
     def __init__(self, device: str) -> None:
-        self._begin(_canonical([device]))
+        self._begin(canonical([device]))
         self._device = device
 
 
@@ -400,7 +401,7 @@ class _DefaultStrategy(Strategy):
         self._begin([devices.HOST.name])
 
 
-def _canonical(names: Sequence[str] | None) -> list[str]:
+def canonical(names: Sequence[str] | None) -> list[str]:
     """Returns the full names of existing devices; all of them if none are given."""
     if names is None:
         found = devices.logical_devices("GPU") or devices.logical_devices("CPU")

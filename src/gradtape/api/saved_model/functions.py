@@ -74,7 +74,8 @@ class LoadedConcreteFunction(ConcreteFunction):
     @cached_property
     def _function(self) -> Function:
         specs = [TensorSpec(spec.shape, spec.dtype) for spec in self._given]
-        return _copy_with_own_traces(Function(self._flat_call, specs, autograph=False, graph_view=FUNCTION_VIEW))
+        function = Function(self._flat_call, input_signature=specs, autograph=False, graph_view=FUNCTION_VIEW)
+        return _copy_with_own_traces(function)
 
     def _flat_call(self, *tensors: Any) -> list[Any]:
         return self._graph_function(*tensors, *self.captured)

@@ -60,17 +60,17 @@ class Function:
     """A Python function compiled to one graph per input signature: see `tf.function`."""
 
     def __init__(
-        self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None, autograph: bool = True,
-        jit_compile: bool | None = None, reduce_retracing: bool = False, autograph_options: Any = None,
-        memory_budget: int | float | str | None = None, graph_view: GraphView = _PLAIN,
-        instance: weakref.ref[Any] | None = None,
+        self, python_function: Callable[..., Any], name: str | None = None,
+        input_signature: Sequence[Any] | None = None, autograph: bool = True, jit_compile: bool | None = None,
+        reduce_retracing: bool = False, autograph_options: Any = None, memory_budget: int | float | str | None = None,
+        graph_view: GraphView = _PLAIN, instance: weakref.ref[Any] | None = None,
     ) -> None:  # fmt: skip
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         if input_signature is not None and not isinstance(input_signature, list | tuple):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         functools.update_wrapper(self, python_function, updated=())
-        self.name = getattr(python_function, "__name__", None) or _name_of(python_function)
+        self.name = name or getattr(python_function, "__name__", None) or _name_of(python_function)
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self._function, self._instance = python_function, instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
@@ -159,7 +159,7 @@ class Function:
             return self._of_elements(args, kwargs)
 
     def _with_same_options(self, python_function: Callable[..., Any]) -> Function:
-        return Function(python_function, None, False, *self._options[1:])
+        return Function(python_function, None, None, False, *self._options[1:])
 
     def _here(self) -> Function:
         """Return the copy of this function for the active replica, whose captured values may differ between replicas.
@@ -174,7 +174,7 @@ class Function:
         found = self._elsewhere.get((replica_context, budget))
         if found is None:
             options = self._options if budget is None else (*self._options[:4], budget, *self._options[5:])
-            found = Function(self._function, self.input_signature, *options, self._instance)
+            found = Function(self._function, self.name, self.input_signature, *options, self._instance)
             self._elsewhere[replica_context, budget] = found
         return found
 
@@ -386,7 +386,7 @@ class Function:
         if found is None:
             methods = self._methods
             alive = weakref.ref(instance, lambda _: methods.pop(number, None))
-            method = Function(self._function, self.input_signature, *self._options, alive)
+            method = Function(self._function, self.name, self.input_signature, *self._options, alive)
             found = self._methods[number] = (alive, method)
         return Bound(found[1], instance)
 
