@@ -236,6 +236,30 @@ print(*L.AveragePooling2D(dtype="mixed_float16")(image).shape[1:])
             36.0798, 35.2487, 32, 32, 2,
         ],
     ),
+    "loss scales and rates of TensorFlow 1": (
+        """
+scales, rates = tf.compat.v1.mixed_precision, tf.compat.v1.train
+scale = scales.DynamicLossScale(8, increment_period=2)
+for value in (1.0, 1.0, 1.0, np.inf):
+    apply = scale.update([None, tf.constant([value])])[1]
+    print(float(scale()), float(apply))
+w = tf.Variable(1.0)
+for optimizer in (rates.GradientDescentOptimizer(0.25), keras.optimizers.legacy.SGD(0.25)):
+    optimizer = scales.enable_mixed_precision_graph_rewrite(optimizer, scales.DynamicLossScale(4))
+    optimizer.minimize(lambda: w * w, var_list=[w])
+    optimizer.minimize(lambda: w * np.inf, var_list=[w])
+    print(float(w))
+scales.disable_mixed_precision_graph_rewrite()
+step = tf.Variable(13)
+print(*(float(rate()) for rate in (
+    rates.cosine_decay_restarts(0.5, step, 4), rates.cosine_decay_restarts(0.5, step, 4, 1.0, 0.5, 0.1),
+    rates.linear_cosine_decay(0.5, step, 20), rates.piecewise_constant(step, [5, 12], [1.0, 0.5, 0.25]),
+)))
+""",
+        [
+            8, 1, 16, 1, 16, 1, 8, 0, 0.5, 0.25, 0.495196, 0.0980124, 0.0482758, 0.25,
+        ],
+    ),
     "preprocessing": (
         """
 normalization = L.Normalization()

@@ -52,7 +52,7 @@ _ALIASES = """
     batch_to_space_nd=batch_to_space manip.batch_to_space_nd=batch_to_space spectral.dct=signal.dct
     spectral.idct=signal.idct string_join=strings.join string_strip=strings.strip
     string_to_hash_bucket_fast=strings.to_hash_bucket_fast string_to_hash_bucket_strong=strings.to_hash_bucket_strong
-    tensor_scatter_update=tensor_scatter_nd_update train.NewCheckpointReader=train.load_checkpoint where_v2=where
+    tensor_scatter_update=tensor_scatter_nd_update where_v2=where
     python_io.TFRecordCompressionType=compat.v1.io.TFRecordCompressionType
     python_io.TFRecordOptions=compat.v1.io.TFRecordOptions python_io.TFRecordWriter=compat.v1.io.TFRecordWriter
     python_io.tf_record_iterator=compat.v1.io.tf_record_iterator

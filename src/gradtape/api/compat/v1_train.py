@@ -1,23 +1,26 @@
-"""`tf.compat.v1.train`: the global step, and learning rate schedules."""
+"""`tf.compat.v1.train`: the global step, learning rate schedules, and readers of checkpoints."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core import dtypes
+from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...state.variable import Variable
+from ..data.train import CheckpointReader, load_checkpoint
 from ..namespace import resolve
 from .v1_optimizers import cast_like
 from .v1_variables import GraphKeys, get_collection_ref
 
 NAMESPACES = ("compat.v1.train",)
 __all__ = [
-    "cosine_decay", "create_global_step", "exponential_decay", "get_global_step", "get_or_create_global_step",
-    "inverse_time_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+    "NewCheckpointReader", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "get_global_step", "get_or_create_global_step", "inverse_time_decay", "linear_cosine_decay", "natural_exp_decay",
+    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
 ]  # fmt: skip
 
 
@@ -142,6 +145,76 @@ def cosine_decay(
     return _at_current_step(compute, learning_rate, global_step)
 
 
+def cosine_decay_restarts(
+    learning_rate: TensorLike, global_step: TensorLike, first_decay_steps: TensorLike, t_mul: Any = 2.0,
+    m_mul: Any = 1.0, alpha: float = 0.0, name: str | None = None,
+) -> Callable[[], Tensor]:  # fmt: skip
+    """Decays a rate along half cosines, each `t_mul` times as long, with `m_mul` times the rate of the one before.
+
+    >>> import gradtape as tf
+    >>> float(tf.compat.v1.train.cosine_decay_restarts(0.5, 20, 10, m_mul=0.5)())
+    0.125
+    """
+
+    def compute(rate: Any, step: Any) -> Any:
+        longer, smaller = cast_like(t_mul, rate), cast_like(m_mul, rate)
+        done, one = step / cast_like(first_decay_steps, rate), cast_like(1.0, rate)
+
+        def of_same_lengths() -> tuple[Any, Any]:
+            begun = resolve("floor")(done)
+            return begun, done - begun
+
+        def of_growing_lengths() -> tuple[Any, Any]:
+            begun = resolve("floor")(resolve("math.log")(one - done * (one - longer)) / resolve("math.log")(longer))
+            before = (one - longer**begun) / (one - longer)
+            return begun, (done - before) / longer**begun
+
+        begun, part = resolve("cond")(resolve("equal")(longer, one), of_same_lengths, of_growing_lengths)
+        return rate * ((1 - alpha) * 0.5 * smaller**begun * (1 + resolve("cos")(math.pi * part)) + alpha)
+
+    return _at_current_step(compute, learning_rate, global_step)
+
+
+def linear_cosine_decay(
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, num_periods: float = 0.5,
+    alpha: float = 0.0, beta: float = 0.001, name: str | None = None,
+) -> Callable[[], Tensor]:  # fmt: skip
+    """Decays a rate along a line times a cosine of `num_periods` periods; returns a function to call in each step.
+
+    >>> import gradtape as tf
+    >>> round(float(tf.compat.v1.train.linear_cosine_decay(1.0, 5, 10)()), 4)
+    0.251
+    """
+    return noisy_linear_cosine_decay(
+        learning_rate, global_step, decay_steps, 0.0, num_periods=num_periods, alpha=alpha, beta=beta
+    )
+
+
+def noisy_linear_cosine_decay(
+    learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, initial_variance: float = 1.0,
+    variance_decay: float = 0.55, num_periods: float = 0.5, alpha: float = 0.0, beta: float = 0.001,
+    name: str | None = None,
+) -> Callable[[], Tensor]:  # fmt: skip
+    """Decays a rate as `linear_cosine_decay`, with noise whose variance decreases from step to step.
+
+    >>> import gradtape as tf
+    >>> float(tf.compat.v1.train.noisy_linear_cosine_decay(1.0, 10, 10)()) < 10
+    True
+    """
+
+    def compute(rate: Any, step: Any) -> Any:
+        steps = cast_like(decay_steps, step)
+        now = resolve("minimum")(step, steps)
+        linear = (steps - now) / steps
+        if initial_variance:
+            variance = initial_variance / (1 + now) ** cast_like(variance_decay, step)
+            linear += resolve("random.normal")(linear.shape, dtype=linear.dtype) * resolve("sqrt")(variance)
+        cosine = 0.5 * (1 + resolve("cos")(2 * math.pi * num_periods * now / steps))
+        return rate * ((alpha + linear) * cosine + beta)
+
+    return _at_current_step(compute, learning_rate, global_step)
+
+
 def polynomial_decay(
     learning_rate: TensorLike, global_step: TensorLike, decay_steps: TensorLike, end_learning_rate: float = 0.0001,
     power: float = 1.0, cycle: bool = False, name: str | None = None,
@@ -182,12 +255,30 @@ def piecewise_constant(
         )
 
     def now() -> Tensor:
-        step = resolve("convert_to_tensor")(x() if callable(x) else x)
-        bounds = resolve("cast")(resolve("convert_to_tensor")(boundaries), step.dtype)
+        step, bounds, levels = map(resolve("convert_to_tensor"), (x() if callable(x) else x, boundaries, values))
+        if bounds.dtype is not step.dtype and (bounds.dtype, step.dtype) != (dtypes.int32, dtypes.int64):
+            raise ValueError(f"Boundaries ({bounds.dtype!r}) must have the same dtype as x ({step.dtype!r}).")
+        bounds = resolve("cast")(bounds, step.dtype)
         passed = resolve("reduce_sum")(resolve("cast")(resolve("greater")(step, bounds), dtypes.int32))
-        return resolve("gather")(resolve("convert_to_tensor")(values), passed)
+        return resolve("gather")(levels, passed)
 
+    kinds = {resolve("convert_to_tensor")(value).dtype.name for value in values}
+    if len(kinds) > 1:
+        raise ValueError(f"Values must have elements all with the same dtype, got {sorted(kinds)}.")
     return now
 
 
 piecewise_constant_decay = piecewise_constant
+
+
+def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
+    """Returns a reader of a checkpoint, which a folder is not.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.compat.v1.train.NewCheckpointReader(path).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
+    True
+    """
+    if os.path.isdir(filepattern):
+        raise errors.DataLossError(f"Unable to open table file {os.fsdecode(filepattern)}: it is a directory")
+    return load_checkpoint(filepattern)

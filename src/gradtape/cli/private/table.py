@@ -329,6 +329,9 @@ training.py_checkpoint_reader
 training.session_run_hook
 training.basic_session_run_hooks
 training.slot_creator
+training.experimental.loss_scale
+training.experimental.loss_scale_optimizer
+training.experimental.mixed_precision
 training.tracking.autotrackable AutoTrackable=core.owners:Owner
 training.tracking.base Trackable=core.owners:Trackable TrackableReference=core.owners:TrackableReference
     | cli.private.trackable.base:
@@ -384,6 +387,7 @@ COMPAT = {
     "app": "platform.app",
     "flags": "platform.flags",
     "metrics": "ops.metrics_impl",
+    "mixed_precision": "training.experimental.mixed_precision",
     "resource_loader": "platform.resource_loader",
 }
 COMPAT_NAMES = (

@@ -21,13 +21,17 @@ from gradtape.api.compat.v1_saver import (
     Saver as Saver,
 )
 from gradtape.api.compat.v1_train import (
+    NewCheckpointReader as NewCheckpointReader,
     cosine_decay as cosine_decay,
+    cosine_decay_restarts as cosine_decay_restarts,
     create_global_step as create_global_step,
     exponential_decay as exponential_decay,
     get_global_step as get_global_step,
     get_or_create_global_step as get_or_create_global_step,
     inverse_time_decay as inverse_time_decay,
+    linear_cosine_decay as linear_cosine_decay,
     natural_exp_decay as natural_exp_decay,
+    noisy_linear_cosine_decay as noisy_linear_cosine_decay,
     piecewise_constant as piecewise_constant,
     piecewise_constant_decay as piecewise_constant_decay,
     polynomial_decay as polynomial_decay,
@@ -40,7 +44,6 @@ from gradtape.api.data.train import (
     get_checkpoint_state as get_checkpoint_state,
     latest_checkpoint as latest_checkpoint,
     list_variables as list_variables,
-    load_checkpoint as _NewCheckpointReader,
     load_checkpoint as load_checkpoint,
     load_variable as load_variable,
 )
@@ -77,4 +80,3 @@ from gradtape.api.runtime.threads import (
 from gradtape.api.summary.v1_files import (
     summary_iterator as summary_iterator,
 )
-NewCheckpointReader = _NewCheckpointReader

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ....api.compat.v1_train import NewCheckpointReader
 
-import gradtape
-
-
-def NewCheckpointReader(filepattern: Any) -> Any:
-    """Returns a reader of a checkpoint's variables."""
-    return gradtape.train.load_checkpoint(filepattern)
+__all__ = ["NewCheckpointReader"]
