@@ -353,3 +353,18 @@ def test_only_the_functions_of_a_program_are_converted(numbers):
         """
     )
     np.testing.assert_allclose(found, [64.0, 12.3904, 1], rtol=1e-5)  # TensorFlow 2.21's
+
+
+def test_ragged_inputs_have_the_operators_of_ragged_tensors(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        keras = tf.keras
+        rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
+        x = keras.Input(type_spec=tf.type_spec_from_value(rows))
+        for y in (x * 2, x + x, x[:, :1], x.with_values(x.values - 1.0), x.value_rowids(), x.bounding_shape()):
+            y = keras.Model(x, y)(rows)
+            print(*(y.flat_values if isinstance(y, tf.RaggedTensor) else y).numpy())
+        """
+    )
+    assert found == [2, 4, 6, 2, 4, 6, 1, 3, 0, 1, 2, 0, 0, 1, 2, 2]  # TensorFlow 2.21's

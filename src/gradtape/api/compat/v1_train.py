@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...checkpoints.files import exists, open_checkpoint
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...state.variable import Variable
-from ..data.train import CheckpointReader, load_checkpoint
+from ..data.train import CheckpointReader
 from ..namespace import resolve
 from .v1_optimizers import cast_like
 from .v1_variables import GraphKeys, get_collection_ref
@@ -272,13 +273,14 @@ piecewise_constant_decay = piecewise_constant
 
 
 def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
-    """Returns a reader of a checkpoint, which a folder is not.
+    """Returns a reader of a checkpoint, by its path; other files and folders are none.
 
     >>> import gradtape as tf, tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.compat.v1.train.NewCheckpointReader(path).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     True
     """
-    if os.path.isdir(filepattern):
-        raise errors.DataLossError(f"Unable to open table file {os.fsdecode(filepattern)}: it is a directory")
-    return load_checkpoint(filepattern)
+    path = os.fsdecode(filepattern)
+    if os.path.exists(path) and not exists(path):
+        raise errors.DataLossError(f"Unable to open table file {path}: it is a folder, or a file of another format")
+    return CheckpointReader(open_checkpoint(path))

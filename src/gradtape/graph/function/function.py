@@ -106,6 +106,8 @@ class Function:
             return self._function
         return types.MethodType(self._function, self._instance())
 
+    _python_function = python_function  # the name by which libraries read it
+
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
         """The Python function with AutoGraph's conversion of control flow applied."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -17,8 +18,11 @@ from .partition import cut_at
 from .tensor import RaggedTensor
 
 
+@errors.runs_with_examples
 def item(rt: RaggedTensor, key: object) -> Any:
     """Implement `rt[key]`."""
+    if not isinstance(rt, RaggedTensor):  # a class of a library that has the operators of ragged tensors
+        return foreign_operands("getitem", (rt, key))
     return _rows(rt, list(key) if isinstance(key, list | tuple) else [key])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.errors import InvalidArgumentError
+from ...core.extension_points import foreign_operands
 from ...core.operators import EQUALITIES, ORDERINGS, REFLECTED, UNARY
 from ...core.tensor import is_tensor_like
 from ...engine.registry.op import registry
@@ -14,12 +15,19 @@ from .elementwise import on_flat_values
 from .tensor import RaggedTensor
 
 
-def _on_rows(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *other: on_flat_values(function, (self, *other))
+def _on_rows(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *other: _of_rows_or_others(op, function, self, *other)
 
 
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: on_flat_values(function, (other, self))
+def _reflected(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: _of_rows_or_others(op, function, other, self)
+
+
+def _of_rows_or_others(op: str, function: Callable[..., Any], *values: Any) -> Any:
+    """Apply an operator to ragged values, or to those of another class that has taken over the operator."""
+    if any([isinstance(x, RaggedTensor) for x in values]) or foreign_operands.installed is None:
+        return on_flat_values(function, values)
+    return foreign_operands(op, values)
 
 
 def _compared(function: Callable[..., Any], when_different: bool) -> Callable[..., Any]:
@@ -42,8 +50,9 @@ def _compared(function: Callable[..., Any], when_different: bool) -> Callable[..
 _BINARY = tuple(row for row in REFLECTED if row.name != "matmul")  # `tf.matmul` has a rule of its own
 for _row in _BINARY + ORDERINGS + UNARY:
     _only_bools = _row.name == "invert"  # as in TensorFlow
-    setattr(RaggedTensor, _row.method, _on_rows(registry[_row.bool_op].call if _only_bools else _row.function))
+    _function = registry[_row.bool_op].call if _only_bools else _row.function
+    setattr(RaggedTensor, _row.method, _on_rows(_row.op, _function))
 for _row in _BINARY:
-    setattr(RaggedTensor, _row.reflected, _reflected(_row.function))
+    setattr(RaggedTensor, _row.reflected, _reflected(_row.op, _row.function))
 for _row in EQUALITIES:
     setattr(RaggedTensor, _row.method, _compared(registry[_row.op].call, _row.name == "ne"))

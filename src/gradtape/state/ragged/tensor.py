@@ -144,6 +144,7 @@ class RaggedTensor(_RaggedOperators):
         """The `row_splits` of all row partitions, outermost first."""
         return tuple([rows.row_splits() for rows in self._nested_row_partitions])
 
+    @runs_with_examples
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
         """The `value_rowids` of all row partitions, outermost first."""
         return tuple([rows.value_rowids() for rows in self._nested_row_partitions])
@@ -152,10 +153,12 @@ class RaggedTensor(_RaggedOperators):
         """The `row_lengths` of all row partitions, outermost first."""
         return tuple([rows.row_lengths() for rows in self._nested_row_partitions])
 
+    @runs_with_examples
     def value_rowids(self, name: str | None = None) -> Tensor:
         """The row number of each value."""
         return self._row_partition.value_rowids()
 
+    @runs_with_examples
     def nrows(self, out_type: object = None, name: str | None = None) -> Tensor:
         """The number of rows."""
         kind = self._row_partition.dtype if out_type is None else as_dtype(out_type)
@@ -188,6 +191,7 @@ class RaggedTensor(_RaggedOperators):
         full = np.full(shape, dims[axis - 1], self.row_splits.dtype.numpy)
         return self.with_values(to_tensor(full))
 
+    @runs_with_examples
     def bounding_shape(self, axis: object = None, name: str | None = None, out_type: object = None) -> Tensor:
         """The shape of the smallest dense tensor that holds all rows.
 
@@ -205,6 +209,7 @@ class RaggedTensor(_RaggedOperators):
 
     # Modified copies
 
+    @runs_with_examples
     def with_values(self, new_values: object) -> RaggedTensor:
         """Return a ragged tensor with other values and the same row partition."""
         values = converted(new_values)
@@ -220,6 +225,7 @@ class RaggedTensor(_RaggedOperators):
             )
         return RaggedTensor(values, self._row_partition, internal=True)
 
+    @runs_with_examples
     def with_flat_values(self, new_values: object) -> RaggedTensor:
         """Return a ragged tensor with other flat values and the same row partitions."""
         if isinstance(self._values, RaggedTensor):
@@ -282,6 +288,7 @@ class RaggedTensor(_RaggedOperators):
         """
         return elsewhere.to_dense(self, default_value, shape)
 
+    @runs_with_examples
     def to_sparse(self, name: str | None = None) -> Any:
         """Convert to a sparse tensor with the same values.
 
