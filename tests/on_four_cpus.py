@@ -65,6 +65,22 @@ def test_each_replica_has_its_number_and_what_is_the_same_stays_one(as_run):
     assert numbers(strategy, number) == [0, 1] and nothing is None and numbers(strategy, total) == [2.0, 2.0]
 
 
+def test_losses_are_divided_among_the_replicas(as_run):
+    strategy = strategy_of(2)
+
+    def replica():
+        losses = tf.constant([2.0, 4.0, 6.0])
+        return tf.nn.compute_average_loss(losses, sample_weight=2.0), tf.nn.scale_regularization_loss(losses)
+
+    average, regularization = as_run(strategy, replica)
+    assert numbers(strategy, average) == [4.0, 4.0] and numbers(strategy, regularization) == [6.0, 6.0]
+    with strategy.scope():
+        assert float(tf.nn.compute_average_loss([2.0, 4.0], global_batch_size=4)) == 1.5
+        for function in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
+            with pytest.raises(RuntimeError, match=f"`{function.__name__}` in cross replica context"):
+                function([2.0, 3.0])
+
+
 def test_values_that_differ_go_in_and_come_out(as_run):
     strategy = strategy_of(4)
     given = strategy.experimental_distribute_values_from_function(

@@ -16,6 +16,7 @@ from worker import NO_TEST, UNFINISHED
 
 WORKER = Path(__file__).resolve().with_name("worker.py")
 PYTHON_FOLDER = "tensorflow/python"
+STRATEGY_CPUS = 3  # `NamedDistribution` counts to /cpu:2
 
 
 def extracted(sources: Path, revision: str, folder: Path) -> Path:
@@ -46,6 +47,11 @@ class Suite:
         """The test file."""
         return self.sources / self.folder / f"{file}_test.py"
 
+    def cpus_of(self, file: str) -> int:
+        """How many logical CPUs a file has: at least those that named strategies are made of, if it uses any."""
+        uses_strategies = "strategy_combinations" in self.path(file).read_text()
+        return max(self.cpus, STRATEGY_CPUS) if uses_strategies else self.cpus
+
     def names_path(self, file: str) -> Path:
         """Where the public names of what a file uses are written."""
         return self.scratch / f"{file.replace('/', '+')}.names.json"
@@ -57,7 +63,7 @@ class Suite:
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "GRADTAPE_DEVICE": "cpu", "TMPDIR": str(self.scratch)}
         environment["PYTHONPATH"] = str(WORKER.parents[2] / "src") if platform == "gradtape" else ""
         files = [self.sources, self.path(file), self.names_path(file), outcomes]
-        command = [python, str(self.worker), platform, *map(str, files), str(self.cpus)]
+        command = [python, str(self.worker), platform, *map(str, files), str(self.cpus_of(file))]
         end = None if self.file_seconds is None else time.monotonic() + self.file_seconds
         found: dict[str, list[str]] = {}
         while True:

@@ -82,6 +82,18 @@ def check_above_replicas() -> None:
         )
 
 
+def count_replicas(function: str) -> int:
+    """Returns the number of replicas among which `function` divides a loss. Raises in a cross-replica context."""
+    if place.strategy is None:
+        return 1
+    if not place.in_replica:
+        raise RuntimeError(
+            f"You are calling `{function}` in cross replica context, while it was expected to be called in replica "
+            "context: call it in the function that Strategy.run runs"
+        )
+    return int(place.strategy.num_replicas_in_sync)
+
+
 def check_same(strategy: Any) -> None:
     """Raises in the scope of a different strategy."""
     if place.strategy is not None and place.strategy is not strategy:

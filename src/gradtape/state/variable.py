@@ -58,6 +58,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # its name in TensorFlow 1
 
 
 class _Creation(threading.local):

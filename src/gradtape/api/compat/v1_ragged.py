@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...core import dtypes
 from ...state.ragged.tensor import RaggedTensor
 from ...state.ragged.value import RaggedTensorValue
@@ -27,16 +29,16 @@ def constant_value(
     >>> tf.compat.v1.ragged.constant_value([[1, 2], [3]]).row_splits.tolist()
     [0, 2, 3]
     """
-    kind = None if dtype is None else dtypes.as_dtype(dtype)
-    given = kind if kind is dtypes.string else None  # numbers are cast as NumPy casts them
+    kind = dtype.numpy if isinstance(dtype, dtypes.DType) else dtype  # any dtype of NumPy's: `bytes` is none of ours
+    given = dtypes.string if kind is not None and np.dtype(kind).kind in "OSU" else None  # NumPy casts numbers
     made = resolve("ragged.constant")(pylist, given, ragged_rank, inner_shape, row_splits_dtype=row_splits_dtype)
-    return _value(made, None if kind is None or kind is dtypes.string else kind.numpy)
+    return _value(made, kind)
 
 
 def _value(x: Any, dtype: Any) -> Any:
     if hasattr(x, "row_splits"):
         return RaggedTensorValue(_value(x.values, dtype), x.row_splits.numpy())
-    return x.numpy() if dtype is None else x.numpy().astype(dtype)
+    return x.numpy() if dtype is None else np.asarray(x.numpy(), dtype)
 
 
 def implementation_of(path: str) -> Callable[..., Any]:

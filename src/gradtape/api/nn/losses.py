@@ -10,6 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import TensorLike
+from ...distribution.context import count_replicas
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast
@@ -179,7 +180,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: TensorLike | None = None, global_batch_size: TensorLike | None = None
 ) -> Tensor:
-    """Divides the weighted sum of the losses by the global batch size, by default the number of losses.
+    """Divides the weighted sum of the losses by the global batch size, by default that of all replicas.
 
     >>> import gradtape as tf
     >>> float(tf.nn.compute_average_loss([1.0, 2.0], sample_weight=[1.0, 0.5], global_batch_size=4))
@@ -199,8 +200,9 @@ def compute_average_loss(
         elif missing == -1:
             weight = squeeze(weight, -1)
         loss = loss * weight
-    examples = loss.dims[0]
-    if global_batch_size is not None:
+    if global_batch_size is None:
+        examples = loss.dims[0] * count_replicas("compute_average_loss")
+    else:
         size = to_array(global_batch_size)
         if size.dtype.kind not in "iu":
             raise TypeError(f"global_batch_size must be an integer. Received: global_batch_size={global_batch_size!r}")
@@ -221,4 +223,4 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """
     loss = to_tensor(regularization_loss)
     total = ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False)
-    return total / 1  # one replica; the division converts integers to floats
+    return total / count_replicas("scale_regularization_loss")  # the division converts integers to floats

@@ -261,6 +261,11 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
             raise TypeError(
                 f"`num_or_size_splits` must be an `int` or 1-D list or `Tensor`. Received {num_or_size_splits}."
             )
+        if given.size and given.dtype.kind not in "iu":
+            raise TypeError(
+                "`num_or_size_splits` must be an `int` or 1-D list or `Tensor` of integers. Received "
+                f"{num_or_size_splits}."
+            )
         sizes = given.tolist()
         if num is not None and num != len(sizes):
             raise ValueError(

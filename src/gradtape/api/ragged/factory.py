@@ -227,8 +227,15 @@ def segment_ids_to_row_splits(
     [0, 3, 3, 5]
     """
     ids = to_tensor(segment_ids, None, dtypes.int64)
+    if not ids.dtype.is_integer:
+        raise TypeError(
+            f"Argument `tensor` (name: segment_ids) must be of type integer. Received `tensor` = {segment_ids} of "
+            f"dtype: {ids.dtype!r}"
+        )
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"segment_ids must have dtype int32 or int64, got {ids.dtype.name}")
+    if len(ids.dims) == 1:  # else an error follows
+        ids = ops.sort(ids, axis=0)
     splits = RowPartition.from_value_rowids(ids, num_segments, validate=False).row_splits()
     return splits if out_type is None else ops.cast(splits, dtype=as_dtype(out_type))
 

@@ -21,7 +21,7 @@ from . import arrays, factory, gathering, lookups, reductions, shape, text
 
 # Functions of one or two values that apply to the flat values besides the elementwise ones; `nn.log_softmax` does not.
 _UNARY = "debugging.assert_all_finite debugging.assert_type identity nn.crelu stop_gradient".split()
-_BINARY = [*ASSERTING, "math.nextafter"]
+_BINARY = [*ASSERTING, "math.nextafter", "compat.v1.div"]
 _NOT_MAPPED = "nn.log_softmax"
 
 
@@ -58,7 +58,7 @@ def _shape_n(input: Iterable[Any], out_type: DTypeLike | None = None, name: str 
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
-    "where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
+    "where": arrays.where, "compat.v1.where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
     "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
     "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,

@@ -16,7 +16,7 @@ from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged.elementwise import broadcast
-from ...state.ragged.partition import RowPartition
+from ...state.ragged.partition import RowPartition, RowPartitionSpec
 from ...state.ragged.tensor import RaggedTensor
 from ...state.specs import TensorSpec
 from ...state.type_spec import TypeSpec
@@ -197,6 +197,8 @@ class DynamicRaggedShape(CompositeTensor):
             self._partitions = tuple(row_partitions)
             self._static_inner = TensorShape(static_inner_shape)
             self._dtype = as_dtype(dtype)
+            if self._dtype not in (dtypes.int32, dtypes.int64):
+                raise ValueError(f"dtype must be tf.int32 or tf.int64, got {self._dtype.name}")
 
         @property
         def value_type(self) -> type:
@@ -208,6 +210,27 @@ class DynamicRaggedShape(CompositeTensor):
             """Returns the spec of a shape."""
             inner = TensorShape([None] * value.inner_rank)
             return cls([rows._type_spec for rows in value.row_partitions], inner, value.dtype)
+
+        @classmethod
+        def _from_tensor_shape(
+            cls, shape: ShapeLike, num_row_partitions: int, dtype: DTypeLike
+        ) -> DynamicRaggedShape.Spec:
+            """Returns the spec of a uniform shape whose first dimensions are row partitions."""
+            known = TensorShape(shape)
+            if known.rank is None:
+                return cls([RowPartitionSpec(dtype=dtype) for _ in range(num_row_partitions)], known, dtype)
+            if num_row_partitions and known.rank <= 1:
+                raise ValueError("num_row_partitions should be zero if shape is a scalar or vector.")
+            if num_row_partitions and known.rank <= num_row_partitions:
+                raise ValueError(f"num_row_partitions must be less than rank: {num_row_partitions} of shape {known}")
+            if not num_row_partitions:
+                return cls([], known, dtype)
+            rows, partitions = known[0], []
+            for length in known.as_list()[1 : num_row_partitions + 1]:
+                count = None if rows is None or length is None else rows * length
+                partitions.append(RowPartitionSpec(rows, count, length, dtype))
+                rows = count
+            return cls(partitions, [rows, *known.as_list()[num_row_partitions + 1 :]], dtype)
 
         @property
         def dtype(self) -> DType:

@@ -485,5 +485,8 @@ def _is_ragged(x: Any) -> bool:
     """Returns whether a list cannot be converted to one array."""
     if not isinstance(x, list | tuple):
         return False
-    shapes = {np.shape(item) if not isinstance(item, dict) else dict for item in (_value(y) for y in x)}
+    items = [_value(item) for item in x]
+    if any(map(_is_ragged, items)):
+        return True
+    shapes = {np.shape(item) if not isinstance(item, dict) else dict for item in items}
     return len(shapes) > 1 or dict in shapes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import sys
 import threading
 from collections.abc import Callable
 from itertools import pairwise
@@ -207,11 +208,18 @@ def _check_errors(errors: str) -> None:
         )
 
 
+def _check_replacement(point: int) -> None:
+    """Raises unless a number is a code point."""
+    if not 0 <= point <= sys.maxunicode:
+        raise InvalidArgumentError(f"replacement_char out of unicode codepoint range: {point}")
+
+
 def _reader(
     encoding: str, errors: str, replacement: int, control_too: bool = False
 ) -> Callable[[bytes], list[tuple[int, int]]]:
     """Returns a decoder from bytes to code points with byte offsets."""
     _check_errors(errors)
+    _check_replacement(replacement)
     try:
         codecs.lookup(encoding)
     except LookupError:
@@ -268,6 +276,7 @@ def _with_marks(text: bytes, encoding: str) -> Any:
 def _writer(encoding: str, errors: str, replacement: int) -> Callable[[list[int]], bytes]:
     """Returns an encoder from code points to bytes."""
     _check_errors(errors)
+    _check_replacement(replacement)
     if encoding not in _WRITTEN:
         allowed = ", ".join(f'"{one}"' for one in _WRITTEN)
         raise InvalidArgumentError(

@@ -129,13 +129,7 @@ def to_dense(rt: RaggedTensor, default_value: object, shape: object) -> Tensor:
     flat = rt.flat_values
     inner = flat.dims[1:]
     default = to_tensor(dtypes.zero_array((), flat.dtype) if default_value is None else default_value, flat.dtype)
-    pairs = zip(default.dims[::-1], inner[::-1], strict=False)
-    if len(default.dims) > len(inner) or any(size not in (wanted, 1) for size, wanted in pairs):
-        raise errors.InvalidArgumentError(
-            f"default_value.shape={list(default.dims)} and rt_input.flat_values.shape={list(flat.dims)} are "
-            f"incompatible: default_value.rank = {len(default.dims)}  must be less than rt_input.flat_values.rank = "
-            f"{len(flat.dims)}, and its sizes must be those of a value"
-        )
+    _check_default(default.dims, flat.dims)
     sizes = _sizes(rt, shape)
     dtype = rt.row_splits.dtype
     rows = rt._nested_row_partitions
@@ -152,25 +146,47 @@ def to_dense(rt: RaggedTensor, default_value: object, shape: object) -> Tensor:
     return indices.picked(ops.concat(flat, last, axis=0), places)
 
 
+def _check_default(default: tuple[int, ...], flat: tuple[int, ...]) -> None:
+    """Raise unless a default value of one shape broadcasts to one of the flat values, which have the shape `flat`."""
+    reason = None
+    if len(default) >= len(flat):
+        reason = f"default_value.rank = {len(default)}  must be less than rt_input.flat_values.rank = {len(flat)}"
+    for axis in range(-1, -1 - len(default), -1):
+        if reason is None and default[axis] not in (flat[axis], 1):
+            reason = (
+                f"default_value.shape[{axis}] = {default[axis]} but rt_input.flat_values.shape[{axis}] = {flat[axis]}"
+            )
+    if reason is not None:
+        raise errors.InvalidArgumentError(
+            f"default_value.shape={list(default)} and rt_input.flat_values.shape={list(flat)} are incompatible: "
+            f"{reason}"
+        )
+
+
 def _sizes(rt: RaggedTensor, shape: object) -> list[int]:
     """The sizes of the result of `to_tensor` along the outer dimensions, up to the last ragged one."""
     rank = rt.shape.rank or 0
     if isinstance(shape, Tensor):
         shape = to_array(shape).tolist()
+        if shape == -1:  # only a tensor may say so that it is unknown
+            shape = None
     if isinstance(shape, list | tuple):
         shape = [None if n is None or int(n) < 0 else int(n) for n in shape]
     given = TensorShape(shape)
     wanted: list[Any] = [None] * rank if given.rank is None else list(given)
     if len(wanted) != rank:
         raise errors.InvalidArgumentError(
-            f"rt_input.shape={rt.shape} and shape={given} are incompatible: they must have one rank, here {rank}"
+            f"rt_input.shape and shape={_written(wanted)} are incompatible: rt_input.rank = {rank} but shape.rank = "
+            f"{len(wanted)}"
         )
     depth = rt.ragged_rank + 1
     inner = rt.flat_values.dims[1:]
-    if any(n not in (None, size) for n, size in zip(wanted[depth:], inner, strict=True)):
-        raise errors.InvalidArgumentError(
-            f"Inconsistent shape: the values of rt have shape {list(inner)}, and shape={given} asks for another"
-        )
+    for axis, size in enumerate(inner, depth):
+        if wanted[axis] not in (None, size):
+            raise errors.InvalidArgumentError(
+                f"rt_input.shape and shape={_written(wanted)} are incompatible: rt_input.shape[{axis}] = {size} but "
+                f"shape[{axis}] = {wanted[axis]}"
+            )
     box = rt._nested_row_partitions
     found = []
     for axis, size in enumerate(wanted[:depth]):
@@ -181,6 +197,11 @@ def _sizes(rt: RaggedTensor, shape: object) -> list[int]:
             size = indices.looked_at(ops.max(lengths, axis=(0,), keepdims=False)) if lengths.dims[0] else 0
         found.append(size)
     return found
+
+
+def _written(sizes: list[Any]) -> str:
+    """Sizes as TensorFlow's kernels write them."""
+    return f"[{','.join('?' if size is None else str(size) for size in sizes)}]"
 
 
 def to_sparse(rt: RaggedTensor) -> SparseTensor:
