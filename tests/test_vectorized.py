@@ -180,3 +180,20 @@ def test_a_jacobian_in_which_no_row_enters_keeps_the_batch_around_it():
         return tape.jacobian(y, x)
 
     agree(jacobian, A[0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: tf.cond(n > 0, lambda: x * 2.0, lambda: x + 1.0),
+        lambda x, n: tf.switch_case(n, [lambda: x, lambda: -x, lambda: x * x]),
+        lambda x, n: tf.case([(n < 1, lambda: x), (n < 2, lambda: -x)], default=lambda: x * x),
+        lambda x, n: tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * y), (0, x))[1],
+        lambda x, n: tf.roll(x, [n, -1], axis=[0, 0]),
+        lambda x, n: tf.py_function(lambda y: y * 3.0, [x], tf.float32),
+    ],
+)
+def test_decisions_that_differ_between_elements_need_no_fallback(function):
+    x, n = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]), tf.constant([0, 1, 2])
+    found = tf.vectorized_map(lambda pair: function(*pair), (x, n), fallback_to_while_loop=False)
+    assert found.numpy().tolist() == tf.stack([function(*pair) for pair in zip(x, n, strict=True)]).numpy().tolist()

@@ -334,9 +334,8 @@ class TensorArraySpec(LeafSpec):
 def _spec_of_slices(value: IndexedSlices) -> IndexedSlicesSpec:
     dense = value.dense_shape
     shape = [None, *value.values.shape[1:]] if dense is None else value.shape
-    return IndexedSlicesSpec(
-        shape, value.dtype, value.indices.dtype, None if dense is None else dense.dtype, value.indices.shape
-    )
+    dtype = None if dense is None else to_tensor(dense).dtype
+    return IndexedSlicesSpec(shape, value.dtype, value.indices.dtype, dtype, value.indices.shape)
 
 
 def _spec_of_anything(value: object) -> TensorSpec:

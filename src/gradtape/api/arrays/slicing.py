@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
 from ...core.type_hints import AxisLike, TensorLike, ValueLike
+from ...engine.registry.batching import check_unbatched
 from ...engine.run.convert import integers, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.arrays.slicing import getitem
@@ -236,6 +237,7 @@ def roll(input: ValueLike, shift: TensorLike, axis: AxisLike, name: str | None =
     """
     x = to_tensor(input)
     n = len(x.dims)
+    check_unbatched("tf.roll", *shift if isinstance(shift, list | tuple) else (shift,))
     shifts, axes = integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
     if not n:
         raise errors.InvalidArgumentError("input must be 1-D or higher [Op:Roll]")

@@ -15,6 +15,7 @@ from ...core import dtypes, nest
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Reference, Tensor
 from ...core.type_hints import Result, TensorLike
+from ...engine.registry.batching import check_unbatched
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -53,6 +54,7 @@ def cond(
     if isinstance(pred, TracedTensor):
         branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
         return traced_cond(_truth(pred), branches, _different_branches, last_first=True)
+    check_unbatched("tf.cond", pred)
     return true_fn() if pred else false_fn()  # type: ignore[misc]
 
 
@@ -97,6 +99,7 @@ def case(
     if any(isinstance(predicate, TracedTensor) for predicate, _ in pairs):
         return _case_in_graph(pairs, default)
     for predicate, function in pairs:
+        check_unbatched("tf.case", predicate)
         if predicate:
             return function()
     if default is None:
@@ -164,6 +167,7 @@ def switch_case(
         inside = ops.logical_and(at >= 0, at < len(branches))
         named = {f"branch {i}": branch for i, branch in enumerate(every)}
         return traced_cond(ops.where(inside, at, to_tensor(len(every) - 1)), named, _different_branches)
+    check_unbatched("tf.switch_case", branch_index)
     index = int(branch_index)
     if 0 <= index < len(branches):
         return branches[index]()
@@ -236,12 +240,18 @@ def while_loop(
     given = loop_vars
     count = 0
     one_round = structured_loops.rounds()
-    while count < limit and cond(*loop_vars):
+    while count < limit and _decided(cond(*loop_vars)):
         with one_round():
             loop_vars = _next(body, loop_vars, structure)
         count += 1
     last = nest.map_structure(lambda x: x if nest.is_composite(x) else to_tensor(x), loop_vars)
     return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
+
+
+def _decided(more: Any) -> Any:
+    """Returns whether a loop goes on."""
+    check_unbatched("tf.while_loop", more)
+    return more
 
 
 def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any:

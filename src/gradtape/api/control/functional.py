@@ -12,7 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
 from ...core.type_hints import Result
-from ...engine.registry.batching import NeedsValue, common_size, vectorize
+from ...engine.registry.batching import NeedsEachMember, NeedsValue, common_size, vectorize
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -357,8 +357,8 @@ def vectorized_map(
     """Applies `fn` to all elements along the first axis of `elems` at once, and stacks the results.
 
     `fn` runs once, on tensors that represent all elements. If it needs the value of one (in a Python `if`, or for
-    `.numpy()`), it runs for each element instead, unless `fallback_to_while_loop` is false. A first axis of size 1 is
-    broadcast to all elements.
+    `.numpy()`), it runs for each element instead, unless `fallback_to_while_loop` is false; so it does for `tf.cond`
+    and `tf.while_loop` whose conditions differ between elements. A first axis of size 1 is broadcast to all elements.
 
     >>> import gradtape as tf
     >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -374,7 +374,7 @@ def vectorized_map(
     try:
         return results.together(vectorize(results.of, packed), common_size(flat))
     except NeedsValue as reason:
-        if not fallback_to_while_loop:
+        if not (fallback_to_while_loop or isinstance(reason, NeedsEachMember)):
             raise
         if warn:
             logger.warning("vectorized_map runs its function once for each element: %s", reason)

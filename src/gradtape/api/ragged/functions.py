@@ -58,7 +58,8 @@ def _shape_n(input: Iterable[Any], out_type: DTypeLike | None = None, name: str 
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
-    "where": arrays.where, "compat.v1.where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
+    "where": arrays.where, "compat.v1.where": arrays.where, "rank": arrays.rank, "size": arrays.size,
+    "one_hot": arrays.one_hot,
     "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
     "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,

@@ -19,6 +19,7 @@ from ...core.dtypes import DType, as_dtype, string
 from ...core.scopes import holding
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...core.type_hints import DTypeLike, ValueLike
+from ...engine.registry.batching import check_unbatched
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -268,6 +269,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, differentiable: bool) -> Any:
     """Calls `call(inp)`; during tracing, adds the call to the graph."""
     inputs = [to_tensor(x) for x in inp]
+    check_unbatched("a Python function", *inputs)
     if dispatch.thread.trace is None:
         return call(inputs)
     from ...graph.control_flow.python_calls import traced_call
@@ -393,6 +395,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 
     trace = dispatch.thread.trace
     if trace is None:
+        check_unbatched("tf.print", *tensors)
         write(*(x.array for x in tensors))
     else:
         from ...graph.ir.effects import output

@@ -111,6 +111,16 @@ class NeedsValue(TypeError):
     """The code reads the value of a batched tensor."""
 
 
+class NeedsEachMember(NeedsValue):
+    """A function of TensorFlow's, such as `tf.cond`, needs one member of the batch at a time."""
+
+
+def check_unbatched(function: str, *values: object) -> None:
+    """Raises `NeedsEachMember` if what `function` decides by is batched."""
+    if any(isinstance(value, BatchedTensor) for value in values):
+        raise NeedsEachMember(f"{function} decides by a value that differs between the members of a batch")
+
+
 def loop(op: OpLike, size: int, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
     """Runs an op without a batching rule once per batch member and stacks the results."""
     if op.name not in _looped:
