@@ -40,9 +40,46 @@ _STRINGS = {
     ),
 }
 
+_S = "tf.compat.v1.summary"
+_SUMMARIES = {
+    "summary": (
+        *(f"str({_S}.Summary.FromString({_S}.{call}.numpy()))" for call in (
+            "scalar('a b/c', 1.5)", "scalar('a', 1.5, family='f')", "scalar('a', [1.0])",
+            "tensor_summary('x', [1, 2], 'description', family='g', display_name='name')",
+            "tensor_summary('x', [[b'ab', b'c']])", "text('t', tf.constant('hi'))",
+        )),
+    ),
+}  # fmt: skip
+
+_CELL = (
+    "(lambda r: dict(x=r((3, 2, 3)), cs_prev=r((2, 2)), h_prev=r((2, 2)), w=r((5, 8)), wci=r(2), wcf=r(2), wco=r(2), "
+    "b=r(8)))(lambda shape: tf.constant(np.sin(np.arange(np.prod(shape)) * 1.7).reshape(shape), tf.float32))"
+)
+_LENGTH = "seq_len_max=tf.constant(3, tf.int64)"  # TensorFlow leaves memory beyond uninitialized
+_QUANTIZED = (
+    "tf.raw_ops.QuantizedConv2D(input=tf.constant(np.arange(18).reshape(1, 2, 3, 3), tf.quint8), "
+    "filter=tf.constant(np.arange(36).reshape(2, 2, 3, 3), tf.quint8), min_input={}, max_input=255.0, "
+    "min_filter=-1.5, max_filter=25.0, out_type=tf.qint32, strides=[1, 1, 1, 1], padding='{}')"
+)
+_RAW = {
+    "lstm": (
+        f"tf.raw_ops.LSTMBlockCell(**{{**{_CELL}, 'x': tf.ones((2, 3))}}, use_peephole=True)",
+        f"tf.raw_ops.LSTMBlockCell(**{{**{_CELL}, 'x': tf.ones((2, 3))}}, cell_clip=0.1)",
+        f"tf.raw_ops.LSTMBlockCell(**{{**{_CELL}, 'x': tf.ones((2, 3)), 'wci': tf.ones(())}})",
+        f"tf.raw_ops.BlockLSTM(**{_CELL}, {_LENGTH}, use_peephole=True)",
+        f"tf.raw_ops.BlockLSTM(**{_CELL}, seq_len_max=tf.constant([2], tf.int64))",
+        f"(lambda cell: (lambda y: tf.raw_ops.BlockLSTMGradV2(**cell, {_LENGTH}, i=y[0], cs=y[1], f=y[2], o=y[3], "
+        "ci=y[4], co=y[5], h=y[6], cs_grad=tf.zeros((3, 2, 2)), h_grad=tf.ones((3, 2, 2)), use_peephole=True))("
+        f"tf.raw_ops.BlockLSTMV2(**cell, {_LENGTH}, use_peephole=True)))({_CELL})",
+    ),
+    "quantized_conv": (
+        _QUANTIZED.format("0.0", "VALID"), _QUANTIZED.format("-3.0", "SAME"), _QUANTIZED.format("[0.0]", "SAME"),
+    ),
+}  # fmt: skip
+
 CASES = [
     (f"{name}-{i}", source)
-    for group in (_RAGGED, _STRINGS)
+    for group in (_RAGGED, _STRINGS, _SUMMARIES, _RAW)
     for name, sources in group.items()
     for i, source in enumerate(sources)
 ]

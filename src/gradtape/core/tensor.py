@@ -166,6 +166,8 @@ class Tensor(TensorOperators):
     def _shown(self) -> Any:
         if self.dtype is dtypes.string and self.array.shape == ():
             return self.array.item() if isinstance(self.array, np.ndarray) else self.array
+        if self.dtype.is_quantized:
+            return self.array[self.dtype.name].copy()[()]  # plain integers, as TensorFlow shows them
         return self.array.copy() if self.array.shape else self.array[()]
 
     def computed(self) -> Tensor:

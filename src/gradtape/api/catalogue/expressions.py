@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from ...core import dtypes
 
 _LINE = re.compile(r"([\w. ]+?)(?:\((.*?)\))? = (.*)")
-_DTYPES = {name: getattr(dtypes, name) for name in ("int32", "int64", "uint8", "uint64", "float32", "complex64")}
+_NAMED = ("int32", "int64", "uint8", "uint64", "float32", "complex64", "qint32")  # in defaults of parameters
+_DTYPES = {name: getattr(dtypes, name) for name in _NAMED}
 
 
 class Expression(NamedTuple):

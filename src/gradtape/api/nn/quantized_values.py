@@ -57,13 +57,14 @@ class _Integers(NamedTuple):
         return self.low < 0
 
 
-def _integers(dtype: DType) -> _Integers:
+def integers_of(dtype: DType) -> _Integers:
+    """Returns the integers of a quantized dtype."""
     plain = dtype.numpy[dtype.name]
     limits = np.iinfo(plain)
     return _Integers(plain, int(limits.min), int(limits.max))
 
 
-def _as_quantized(values: _Array, dtype: DType) -> _Array:
+def as_quantized(values: _Array, dtype: DType) -> _Array:
     """Returns integers as an array of a quantized dtype."""
     found = np.empty(values.shape, dtype.numpy)
     found[dtype.name] = values
@@ -95,7 +96,7 @@ def quantize(
 
     >>> import gradtape as tf
     >>> x, low, high = tf.quantization.quantize([-1.0, 0.0, 1.0], -1.0, 1.0, tf.quint8)
-    >>> x.numpy()["quint8"].tolist(), float(low), float(high)
+    >>> x.numpy().tolist(), float(low), float(high)
     ([0, 128, 255], -1.0, 1.0)
 
     Args:
@@ -122,7 +123,7 @@ def quantize(
         low, high = _adjusted(low, high, ensure_minimum_range)
         shape = _broadcast_shape(x.ndim, axis)
         if mode == "SCALED":
-            integers = _integers(dtype)
+            integers = integers_of(dtype)
             scale = _scale(low, high, integers, narrow_range)
             least = integers.low + narrow_range
             low, high = (_F(least) / scale).astype(_F), (_F(integers.high) / scale).astype(_F)
@@ -130,8 +131,8 @@ def quantize(
             found = _to_int(np.rint(spread) if round_mode == "HALF_TO_EVEN" else _round(spread), integers)
         else:
             function = _min_combined if mode == "MIN_COMBINED" else _min_first
-            found = function(x, low.reshape(shape), high.reshape(shape), _integers(dtype))
-        return _as_quantized(found, dtype), low, high
+            found = function(x, low.reshape(shape), high.reshape(shape), integers_of(dtype))
+        return as_quantized(found, dtype), low, high
 
     given = [ops.cast(to_tensor(value), dtype=dtypes.float32) for value in (input, min_range, max_range)]
     output, low, high = numpy_function(run, given, [dtype, dtypes.float32, dtypes.float32])
@@ -233,7 +234,7 @@ def dequantize(
 
     def run(values: _Array, low: _Array, high: _Array) -> _Array:
         shape = _broadcast_shape(values.ndim, axis)
-        return _floats(values[kind.name], low.reshape(shape), high.reshape(shape), _integers(kind), mode, narrow_range)
+        return _floats(values, low.reshape(shape), high.reshape(shape), integers_of(kind), mode, narrow_range)
 
     ranges = [ops.cast(to_tensor(value), dtype=dtypes.float32) for value in (min_range, max_range)]
     found = numpy_function(run, [x, *ranges], dtypes.float32)
@@ -268,7 +269,7 @@ def quantized_concat(
     >>> import gradtape as tf
     >>> x, low, high = tf.quantization.quantize([0.0, 1.0], 0.0, 1.0, tf.quint8)
     >>> y, start, end = tf.quantization.quantized_concat(0, [x, x], [low, 0.0], [high, 2.0])
-    >>> y.numpy()["quint8"].tolist(), float(end)
+    >>> y.numpy().tolist(), float(end)
     ([0, 128, 0, 255], 2.0)
     """
     tensors = [to_tensor(value) for value in values]
@@ -276,7 +277,7 @@ def quantized_concat(
         raise errors.InvalidArgumentError(f"The values must have one dtype, got {[x.dtype.name for x in tensors]}")
     dtype, count = tensors[0].dtype, len(tensors)
     _check("T", dtype, _KINDS)
-    integers = _integers(dtype)
+    integers = integers_of(dtype)
 
     def run(along: _Array, *given: _Array) -> tuple[_Array, _Array, _Array]:
         arrays, lows, highs = given[:count], given[count : 2 * count], given[2 * count :]
@@ -286,12 +287,12 @@ def quantized_concat(
             low = -high
         parts = []
         for array, start, end in zip(arrays, lows, highs, strict=True):
-            part = array[dtype.name]
+            part = array
             if start != low or end != high:
                 floats = _floats(part, start, end, integers, "MIN_FIRST", narrow=False)
                 part = _min_first(floats, np.asarray(low, _F), np.asarray(high, _F), integers)
             parts.append(part)
-        return _as_quantized(np.concatenate(parts, int(along)), dtype), np.asarray(low, _F), np.asarray(high, _F)
+        return as_quantized(np.concatenate(parts, int(along)), dtype), np.asarray(low, _F), np.asarray(high, _F)
 
     ranges = [ops.cast(to_tensor(value), dtype=dtypes.float32) for value in (*input_mins, *input_maxes)]
     found = numpy_function(run, [to_tensor(concat_dim), *tensors, *ranges], [dtype, dtypes.float32, dtypes.float32])

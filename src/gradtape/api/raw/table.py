@@ -7,6 +7,11 @@ TABLE = """\
 IgammaGradA = vjp(lambda b: tf.math.igamma(b, x), tf.add(a, tf.zeros_like(x)), tf.ones_like(tf.add(a, x)))
 RandomGammaGrad = gamma_derivative(alpha, sample)
 BlockLSTMV2 = block_lstm(seq_len_max, x, cs_prev, h_prev, w, (wci, wcf, wco) if use_peephole else None, b, cell_clip)
+BlockLSTM = block_lstm(seq_len_max, x, cs_prev, h_prev, w, (wci, wcf, wco) if use_peephole else None, b, cell_clip,
+    forget_bias)
+BlockLSTMGradV2 = block_lstm_gradients(seq_len_max, x, cs_prev, h_prev, w, (wci, wcf, wco), b, use_peephole, cs_grad,
+    h_grad)
+LSTMBlockCell = lstm_block_cell(x, cs_prev, h_prev, w, (wci, wcf, wco), b, forget_bias, cell_clip, use_peephole)
 BroadcastGradientArgs = stretched_axes(s0, s1)
 ApproximateEqual = tf.less(tf.abs(tf.subtract(x, y)), tolerance)
 Cast = tf.cast(x, DstT)
@@ -219,6 +224,8 @@ UnicodeDecode = decoded_characters(input, input_encoding, errors, replacement_ch
     Tsplits, False)
 UnicodeDecodeWithOffsets = decoded_characters(input, input_encoding, errors, replacement_char,
     replace_control_characters, Tsplits, True)
+QuantizedConv2D = quantized_conv2d(input, filter, [min_input, max_input, min_filter, max_filter], out_type, strides,
+    text(padding), dilations)
 QuantizeAndDequantizeV2 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input, num_bits,
     range_given, text(round_mode), None, narrow_range, None if axis == -1 else axis)
 QuantizeAndDequantizeV3 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input,

@@ -18,15 +18,18 @@ from gradtape.api.summary.scalars import (
     create_noop_writer as create_noop_writer,
     flush as flush,
     record_if as record_if,
-    scalar as scalar,
     should_record_summaries as should_record_summaries,
 )
 from gradtape.api.summary.tensors import (
     audio as audio,
     histogram as histogram,
     image as image,
-    text as text,
     write as write,
+)
+from gradtape.api.summary.v1_tensors import (
+    scalar as scalar,
+    tensor_summary as tensor_summary,
+    text as text,
 )
 from gradtape.api.summary.v1_writers import (
     FileWriter as FileWriter,
