@@ -51,6 +51,23 @@ _SUMMARIES = {
     ),
 }  # fmt: skip
 
+_SPARSE_VALUE = "tf.compat.v1.SparseTensorValue(indices=((0, 1), (1, 0)), values=(42, 24), dense_shape=(2, 3))"
+_ARRAYS = {
+    "sparse_value": tuple(f"tf.{name}({_SPARSE_VALUE})" for name in ("shape", "size", "rank", "compat.v1.shape")),
+    "dimension": (
+        "tf.constant([1, 2, 3])[tf.compat.v1.Dimension(None) : tf.compat.v1.Dimension(2)]",
+        "tf.constant([1, 2, 3])[tf.compat.v1.Dimension(1)]",
+    ),
+    "empty_filter": tuple(
+        f"tf.nn.conv2d(tf.ones((1, 2, 2, 1)), tf.ones({shape}), 1, 'SAME')"
+        for shape in ((1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0))
+    ),
+    "dequantize": (
+        "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0], axis=1)",
+        "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0])",
+    ),
+}
+
 _CELL = (
     "(lambda r: dict(x=r((3, 2, 3)), cs_prev=r((2, 2)), h_prev=r((2, 2)), w=r((5, 8)), wci=r(2), wcf=r(2), wco=r(2), "
     "b=r(8)))(lambda shape: tf.constant(np.sin(np.arange(np.prod(shape)) * 1.7).reshape(shape), tf.float32))"
@@ -79,7 +96,7 @@ _RAW = {
 
 CASES = [
     (f"{name}-{i}", source)
-    for group in (_RAGGED, _STRINGS, _SUMMARIES, _RAW)
+    for group in (_RAGGED, _STRINGS, _SUMMARIES, _ARRAYS, _RAW)
     for name, sources in group.items()
     for i, source in enumerate(sources)
 ]

@@ -17,7 +17,7 @@ from ...core.tensor import Tensor, constant
 from ...core.type_hints import AxisLike, Composite, DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_shape, to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor
+from ...state.sparse_tensor import SparseTensor, SparseTensorValue
 
 NAMESPACES = ("",)
 __all__ = [
@@ -68,6 +68,8 @@ def rank(input: ValueLike, name: str | None = None) -> Tensor:
 
 
 def _dims(x: Any) -> tuple[int, ...]:
+    if isinstance(x, SparseTensorValue):
+        return tuple(int(size) for size in x.dense_shape)
     return x.dims if isinstance(x, Tensor | SparseTensor) else to_tensor(x).dims
 
 

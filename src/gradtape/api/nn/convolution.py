@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -95,10 +96,12 @@ def checked_paddings(
     pairs = paddings_of(padding, space, window, strides, dilations, first)
     if padding == "SAME":
         return pairs
-    least = 1 if dispatch.thread.trace is None else 0
-    for size, k, d, pair in zip(space, window, dilations, pairs, strict=True):
+    if min(map(min, pairs), default=0) < 0:
+        raise errors.InvalidArgumentError(f"All elements of explicit_paddings must be nonnegative, got {padding}")
+    is_eager = dispatch.thread.trace is None
+    for size, k, d, stride, pair in zip(space, window, dilations, strides, pairs, strict=True):
         whole, extent = size + sum(pair), (k - 1) * d + 1
-        if whole < extent - least:
+        if whole < extent - (2 * stride - 1 if is_eager else 0):  # TensorFlow's kernels round the size towards 0
             raise errors.InvalidArgumentError(
                 f"Computed output size would be negative: Negative dimension size caused by subtracting {extent} from "
                 f"{whole}. A window of {k} with dilation {d} does not fit into {size} values with padding {pair}. Use "
@@ -165,7 +168,13 @@ def _convolve(
                 "counts the channels of the input"
             )
         w = ops.reshape(w, shape=(*window, 1, channels * w.dims[-1]))
-    groups = channels // w.dims[-2] if w.dims[-2] else 1
+    if not w.dims[-2]:
+        raise errors.InvalidArgumentError("filter depth must be stricly positive, got 0")
+    if 0 in window and math.prod(x.dims):
+        raise errors.InvalidArgumentError(
+            f"filter must not have zero elements (i.e. all dimensions must be non-zero), got shape {list(w.dims)}"
+        )
+    groups = channels // w.dims[-2]
     if w.dims[-2] * groups != channels or (groups and w.dims[-1] % groups):
         raise errors.InvalidArgumentError(
             f"input depth must be evenly divisible by filter depth: {channels} vs {w.dims[-2]}, and the {w.dims[-1]} "

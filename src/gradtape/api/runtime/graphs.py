@@ -63,6 +63,9 @@ class Graph(metaclass=_AnyGraph):
             raise AttributeError("'Graph' object has no attribute 'outer_graph'")
         return default.eager
 
+    def switch_to_thread_local(self) -> None:
+        """Makes scopes and devices belong to the thread that enters them, which they do anyway."""
+
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """Returns a unique name: `name`, inside the scope, with a number if necessary."""
         if not isinstance(name, str):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...backends.arrays import kind_of, put
 from ...core import dtypes, errors, modes
+from ...core.dimension import Dimension
 from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.examples import KEEPS
@@ -139,7 +140,7 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
             moving[i] = item
             found.append(slice(None))
         elif isinstance(item, slice):
-            found.append(slice(*(None if n is None else _index(n) for n in (item.start, item.stop, item.step))))
+            found.append(slice(*map(_bound, (item.start, item.stop, item.step))))
         else:
             tensor = _as_index_tensor(item)
             if tensor is not None and type(tensor) is not Tensor:
@@ -165,11 +166,20 @@ def _as_index_tensor(item: Any) -> Tensor | None:
     return tensor
 
 
+def _bound(item: Any) -> int | None:
+    """Converts a bound of a slice; that of an unknown size in a shape of TensorFlow 1 is none."""
+    if isinstance(item, Dimension):
+        item = item.value
+    return None if item is None else _index(item)
+
+
 def _index(item: Any) -> int:
     """Converts an index or a bound to a Python integer."""
     tensor = _as_index_tensor(item)
     if tensor is not None:
         return int(tensor.array)
+    if isinstance(item, Dimension) and item.value is not None:
+        return int(item)
     if isinstance(item, Integral) or (isinstance(item, np.ndarray) and kind_of(item) in "iu" and not item.shape):
         return operator.index(item) if isinstance(item, Integral) else int(item)
     raise _bad_index(item)
