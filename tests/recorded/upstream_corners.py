@@ -68,6 +68,18 @@ _ARRAYS = {
     ),
 }
 
+_HUGE = "tf.SparseTensor([[1, 2], [3, 4]], [1.0, 3.0], [2**32, 2**31])"
+_SPARSE = {
+    "huge_sparse": tuple(f"tf.sparse.{call}" for call in (
+        f"reduce_max({_HUGE}, 0)", f"reduce_sum({_HUGE}, 0, output_is_sparse=True)", f"softmax({_HUGE})",
+    )),
+    "sparse_ranks": (
+        "tf.sparse.maximum(tf.SparseTensor([[0, 0]], [0], [1, 1]), tf.SparseTensor([[0]], [1], [2]))",
+        "tf.raw_ops.SparseSparseMaximum(a_indices=[[1]], a_values=[0], a_shape=[2], b_indices=[[]], b_values=[1], "
+        "b_shape=[2])",
+    ),
+}  # fmt: skip
+
 _CELL = (
     "(lambda r: dict(x=r((3, 2, 3)), cs_prev=r((2, 2)), h_prev=r((2, 2)), w=r((5, 8)), wci=r(2), wcf=r(2), wco=r(2), "
     "b=r(8)))(lambda shape: tf.constant(np.sin(np.arange(np.prod(shape)) * 1.7).reshape(shape), tf.float32))"
@@ -96,7 +108,7 @@ _RAW = {
 
 CASES = [
     (f"{name}-{i}", source)
-    for group in (_RAGGED, _STRINGS, _SUMMARIES, _ARRAYS, _RAW)
+    for group in (_RAGGED, _STRINGS, _SUMMARIES, _ARRAYS, _SPARSE, _RAW)
     for name, sources in group.items()
     for i, source in enumerate(sources)
 ]

@@ -183,9 +183,14 @@ def places(s: SparseTensor, axes: Sequence[int] | None = None) -> Tensor:
     if axes is not None:
         dims = tuple(dims[i] for i in axes)
         indices = columns(indices, axes)
+    check_countable(dims)
+    return ops.ravel_index(indices, dims=dims)
+
+
+def check_countable(dims: Sequence[int]) -> None:
+    """Raise unless int64 can count the places of a dense tensor of this shape."""
     if math.prod(dims) >= 2**63:
         raise errors.InvalidArgumentError(f"a tensor of shape {list(dims)} has more places than int64 can count")
-    return ops.ravel_index(indices, dims=dims)
 
 
 def columns(indices: Tensor, axes: Sequence[int]) -> Tensor:

@@ -244,6 +244,9 @@ def prevented(x: Any, message: Any) -> Tensor:
 
 def sparse(indices: Any, values: Any, shape: Any) -> SparseTensor:
     """Creates the sparse tensor from three components."""
+    ranks = [to_tensor(indices).dims[1:], to_tensor(shape).dims]
+    if all(len(rank) == 1 for rank in ranks) and ranks[0] != ranks[1]:
+        raise InvalidArgumentError(f"Index rank {ranks[0][0]} and shape rank {ranks[1][0]} do not match")
     return SparseTensor(indices, values, shape)
 
 

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor, coordinates, made_sparse, places
+from ...state.sparse_tensor import SparseTensor, check_countable, coordinates, made_sparse, places
 from ..namespace import resolve
 from .tensors import selected, sparse, where_true
 
@@ -65,6 +65,10 @@ def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Tensor | Spa
 
 
 def _check_pair(a: SparseTensor, b: SparseTensor, title: str) -> None:
+    if len(a.dims) != len(b.dims):
+        raise errors.InvalidArgumentError(
+            f"Operands do not have the same ranks; got shapes: {list(a.dims)} and {list(b.dims)} [Op:{title}]"
+        )
     if a.dims != b.dims:
         raise errors.InvalidArgumentError(
             f"Operands' shapes do not match: got {list(a.dims)} and {list(b.dims)} [Op:{title}]"
@@ -216,6 +220,7 @@ def reduce_max(
 
 def _reduce(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_result: bool, title: str) -> Any:
     s = sparse(sp_input)
+    check_countable(s.dims)
     rank = len(s.dims)
     axes = list(range(rank)) if axis is None else [int(a) for a in np.ravel(to_array(axis))]
     for a in axes:
@@ -253,6 +258,7 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
             f"Value for attr 'T' of {s.dtype.kernel_name()} is not in the list of allowed values: half, float, double "
             "[Op:SparseSoftmax]"
         )
+    check_countable(s.dims)
     rows, count = places(s, range(len(s.dims) - 1)), math.prod(s.dims[:-1])
     largest = ops.stop_gradient(ops.segment_max(s.values, rows, count=count, empty=0.0))
     powers = ops.exp(s.values - ops.segment_spread(largest, rows))
