@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+
 from ...core.tensor import Tensor
 from ..namespace import root as tf
 from .distribution import FULLY_REPARAMETERIZED, Distribution, broadcast_dims, derived_seed, to_parameters
@@ -103,7 +106,7 @@ class Laplace(_LocationScale):
         )
 
     def _sample_n(self, n: int, seed: int | None = None) -> Tensor:
-        above = math.nextafter(-1.0, 0.0) if self.dtype.size > 4 else -1.0 + 2.0**-24
+        above = float(np.nextafter(-np.ones((), self.dtype.numpy), 0))  # as -1 gives infinity
         u = tf.random.uniform(self._drawn_shape(n), above, 1.0, self.dtype, seed)
         return self.loc - self.scale * tf.sign(u) * tf.math.log1p(-tf.abs(u))
 
@@ -233,8 +236,8 @@ class Exponential(Gamma):
         }  # fmt: skip
 
     def _sample_n(self, n: int, seed: int | None = None) -> Tensor:
-        tiny = float(self.dtype.as_numpy_dtype(0) + 2.0**-126)
-        return -tf.math.log(tf.random.uniform(self._drawn_shape(n), tiny, 1.0, self.dtype, seed)) / self.rate
+        least = float(ml_dtypes.finfo(self.dtype.numpy).tiny)  # as 0 gives infinity
+        return -tf.math.log(tf.random.uniform(self._drawn_shape(n), least, 1.0, self.dtype, seed)) / self.rate
 
 
 class Beta(_Univariate):
