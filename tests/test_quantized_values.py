@@ -124,3 +124,19 @@ def test_options_of_quantizers_are_messages(tmp_path):
         saver.save({"f": [{"y": 1.0}]})
     with pytest.raises(tf.errors.UnimplementedError, match="where TensorFlow is installed"):
         experimental.quantize_saved_model("model")
+
+
+def test_ops_that_move_values_take_them():
+    x = quantization.quantize(X, -1.0, 1.5, tf.qint8).output
+    assert x.numpy().dtype == np.int8 and tf.bitcast(x, tf.int8).numpy().tolist() == x.numpy().tolist()
+
+    def move(x):
+        y = tf.concat([tf.transpose(x)[1:], tf.gather(tf.reshape(x, [3, 2]), [2])], 0)
+        return tf.cond(tf.size(y) > 3, lambda: tf.identity(y), lambda: y[::-1])
+
+    for call in (move, tf.function(move)):
+        y = call(x)
+        assert y.dtype == tf.qint8 and y.numpy().tolist() == [[-57, 53], [-26, 127], [53, 127]]
+    assert tf.cast(x, tf.float32).numpy().ravel().tolist() == [-128.0, -57.0, -26.0, 1.0, 53.0, 127.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Value for attr 'T' of qint8"):
+        tf.add(x, x)

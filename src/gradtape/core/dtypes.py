@@ -14,8 +14,8 @@ import ml_dtypes
 import numpy as np
 
 # Each dtype has one kind bit, and an op declares the kinds that it accepts as a bit mask.
-BOOL, INT, FLOAT, COMPLEX, STRING, NARROW = 1, 2, 4, 8, 16, 32
-_KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING}
+BOOL, INT, FLOAT, COMPLEX, STRING, NARROW, QUANTIZED = 1, 2, 4, 8, 16, 32, 64
+_KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING, "V": QUANTIZED}
 FLOATING = FLOAT | COMPLEX | NARROW
 NUMERIC = INT | FLOATING
 ANY = NUMERIC | BOOL | STRING
@@ -169,8 +169,7 @@ def _define(name: str, enum: int, scalar: Any, tensorflow_name: str | None = Non
     dtype.is_integer = array_dtype.kind in "iu" or (dtype.narrow and "int" in name)
     dtype.is_unsigned = dtype.is_integer and name.startswith("u")
     dtype.differentiable = name in _DIFFERENTIABLE
-    known = scalar is not None and not dtype.is_quantized
-    dtype.kind = 0 if not known else NARROW if dtype.narrow else _KINDS[array_dtype.kind]
+    dtype.kind = 0 if scalar is None else NARROW if dtype.narrow else _KINDS[array_dtype.kind]
     dtype.size = 0 if scalar in (None, object) else array_dtype.itemsize
     return dtype
 
@@ -201,12 +200,13 @@ uint4 = _define("uint4", 30, ml_dtypes.uint4)
 int2 = _define("int2", 31, ml_dtypes.int2)
 uint2 = _define("uint2", 32, ml_dtypes.uint2)
 float4_e2m1fn = _define("float4_e2m1fn", 33, ml_dtypes.float4_e2m1fn)
-# Names only: no op accepts these.
+# Quantized integers, as arrays with one field: ops that only move values accept them.
 qint8 = _define("qint8", 11, np.dtype([("qint8", np.int8)]))
 quint8 = _define("quint8", 12, np.dtype([("quint8", np.uint8)]))
 qint32 = _define("qint32", 13, np.dtype([("qint32", np.int32)]))
 qint16 = _define("qint16", 15, np.dtype([("qint16", np.int16)]))
 quint16 = _define("quint16", 16, np.dtype([("quint16", np.uint16)]))
+# Names only: no op accepts these.
 resource = _define("resource", 20, None)
 variant = _define("variant", 21, None)
 

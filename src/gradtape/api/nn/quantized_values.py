@@ -286,8 +286,7 @@ def quantized_concat(
             high = np.maximum(abs(low), abs(high))
             low = -high
         parts = []
-        for array, start, end in zip(arrays, lows, highs, strict=True):
-            part = array
+        for part, start, end in zip(arrays, lows, highs, strict=True):
             if start != low or end != high:
                 floats = _floats(part, start, end, integers, "MIN_FIRST", narrow=False)
                 part = _min_first(floats, np.asarray(low, _F), np.asarray(high, _F), integers)

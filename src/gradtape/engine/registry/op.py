@@ -118,6 +118,8 @@ class Op(LazyRules):
         self.args = args
         self.variadic = args[-1].startswith("*")
         self.samples = tuple(samples)
+        if moves_data and kinds == dtypes.ANY:
+            kinds |= dtypes.QUANTIZED
         self.domain, self.kinds = domain, kinds
         self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow dtypes are computed in float32
         self.moves_data, self.kinks, self.random = moves_data, kinks, random

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from ...backends.arrays import numpy_dtype
-from ...core.dtypes import INT, NUMERIC, int64, uint8, uint32
+from ...core.dtypes import INT, NUMERIC, QUANTIZED, int64, uint8, uint32
 from ...engine.registry.families import elementwise, no_rule, opaque
 from ...engine.registry.op import sample
 
@@ -47,7 +47,7 @@ def _bitcast(xp, x, *, dtype):
 
 
 bitcast = opaque(
-    "bitcast", _bitcast, on=NUMERIC, moves_data=True, vjp=no_rule("Bitcast"),
+    "bitcast", _bitcast, on=NUMERIC | QUANTIZED, moves_data=True, vjp=no_rule("Bitcast"),
     batch=lambda m, size, inputs, flags, attrs: m.bitcast(inputs[0], **attrs),
     samples=[sample(np.array([[1, 2], [3, 4]], np.int32), dtype=dtype) for dtype in (uint8, uint32, int64)],
 )  # fmt: skip
