@@ -9,6 +9,7 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 
 import gradtape as tf
 from gradtape.cli import private
+from gradtape.cli.private.framework.func_graph import FuncGraph
 from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
 from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
 from gradtape.cli.private.table import EXPORTED, MODULES
@@ -292,3 +293,12 @@ def test_generated_functions_name_their_outputs():
     indices, values, shape = tf.constant([[0, 2], [0, 4]], tf.int64), tf.constant([5, 7]), tf.constant([1, 6], tf.int64)
     result = ops.sparse_split(tf.constant(1, tf.int64), indices, values, shape, num_split=2)
     assert [x.numpy().tolist() for x in result.output_values] == [[5], [7]]
+
+
+def test_shapes_of_large_tensors_without_values():
+    with FuncGraph("scratch").as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, None, 2, 3])
+        assert tf.norm(x, axis=1).shape.as_list() == [None, 2, 3]
+        assert tf.math.l2_normalize(x, 0).shape.as_list() == [None, None, 2, 3]
+        sizes = tf.compat.v1.placeholder(tf.float32, [None])  # the last axis, which is also the first one
+        assert (sizes * tf.compat.v1.placeholder(tf.float32, [None, 4])).shape.as_list() == [None, 4]

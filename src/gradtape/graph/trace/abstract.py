@@ -27,6 +27,7 @@ class AbstractTensor(Tensor):
     __slots__ = ("_dims",)
 
     level = -1  # below everything that interprets ops
+    module = None  # fast paths ask whether two tensors are on one device
 
     def __init__(self, dims: tuple[int, ...], dtype: DType) -> None:
         self._dims, self.dtype = dims, dtype
@@ -56,6 +57,10 @@ class AbstractTensor(Tensor):
                 dims, given, attrs_of_given = reduced
                 return abstracted(dispatch.run(op, given, attrs_of_given), dims)
         return abstracted(dispatch.run(op, list(map(concrete, inputs)), attrs))
+
+    def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
+        """Run `op`, which has no attributes."""
+        return self.interpret(op, inputs, {})
 
 
 Reduced = tuple[tuple[int, ...], list[Tensor], dict[str, Any]]  # the result's shape; an op of the same kind, but cheap
@@ -90,8 +95,9 @@ def run_merged(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], unknown
     sizes = []
     for axis, column in enumerate(zip(*((1,) * (rank - len(x.dims)) + x.dims for x in inputs), strict=True)):
         found = {n for n in column if n != 1}
-        if len(found) > 1:
-            found.discard(unknown[min(axis, 1)])
+        for size in unknown[:: -1 if axis else 1]:
+            if len(found) > 1:
+                found.discard(size)
         if len(found) > 1:
             return NotImplemented
         sizes.append(found.pop() if found else 1)
