@@ -39,7 +39,8 @@ def disagreements(seed: int) -> list[str]:
 def _worker() -> subprocess.Popen[str]:
     """Returns a process that answers seeds with differences."""
     process = subprocess.Popen([sys.executable, "-m", f"{__package__}.dtensor_layouts"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])  # fmt: skip
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               cwd=Path(__file__).parents[1])  # fmt: skip
     atexit.register(process.terminate)
     return process
 
