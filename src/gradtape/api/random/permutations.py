@@ -21,6 +21,7 @@ __all__ = ["random_index_shuffle"]
 
 _KINDS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _LEAST_BITS = 16
+_TABLE_LIMIT = 256  # for smaller limits, hundreds of repetitions are expected: the whole cipher is computed at once
 _CONSTANT, _SEQUENCE = np.uint64(0xFFFFFFFC), 0x7369F885192C0EF5  # constants of the cipher
 
 _Words = np.ndarray[Any, Any]
@@ -79,7 +80,17 @@ def _shuffle_positions(numbers: _Words, keys: _Words, limits: _Words, rounds: in
     words = (np.maximum(bits + bits % 2, _LEAST_BITS) // 2).astype(np.uint64)
     mask = (np.uint64(1) << words) - np.uint64(1)
     scheduled = _schedule(keys, words, mask, rounds)
-    found, waiting = np.zeros_like(numbers), np.flatnonzero(limits)
+    found, tables = np.zeros_like(numbers), {}
+    for i in np.flatnonzero((limits > 0) & (limits < _TABLE_LIMIT)):
+        key = scheduled[:, i].tobytes()
+        if key not in tables:
+            block = np.arange(1 << _LEAST_BITS, dtype=np.uint64)
+            tables[key] = _encrypt(block, scheduled[:, [i]], words[i], mask[i]).tolist()
+        at, limit = tables[key][int(numbers[i])], int(limits[i])
+        while at > limit:
+            at = tables[key][at]
+        found[i] = at
+    waiting = np.flatnonzero(limits >= _TABLE_LIMIT)
     while waiting.size:
         numbers[waiting] = _encrypt(numbers[waiting], scheduled[:, waiting], words[waiting], mask[waiting])
         inside = numbers[waiting] <= limits[waiting]
