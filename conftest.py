@@ -1,10 +1,10 @@
 """What holds for all tests, those in docstrings included."""
 
+import gc
 import importlib.util
 import os
 import random
 import signal
-import warnings
 
 import numpy as np
 import pytest
@@ -28,12 +28,6 @@ if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
 collect_ignore += ["tests/private_program.py"]  # runs under `gradtape run`, and on TensorFlow
 
 
-@pytest.fixture(autouse=True)
-def quiet_kernels():
-    """pytest turns warnings into errors; those gradtape itself silences (log of 0, overflow) stay silent."""
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
-
-
 @pytest.fixture
 def interruptible():
     """SIGINT raises KeyboardInterrupt, though the tests may have inherited it as ignored: from `nohup`, or a CI."""
@@ -42,21 +36,26 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(autouse=True)
-def global_random_state(request):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
     """The examples of the public functions draw no number of NumPy's and Python's global generators."""
-    seeds_them = request.node.name == "gradtape.api.testing.cases.TestCase"  # as TensorFlow's does
-    if not isinstance(request.node, pytest.DoctestItem) or seeds_them:
-        yield
-        return
+    seeds_them = item.name == "gradtape.api.testing.cases.TestCase"  # as TensorFlow's does
+    if not isinstance(item, pytest.DoctestItem) or seeds_them:
+        return (yield)
 
     def state():
         _, words, position, *rest = np.random.get_state()  # noqa: NPY002
         return random.getstate(), words.tobytes(), position, rest
 
     before = state()
-    yield
+    result = yield
     assert before == state(), "the global random state has changed"
+    return result
+
+
+def pytest_collection_finish():
+    """Hides what collecting has allocated from the garbage collector, which would look through it in every test."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

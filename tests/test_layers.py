@@ -5,6 +5,7 @@ that still patch something, read frames or rewrite objects are listed with their
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,13 +56,21 @@ def layer_of(module: str) -> str:
     return module
 
 
-def imports(module: str, source: str, is_package: bool) -> set[str]:
+@cache
+def syntax_tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text())
+
+
+def is_package(module: str) -> bool:
+    return MODULES[module].name == "__init__.py"
+
+
+def imports(module: str, tree: ast.Module) -> set[str]:
     """The modules of ours that a module imports, anywhere in its source but where only type checkers look."""
-    package = module.split(".") if is_package else module.split(".")[:-1]
+    package = module.split(".") if is_package(module) else module.split(".")[:-1]
     found = set()
-    tree = ast.parse(source)
-    tree.body = [node for node in tree.body if not _for_type_checkers(node)]
-    for node in ast.walk(tree):
+    body = [node for node in tree.body if not _for_type_checkers(node)]
+    for node in (inner for outer in body for inner in ast.walk(outer)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -87,16 +96,20 @@ def upward(module: str, imported: set[str]) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_downward(module):
-    path = MODULES[module]
-    assert not upward(module, imports(module, path.read_text(), path.name == "__init__.py"))
+@cache
+def imports_of_modules() -> dict[str, set[str]]:
+    return {module: imports(module, syntax_tree(module)) for module in MODULES}
+
+
+def test_imports_point_downward():
+    found = {module: upward(module, imported) for module, imported in imports_of_modules().items()}
+    assert not {module: others for module, others in found.items() if others}
 
 
 def test_only_the_stand_in_serves_the_private_modules():
     """What TensorFlow keeps to itself is there for libraries that ask for it, not for gradtape."""
     private = {module for module in MODULES if module.startswith("gradtape.cli.private")}
-    users = {module for module, others in ARROWS.items() if others & private and module not in private}
+    users = {module for module, others in imports_of_modules().items() if others & private and module not in private}
     assert users == {"gradtape.cli.stand_in"}
 
 
@@ -114,21 +127,21 @@ def in_circles(arrows: dict[str, set[str]]) -> list[str]:
     return [start for start in arrows if start in reached(start)]
 
 
-ARROWS = {
-    module: imports(module, path.read_text(), path.name == "__init__.py")
-    - {other for importer, other in LAZY_IMPORTS if importer == module}
-    for module, path in MODULES.items()
-}
+def eager_imports() -> dict[str, set[str]]:
+    return {
+        module: imported - {other for importer, other in LAZY_IMPORTS if importer == module}
+        for module, imported in imports_of_modules().items()
+    }
 
 
 def test_no_two_folders_import_each_other():
     """Packages of one layer, those of the api, may use each other, but not in a circle."""
 
     def folder_of(module):
-        return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+        return module if is_package(module) else module.rpartition(".")[0]
 
     arrows: dict[str, set[str]] = {}
-    for module, others in ARROWS.items():
+    for module, others in eager_imports().items():
         targets = {folder for other in others if (folder := folder_of(other)).startswith("gradtape.")}
         if folder_of(module).startswith("gradtape."):
             arrows.setdefault(folder_of(module), set()).update(targets - {folder_of(module)})
@@ -136,7 +149,7 @@ def test_no_two_folders_import_each_other():
 
 
 def test_no_two_files_import_each_other():
-    assert not in_circles(ARROWS)
+    assert not in_circles(eager_imports())
 
 
 def test_a_circle_is_seen():
@@ -154,12 +167,13 @@ def test_a_circle_is_seen():
 )
 def test_an_arrow_back_up_is_seen(line):
     """The guard itself: an import of each kind, put into a low layer, is found."""
-    assert upward("gradtape.core.tensor", imports("gradtape.core.tensor", line, False))
+    assert upward("gradtape.core.tensor", imports("gradtape.core.tensor", ast.parse(line)))
 
 
 def test_every_folder_says_what_lives_there():
-    for folder in {path.parent for path in MODULES.values()}:
-        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), folder
+    for module in filter(is_package, MODULES):
+        assert ast.get_docstring(syntax_tree(module)), module
+    assert all((path.parent / "__init__.py").exists() for path in MODULES.values())
 
 
 def test_no_folder_is_too_wide():
@@ -188,9 +202,9 @@ GLOBAL_STATEMENTS = {
 }
 
 
-def imported_modules(module: str, tree: ast.Module, is_package: bool) -> dict[str, str]:
+def imported_modules(module: str, tree: ast.Module) -> dict[str, str]:
     """The modules of ours that a module has as variables, by the names of these."""
-    package = module.split(".") if is_package else module.split(".")[:-1]
+    package = module.split(".") if is_package(module) else module.split(".")[:-1]
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -202,10 +216,9 @@ def imported_modules(module: str, tree: ast.Module, is_package: bool) -> dict[st
     return found
 
 
-def patches(module: str, source: str, is_package: bool = False) -> tuple[set, set, bool]:
+def patches(module: str, tree: ast.Module) -> tuple[set, set, bool]:
     """The objects that a module rewrites, the attributes of other modules that it assigns, whether it reads frames."""
-    tree = ast.parse(source)
-    others = imported_modules(module, tree, is_package)
+    others = imported_modules(module, tree)
     rewritten, assigned, reads_frames = set(), set(), False
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -233,7 +246,7 @@ def patches(module: str, source: str, is_package: bool = False) -> tuple[set, se
 
 
 def test_nothing_is_patched_at_run_time():
-    found = {m: patches(m, path.read_text(), path.name == "__init__.py") for m, path in MODULES.items()}
+    found = {module: patches(module, syntax_tree(module)) for module in MODULES}
     assert set().union(*(rewritten for rewritten, _, _ in found.values())) == set(REWRITTEN_OBJECTS)
     assert not {"__class__", "__code__"} & {attribute for _, attribute in REWRITTEN_OBJECTS}  # without exceptions
     assert not set().union(*(assigned for _, assigned, _ in found.values()))  # without exceptions
@@ -252,16 +265,16 @@ def test_nothing_is_patched_at_run_time():
     ],
 )
 def test_a_patch_is_seen(line):
-    assert any(patches("gradtape.core.tensor", line))
+    assert any(patches("gradtape.core.tensor", ast.parse(line)))
 
 
-def global_statements(source: str) -> int:
-    return sum(isinstance(node, ast.Global) for node in ast.walk(ast.parse(source)))
+def global_statements(tree: ast.Module) -> int:
+    return sum(isinstance(node, ast.Global) for node in ast.walk(tree))
 
 
 def test_functions_assign_no_module_variables():
-    assert {module for module, path in MODULES.items() if global_statements(path.read_text())} == set(GLOBAL_STATEMENTS)
-    assert global_statements("hook = None\ndef install(f):\n    global hook\n    hook = f") == 1
+    assert {module for module in MODULES if global_statements(syntax_tree(module))} == set(GLOBAL_STATEMENTS)
+    assert global_statements(ast.parse("hook = None\ndef install(f):\n    global hook\n    hook = f")) == 1
 
 
 def test_an_extension_point_without_an_implementation_says_so():
@@ -281,9 +294,9 @@ def test_reference_counts_are_read_in_one_module():
 def test_classes_below_the_api_have_names_of_their_own():
     """A reader searches for a class by its name. What is private to a module may be called as elsewhere."""
     defined: dict[str, list[str]] = {}
-    for module, path in MODULES.items():
+    for module in MODULES:
         if not module.startswith(("gradtape.api", "gradtape.cli", "keras_gradtape")):
-            for node in ast.parse(path.read_text()).body:
+            for node in syntax_tree(module).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     defined.setdefault(node.name, []).append(module)
     assert not {name: modules for name, modules in defined.items() if len(modules) > 1}
