@@ -18,6 +18,8 @@ from gradtape.cli.check import judge
 from gradtape.cli.doctor import doctor
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
+# Keras imports these if it can, which takes longer than the rest of it.
+WITHOUT_EXTRAS = "import sys; sys.modules.update(dict.fromkeys(['jax', 'matplotlib', 'requests']))"
 with_keras = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
 
 
@@ -148,7 +150,8 @@ def test_processes_that_are_spawned_have_it_too(script):
 @with_keras
 def test_keras_is_on_gradtape_however_it_is_imported(script):
     done = gradtape("run", script(
-        """
+        f"""
+        {WITHOUT_EXTRAS}
         import os
         os.environ["KERAS_BACKEND"] = "tensorflow"
         import keras as plain
@@ -175,8 +178,9 @@ def test_keras_is_on_gradtape_however_it_is_imported(script):
 @with_keras
 def test_libraries_find_tensorflow_without_importing_it(script):
     done = gradtape("run", script(
-        """
-        import importlib.metadata, importlib.util, sys
+        f"""
+        {WITHOUT_EXTRAS}
+        import importlib.metadata, importlib.util
 
         assert importlib.util.find_spec("tensorflow") is not None
         assert importlib.metadata.version("TensorFlow") == importlib.metadata.distribution("tensorflow").version
@@ -231,7 +235,7 @@ def test_missing_gradients_are_explained_as_they_happen(script):
         """
     )
     explained, silent = gradtape("run", "--trace", file), gradtape("run", file)
-    assert explained.stdout == silent.stdout == "None\n" and silent.stderr == ""
+    assert explained.stdout == silent.stdout == "None\n" and silent.stderr == "" and explained.returncode == 0
     assert "`c`" in explained.stderr and "watch" in explained.stderr and "script.py:4" in explained.stderr
 
 
@@ -241,8 +245,6 @@ def test_an_exit_code_tells_that_something_was_explained(script):
     done = gradtape("run", "--trace", "--exit-code", lost)
     assert done.returncode == 3 and "dead ReLU" in done.stderr
     assert gradtape("run", "--trace", "--exit-code", script("print(1)", "sound.py")).returncode == 0
-    assert gradtape("run", "--trace", "--exit-code", script(BROADCAST, "lost.py")).returncode == 3
-    assert gradtape("run", "--trace", "--exit-code", script(BROADCAST, "lost.py"), "fails").returncode == 1
     alone = gradtape("run", "--exit-code", lost)
     assert alone.returncode == 2 and "--trace" in alone.stderr
 
@@ -261,10 +263,10 @@ BROADCAST = """\
 
 def test_explanations_never_break_a_program(script):
     file = script(BROADCAST)
-    explained, silent = gradtape("run", "--trace", file), gradtape("run", file)
-    assert (explained.returncode, explained.stdout) == (silent.returncode, silent.stdout) == (0, "None\n")
+    explained, silent = gradtape("run", "--trace", "--exit-code", file), gradtape("run", file)
+    assert (explained.returncode, silent.returncode, explained.stdout, silent.stdout) == (3, 0, "None\n", "None\n")
     assert explained.stderr.count("`fixed`: it is not trainable") == 1
-    failed = gradtape("run", "--trace", file, "fails")
+    failed = gradtape("run", "--trace", "--exit-code", file, "fails")
     assert failed.returncode == 1 and failed.stderr.splitlines()[-1] == "ValueError: mine"
 
 
@@ -443,6 +445,7 @@ def test_doctor_finds_this_machine_in_good_health():
 )
 def test_doctor_survives_a_broken_library(tmp_path, source, said):
     (tmp_path / "torch.py").write_text(source)
+    (tmp_path / "jax.py").write_text("raise ImportError")  # the doctor asks it, too, which would take longer
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = gradtape("doctor", "--json", "--no-test", env={**ENVIRONMENT, "PYTHONPATH": paths, "GRADTAPE_DEVICE": "cpu"})
     found = json.loads(done.stdout)["devices"]
@@ -450,7 +453,8 @@ def test_doctor_survives_a_broken_library(tmp_path, source, said):
     assert found["GPU"] == "none is used: GRADTAPE_DEVICE=cpu turns GPUs off"
 
 
-def test_doctor_shows_brackets(capsys):
+def test_doctor_shows_brackets(monkeypatch, capsys):
+    monkeypatch.setattr(gpus, "_query_subprocess", lambda *_: {"missing": True})
     doctor(test=False)
     assert "'gradtape'" not in capsys.readouterr().out
 
@@ -584,7 +588,8 @@ def test_looking_for_keras_does_not_use_up_the_watch():
     """The startup file lets a program choose the backend even after it has looked for Keras."""
     watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"
     code = f"""
-import importlib.util, os, sys
+{WITHOUT_EXTRAS}
+import importlib.util, os
 sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "Watch"]
 os.environ.pop("KERAS_BACKEND", None)
 spec = importlib.util.spec_from_file_location("_gradtape_keras", {str(watch)!r})

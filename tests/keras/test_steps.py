@@ -103,12 +103,12 @@ def test_memory_does_not_grow_with_epochs():
         tracemalloc.start()
         try:
             watch = keras.callbacks.LambdaCallback(on_epoch_end=measure)
-            model.fit(x, y, batch_size=8, epochs=10, validation_data=(x, y), verbose=0, callbacks=[watch])
+            model.fit(x, y, batch_size=8, epochs=6, validation_data=(x, y), verbose=0, callbacks=[watch])
         finally:
             tracemalloc.stop()
         host, device = zip(*sizes, strict=True)
-        assert host[-1] - host[2] < 100_000  # keeping one batch per step would take seven times as much
-        assert device[-1] <= device[2]
+        assert host[-1] - host[1] < 100_000  # keeping one batch per step would take four times as much
+        assert device[-1] <= device[1]
 
 
 def test_a_warning_of_retracing_names_the_users_step(caplog):

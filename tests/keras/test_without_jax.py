@@ -7,6 +7,7 @@ PROGRAM = """
 import sys
 
 sys.modules["jax"] = None  # importing it raises
+sys.modules["matplotlib"] = None  # which Keras would import
 import numpy as np
 import gradtape as tf
 
