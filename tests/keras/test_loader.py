@@ -9,7 +9,6 @@ import pytest
 
 import gradtape as tf
 
-
 # Keras imports these if it can, which takes longer than the rest of it. Its own backends need JAX.
 OPTIONAL = {"gradtape": ["jax", "matplotlib", "requests"], "numpy": ["matplotlib", "requests"]}
 
