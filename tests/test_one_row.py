@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTION = "src/gradtape/api/catalogue/analysis.py"
 NAMES = ("math.tan ", "tan ", "raw_ops.Tan ", "experimental.numpy.tan ")
+HIDE_EXTRAS = "import sys; sys.modules.update(dict.fromkeys(['matplotlib', 'requests', 'jax']))"  # Keras imports them
 ROW = re.compile(r"^tan = unary\(.*?\)\n(?=\S)", re.M | re.S)
 
 WITHOUT_IT = """
@@ -109,8 +110,8 @@ def test_a_function_with_all_its_surfaces_is_one_row(copy):
 
     section.write_text(rest + row)
     run(copy, "tools/index_names.py")
-    run(copy, "tools/write_stubs.py")
-    run(copy, "-c", WITH_IT)
+    run(copy, "-c", f"{HIDE_EXTRAS}; import runpy; runpy.run_path('tools/write_stubs.py', run_name='__main__')")
+    run(copy, "-c", HIDE_EXTRAS + WITH_IT)
     stub = (copy / "src/gradtape/math/__init__.pyi").read_text()
     assert "\ndef tan(x: TensorLike, name: str | None = ...) -> Tensor:" in stub
     assert "\n    tan as tan,\n" in (copy / "src/gradtape/__init__.pyi").read_text()

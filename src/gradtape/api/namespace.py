@@ -21,11 +21,12 @@ OWN = ("extend", "inspect")  # modules that TensorFlow does not have
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarded to Keras
 
 
-def spaces() -> list[str]:
+@cache
+def spaces() -> tuple[str, ...]:
     """Returns the existing namespaces: `math`, `nn`, `config.experimental`, ..."""
     found = {path.rpartition(".")[0] for path in (*NAMES, *(f"{V1}{old}" for old in ALIASES))} - {""}
     found |= {space.rpartition(".")[0] for space in found} - {""}
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def place_of(path: str) -> str | None:
