@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 from collections.abc import Mapping
 from functools import cache
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -132,6 +133,12 @@ def arguments_of(path):
 def called(path, *given):
     tensors, more = arguments_of(path)
     return resolve(path)(*(given or tensors), **more)
+
+
+def traceable(path):
+    """Returns a function of tensors for `tf.function`, which searches what a function refers to, but no modules."""
+    of, (_, more) = attrgetter(path), arguments_of(path)
+    return lambda *given: of(tf)(*given, **more)
 
 
 def assert_same(got, expected, dtype=True):
@@ -264,7 +271,7 @@ def test_compiled(path, engine):
         pytest.importorskip("jax")
         if reason(path, "xla") or any(x.dtype == tf.string for x in (*arguments_of(path)[0], called(path))):
             pytest.skip("XLA has no strings")
-    compiled = tf.function(lambda *given: called(path, *given), jit_compile=engine == "xla", autograph=False)
+    compiled = tf.function(traceable(path), jit_compile=engine == "xla", autograph=False)
     tensors, _ = arguments_of(path)
     for _ in range(2):  # the first call traces, the second runs the program
         assert_same(compiled(*tensors), called(path))
@@ -298,7 +305,7 @@ def test_saved_model(path, tmp_path):
     tensors, _ = arguments_of(path)
     model = tf.Module()
     specs = [tf.TensorSpec([None], x.dtype) for x in tensors]
-    model.f = tf.function(lambda *given: called(path, *given), input_signature=specs, autograph=False)
+    model.f = tf.function(traceable(path), input_signature=specs, autograph=False)
     try:
         tf.saved_model.save(model, str(tmp_path))
     except Unsaved:
