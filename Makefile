@@ -19,7 +19,7 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 	$(RUN) examples/$(or $(NAME),gpt).py
 
 test: $(VENV)/.test  ## Runs the test suite, including the examples in docstrings, README and docs
-	$(RUN) -m pytest -n $(JOBS) -q -m "not several"
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal -q -m "not several"
 
 test-several: $(VENV)/.test  ## Runs the tests that use several processes or devices
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py

@@ -36,6 +36,15 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
+def quick_xla():
+    """XLA compiles faster, to slower programs: for tests of what each op is lowered to."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """The examples of the public functions draw no number of NumPy's and Python's global generators."""

@@ -266,9 +266,9 @@ def test_sparse(path):
 
 @each()
 @pytest.mark.parametrize("engine", ["function", "xla"])
-def test_compiled(path, engine):
+def test_compiled(path, engine, request):
     if engine == "xla":
-        pytest.importorskip("jax")
+        request.getfixturevalue("quick_xla")
         if reason(path, "xla") or any(x.dtype == tf.string for x in (*arguments_of(path)[0], called(path))):
             pytest.skip("XLA has no strings")
     compiled = tf.function(traceable(path), jit_compile=engine == "xla", autograph=False)

@@ -42,7 +42,7 @@ def is_string(x):
     "op", [op for op in registry.values() if not any(is_string(x) for s in op.samples for x in s.inputs)],
     ids=lambda op: op.name,
 )  # fmt: skip
-def test_op(op):
+def test_op(op, quick_xla):
     """All samples of an op, in single and double precision, as one program."""
     builder, arrays, outputs, single = Builder(), [], [], []
     for case in op.samples:
