@@ -1,8 +1,9 @@
 """TensorArrays inside functions: in loops, in branches, in loops in loops; with gradients."""
 
 import numpy as np
+from recorded_programs import Programs
 
-PROGRAMS = []
+program = Programs()
 DATA = np.arange(12.0, dtype=np.float32).reshape(4, 3) / 10
 WEIGHTS = np.arange(9.0, dtype=np.float32).reshape(3, 3) / 10
 
@@ -10,7 +11,7 @@ WEIGHTS = np.arange(9.0, dtype=np.float32).reshape(3, 3) / 10
 def differentiated(f):
     """`f(tf, x, w)` returns a tensor: it and its gradients are compared, with `f` inside a function."""
 
-    def program(tf):
+    def run(tf):
         x, w = tf.constant(DATA), tf.Variable(WEIGHTS)
         g = tf.function(lambda x: f(tf, x, w))
         out = []
@@ -23,13 +24,7 @@ def differentiated(f):
             out.append([y, tape.gradient(loss, [z, w])])
         return out
 
-    PROGRAMS.append((f.__name__, program))
-    return f
-
-
-def program(f):
-    """`f(tf)` returns a value to compare."""
-    PROGRAMS.append((f.__name__, f))
+    program.append((f.__name__, run))
     return f
 
 
@@ -264,4 +259,4 @@ def given_to_a_function(tf):
     return [f(tf.TensorArray(tf.float32, size=2).write(0, x).write(1, 2.0)) for x in (1.0, 3.0)]
 
 
-CASES = PROGRAMS
+CASES = program

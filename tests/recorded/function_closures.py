@@ -1,12 +1,8 @@
 """Captures of functions: outer tensors and variables, and tensors of an enclosing function."""
 
-PROGRAMS = []
+from recorded_programs import Programs
 
-
-def program(f):
-    """`f(tf)` returns a value to compare."""
-    PROGRAMS.append((f.__name__, f))
-    return f
+program = Programs()
 
 
 def raised(f, *args):
@@ -285,4 +281,4 @@ def cases(tf):
     ]
 
 
-CASES = PROGRAMS
+CASES = program

@@ -1,14 +1,9 @@
 """Errors of a `tf.function`: during tracing, while running, and afterward."""
 
 import numpy as np
+from recorded_programs import Programs
 
-PROGRAMS = []
-
-
-def program(f):
-    """`f(tf)` returns a value to compare."""
-    PROGRAMS.append((f.__name__, f))
-    return f
+program = Programs()
 
 
 def says(text, f, *args, **kwargs):
@@ -296,4 +291,4 @@ def many_values(tf):
     return [f(tf.constant(n)) for n in range(15)]
 
 
-CASES = PROGRAMS
+CASES = program

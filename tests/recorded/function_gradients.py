@@ -1,28 +1,8 @@
 """`tf.gradients` and `tf.hessians` inside functions."""
 
-PROGRAMS = []
+from recorded_programs import Programs, error_of, says
 
-
-def program(f):
-    """`f(tf)` returns a value to compare."""
-    PROGRAMS.append((f.__name__, f))
-    return f
-
-
-def error_of(f, *args, **kwargs):
-    """Returns the class of the exception that a call raises, or its result."""
-    try:
-        return f(*args, **kwargs)
-    except Exception as error:
-        return type(error).__name__
-
-
-def says(text, f, *args, **kwargs):
-    """Returns the class of the exception, and whether its text contains `text`."""
-    try:
-        return ["no error", f(*args, **kwargs)]
-    except Exception as error:
-        return [type(error).__name__, text in str(error)]
+program = Programs()
 
 
 @program
@@ -151,4 +131,4 @@ def hessians_of_several(tf):
     return f(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))
 
 
-CASES = PROGRAMS
+CASES = program

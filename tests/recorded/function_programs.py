@@ -1,9 +1,8 @@
 """Whole programs with `tf.function`: solvers, simulations, searches and mixtures of eager code and functions."""
 
+from recorded_programs import SeededPrograms, normal
 
-from recorded_programs import Programs, normal
-
-program = Programs()
+program = SeededPrograms()
 
 
 @program

@@ -1,30 +1,9 @@
 """Signatures of a `tf.function`: given ones, and concrete functions for one."""
 
 import numpy as np
+from recorded_programs import Programs, error_of, says
 
-PROGRAMS = []
-
-
-def program(f):
-    """`f(tf)` returns a value to compare."""
-    PROGRAMS.append((f.__name__, f))
-    return f
-
-
-def error_of(f, *args, **kwargs):
-    """Returns the class of the exception that a call raises, or its result."""
-    try:
-        return f(*args, **kwargs)
-    except Exception as error:
-        return type(error).__name__
-
-
-def says(text, f, *args, **kwargs):
-    """Returns the class of the exception, and whether its text contains `text`."""
-    try:
-        return ["no error", f(*args, **kwargs)]
-    except Exception as error:
-        return [type(error).__name__, text in str(error)]
+program = Programs()
 
 
 @program
@@ -296,4 +275,4 @@ def names_in_concrete_functions(tf):
     ]
 
 
-CASES = PROGRAMS
+CASES = program

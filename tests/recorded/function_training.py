@@ -4,9 +4,9 @@ import itertools
 import math
 
 import numpy as np
-from recorded_programs import Programs, normal
+from recorded_programs import SeededPrograms, normal
 
-program = Programs()
+program = SeededPrograms()
 
 
 @program
