@@ -14,8 +14,9 @@ import pytest
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.cli import gpus, launch, main
-from gradtape.cli.check import judge
 from gradtape.cli.doctor import doctor
+from gradtape.cli.libraries import UNSUPPORTED
+from gradtape.cli.lookup import judge
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
 # Keras imports these if it can, which takes longer than the rest of it.
@@ -356,6 +357,76 @@ def test_names_of_keras_are_looked_up_in_keras(script):
     assert set(names(report, "missing")) == {"tf.keras.layers.NoSuchLayer", "tf.keras.no_such_part.thing"}
     supported = {"tf.keras.layers.Dense", "keras.layers.Dense", "tf.keras.backend.epsilon", "tf.keras.Model.fit"}
     assert set(names(report, "supported")) == supported
+
+
+def test_methods_of_instances_are_looked_up(script, capsys):
+    file = script(
+        """\
+        import tensorflow as tf
+        ds = tf.data.Dataset.range(3)
+        ds = ds.map(lambda x: x).bacth(2)
+        with tf.GradientTape() as tape:
+            x = tf.constant(1.0)
+        tape.gradient, tape.gradeint, x.reshape, x.to_list, x.numpyy, tf.zeros(3).no_such_method.thing
+        v = tf.Variable(1.0)
+        v.mine = 3
+        v.mine, v.assign, v._handle_name, v.no_such_method
+        either = tf.Variable(1.0)
+        either = dict()
+        either.items, tf.train.Checkpoint(v=v).v, tf.data.Options().no_such_option
+        ds.save("folder")
+
+        def f(tape, v):
+            global made
+            made = tf.Variable(1.0)
+            return tape.anything, v.anything, made.anything
+        """
+    )
+    report, code = checked(file, capsys)
+    assert code == 1
+    assert names(report, "missing") == {
+        "tf.data.Dataset.bacth": ["3"],
+        "tf.GradientTape.gradeint": ["6"],
+        "tf.Tensor.numpyy": ["6"],
+        "tf.Tensor.no_such_method": ["6"],
+        "tf.Variable.no_such_method": ["9"],
+    }
+    assert {"tf.data.Dataset.save", "tf.data.Dataset.map", "tf.Variable.assign"} <= set(names(report, "supported"))
+    notes = {use["name"]: use["note"] for use in report["files"][0]["names"] if use["note"]}
+    assert notes["tf.data.Dataset.bacth"] == "did you mean tf.data.Dataset.batch?"
+    assert "tf.reshape" in notes["tf.Tensor.reshape"]
+
+
+def test_notes_say_what_to_use_instead(tmp_path, script, capsys):
+    (tmp_path / "lime.py").touch()
+    file = script(
+        """\
+        import tensorflow as tf, tensorflow_probability.stats, numpy, lime
+        from tensorflow_text import tokenizers
+        from tensorflow.python.util import nest
+        from tensorflow.python.util import no_such_module
+        nest.flatten, tf.io.decode_proto, tf.redcue_sum, tf.distribute.TPUStrategy
+        """
+    )
+    report, _ = checked(file, capsys)
+    found = {use["name"]: (use["status"], use["note"]) for use in report["files"][0]["names"]}
+    assert found["tensorflow_probability"] == ("supported", "tensorflow-probability 0.25.0 has TensorFlow's results")
+    assert found["tensorflow_text"][0] == found["tf.python.util.no_such_module"][0] == "missing"
+    assert found["tf.python.util.nest.flatten"] == ("supported", "")
+    assert found["tf.io.decode_proto"][0] == "missing" and "`tf.py_function`" in found["tf.io.decode_proto"][1]
+    assert found["tf.redcue_sum"] == ("missing", "not a name of TensorFlow 2.21 either; did you mean tf.reduce_sum?")
+    assert found["tf.distribute.TPUStrategy"][0] == "different" and "MirroredStrategy" in str(found)
+    assert not {"numpy", "lime"} & set(found)
+
+
+def test_the_table_of_libraries_is_that_of_the_page():
+    root = Path(__file__).parent.parent
+    spec = importlib.util.spec_from_file_location("run_ecosystem", root / "tools" / "ecosystem" / "run.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    page = tool.PAGE.read_text()
+    assert tool.LIBRARIES.read_text() == tool.library_lines(page), "run tools/ecosystem/run.py"
+    assert not [name for name in UNSUPPORTED if name.replace("_", "-") not in page]
 
 
 def test_a_launcher_of_slurm_knows_the_others_of_its_host(monkeypatch):

@@ -1,5 +1,4 @@
-"""Writes `gradtape/api/names.txt`, where each of TensorFlow's public names lives, `gradtape/api/absent_names.txt` and
-`docs/missing-names.md`.
+"""Writes `gradtape/api/names.txt`, where each of TensorFlow's public names lives, and `docs/missing-names.md`.
 
     python tools/index_names.py
 
@@ -8,29 +7,18 @@ A row of the catalogue (`gradtape.api.catalogue`) has all its public names. Ever
 the most specific place first; the other places a name has in TensorFlow are in the recorded table.
 """
 
-import fnmatch
 import importlib
 import json
 import pkgutil
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import gradtape.api
 from gradtape.api.catalogue.row import Row
+from gradtape.api.missing_names import MISSING, RAISING, Group
 
 ROOT = Path(__file__).parent.parent
-# Names that are there and raise an error when they are used, which says what to use instead.
-RAISING = """
-config.experimental_connect_to_* distribute.Server distribute.*TPUStrategy distribute.*ParameterServerStrategy
-experimental.register_filesystem_plugin experimental.tensorrt.Converter lite.TFLiteConverter lite.experimental.Analyzer
-lite.experimental.QuantizationDebugger lite.experimental.authoring.compatible load_library load_op_library
-mlir.experimental.* profiler.experimental.client.monitor quantization.experimental.quantize_saved_model
-sysconfig.get_compile_flags sysconfig.get_include sysconfig.get_lib sysconfig.get_link_flags test.create_local_cluster
-experimental.dtensor.create_tpu_mesh tpu.experimental.DeviceAssignment tpu.experimental.HardwareFeature
-tpu.experimental.Topology tpu.experimental.*_tpu_system tpu.experimental.embedding.TPUEmbedding
-tpu.experimental.embedding.TPUEmbeddingV?
-"""
 
 
 def index(table: dict) -> tuple[dict[str, str], list[str]]:
@@ -69,30 +57,29 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
-def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
-    """Returns the page of missing names with the reasons, from the list in tests/data/absent_names.txt."""
+def missing_page(public: set[str], found: Collection[str]) -> str:
+    """Returns the page of missing names with what to use instead, from the table of `gradtape.api.missing_names`."""
     counted = [name for name in public if not name.startswith(("compat.", "experimental.dtensor.", "tpu."))]
     here = sum(name in found for name in counted)
     intro = (
         f"Of the {len(counted):,} public names of TensorFlow 2.21 outside Keras, `tf.compat`, `tf.raw_ops`, DTensor "
-        f"and TPUs, gradtape has {here:,}. This page lists the others with the reason, and at its end those that raise "
-        "an error. `gradtape check` lists the missing names that a program uses. [Differences from "
+        f"and TPUs, gradtape has {here:,}. This page lists the others, those that exist but raise an error, and what "
+        "to use instead. `gradtape check` lists the missing names that a program uses. [Differences from "
         "TensorFlow](differences.md) covers names that behave differently."
     )
-    lines = ["# Missing names", "", wrapped(intro), ""]
-    for block in absent.strip().split("\n\n"):
-        reason, *rows = block.split("\n")
-        names = [name for pattern in " ".join(rows).split() for name in sorted(fnmatch.filter(public, pattern))]
-        lines += [f"## {reason.removeprefix('# ').partition(':')[0].rstrip('.')}", ""]
-        if ":" in reason:
-            why = reason.partition(": ")[2]
-            lines += [wrapped(why[0].upper() + why[1:]), ""]
-        lines += [wrapped(", ".join(f"`{name}`" for name in names) + "."), ""]
-    raising = [name for pattern in RAISING.split() for name in sorted(fnmatch.filter(public & set(found), pattern))]
-    lines += ["## There, and raising an error when used", ""]
-    lines += [wrapped("TensorFlow's compilers, servers and TPUs. The error says what to use instead."), ""]
-    lines += [wrapped(", ".join(f"`{name}`" for name in raising) + "."), ""]
+    lines = ["# Missing names", "", wrapped(intro), "", "## Names that do not exist", ""]
+    lines += _sections(MISSING)
+    lines += ["## Names that raise an error when used", ""]
+    lines += _sections(RAISING)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _sections(groups: Iterable[Group]) -> list[str]:
+    lines = []
+    for group in groups:
+        lines += [f"### {group.subject}", "", wrapped(group.instead), ""]
+        lines += [wrapped(", ".join(f"`{name}`" for name in group.names.split()) + "."), ""]
+    return lines
 
 
 def main() -> None:
@@ -100,12 +87,8 @@ def main() -> None:
     found, wrong = index(table)
     lines = "".join(f"{path} {where}\n" for path, where in sorted(found.items()))
     (ROOT / "src/gradtape/api/names.txt").write_text(lines)
-    data = ROOT / "tests/data"
-    public = set((data / "tensorflow_public_names.txt").read_text().split())
-    absent = sorted(public - set(found))
-    (ROOT / "src/gradtape/api/absent_names.txt").write_text("".join(f"{name}\n" for name in absent))
-    page = missing_page((data / "absent_names.txt").read_text(), public, found)
-    (ROOT / "docs/missing-names.md").write_text(page)
+    public = set((ROOT / "tests/data/tensorflow_public_names.txt").read_text().split())
+    (ROOT / "docs/missing-names.md").write_text(missing_page(public, found))
     missing = sorted(set(table) - set(found))
     print(*wrong, sep="\n")
     print(f"{len(found)} names; {len(missing)} of TensorFlow's are missing: {' '.join(missing)}")

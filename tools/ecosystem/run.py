@@ -5,7 +5,7 @@
 
 A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has TensorFlow's. The
 docstring of a program is `library, library: what it runs`. A comparison updates the rows of its programs in the table
-of docs/ecosystem.md.
+of docs/ecosystem.md, and `libraries.txt`, from which `gradtape check` knows the outcome.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ HERE = Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in HERE.glob("*_*.py") if path.stem != "numbers_of")
 RECORDED = HERE / "recorded"
 PAGE = HERE.parent.parent / "docs" / "ecosystem.md"
+LIBRARIES = HERE.parent.parent / "src" / "gradtape" / "cli" / "libraries.txt"
+MODULES = {"dm-sonnet": "sonnet", "sionna-no-rt": "sionna", "tensorcircuit-ng": "tensorcircuit"}  # names of imports
 MARKS = ("<!-- table of tools/ecosystem/run.py -->\n", "<!-- end of the table -->\n")
 HEAD = "| library | status | what is run | numbers compared | program | date |\n| --- | --- | --- | --- | --- | --- |\n"
 TOLERANCE = 2e-3  # of what many steps in single precision lead to; most numbers agree to 1e-6
@@ -120,6 +122,24 @@ def write_row(program: str, text: str) -> None:
     rows = {name: line for name, line in (kept | {program: text}).items() if name in PROGRAMS}
     lines = sorted(rows.values(), key=str.lower)
     PAGE.write_text(f"{before}{begin}\n{HEAD}{''.join(lines)}\n{end}{after}")
+    LIBRARIES.write_text(library_lines(PAGE.read_text()))
+
+
+def library_lines(page: str) -> str:
+    """Returns `libraries.txt` from the table of the page: module, distribution, version, outcome, `keras2`."""
+    table = page.partition(MARKS[0])[2].partition(MARKS[1])[0]
+    found: dict[str, str] = {}
+    for line in table.splitlines()[3:]:
+        if "`" not in line:
+            continue
+        libraries, outcome, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+        keras = " keras2" if libraries.endswith(", with Keras 2") else ""
+        for library in libraries.removesuffix(", with Keras 2").split(", "):
+            distribution, _, version = library.partition(" ")
+            module = MODULES.get(distribution, distribution.replace("-", "_"))
+            if module not in found or outcome != "same":  # the worst outcome of several programs
+                found[module] = f"{module} {distribution} {version or 'unknown'} {outcome}{keras}\n"
+    return "".join(found[module] for module in sorted(found))
 
 
 def agree(found: list[float] | None, expected: list[float]) -> bool:

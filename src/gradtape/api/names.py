@@ -1,10 +1,6 @@
-"""TensorFlow's public names and their locations `module:attribute` (`names.txt`); missing names (`absent_names.txt`).
-
-tools/index_names.py writes both files.
-"""
+"""TensorFlow's public names and their locations `module:attribute` (`names.txt`, written by tools/index_names.py)."""
 
 import os
-from functools import cache
 
 
 def _words(file: str) -> list[str]:
@@ -14,9 +10,3 @@ def _words(file: str) -> list[str]:
 
 _words_of_names = _words("names.txt")
 NAMES = dict(zip(_words_of_names[::2], _words_of_names[1::2], strict=True))
-
-
-@cache
-def absent_names() -> frozenset[str]:
-    """Returns TensorFlow's public names that gradtape does not have."""
-    return frozenset(_words("absent_names.txt"))

@@ -14,7 +14,7 @@ from ..core.extension_points import served_names
 from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row
 from .catalogue.v1_table import ALIASES, DIFFERENT
-from .names import NAMES, absent_names
+from .names import NAMES
 
 V1 = "compat.v1."  # TensorFlow 1, as far as it is implemented
 OWN = ("extend", "inspect")  # modules that TensorFlow does not have
@@ -75,12 +75,15 @@ def _canonical(where: str, module: str, attribute: str) -> str:
 @cache
 def _absence(path: str) -> str:
     """Returns the message for a name that gradtape does not have, depending on whether TensorFlow has it."""
-    if path in absent_names():
+    from .missing_names import missing_names  # here: for errors only
+
+    instead = missing_names().get(path)
+    if instead:
         return (
             f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists the missing "
-            "names of a program"
+            f"names of a program. {instead}"
         )
-    near = _suggestion(path)
+    near = nearest_name(path)
     space = path.rpartition(".")[0]
     hint = f"Did you mean tf.{near}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"
     if path.startswith(("compat.", "raw_ops.")):  # the list of TensorFlow's names does not cover these
@@ -88,15 +91,16 @@ def _absence(path: str) -> str:
     return f"tf.{path} is not in gradtape: there is no such name in TensorFlow either. {hint}"
 
 
-def _suggestion(path: str) -> str | None:
+def nearest_name(path: str) -> str | None:
     """Returns the public name nearest to `path`, or None; for a name of `compat.v1`, one of TensorFlow 1."""
-    from .suggestions import nearest  # here: for errors only
+    from .missing_names import missing_names  # here: for errors only
+    from .suggestions import nearest
 
     if path.startswith(V1):
         near = nearest(path.removeprefix(V1), {name.removeprefix(V1) for name in _v1_paths()})
         return f"{V1}{near}" if near else None
     space = path.rpartition(".")[0]
-    absent = {name for name in absent_names() if name.rpartition(".")[0] == space}  # in another one they are of no use
+    absent = {name for name in missing_names() if name.rpartition(".")[0] == space}  # in another one they are of no use
     return nearest(path, {*NAMES, *spaces(), *OWN, *KERAS} | absent)
 
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import ast
-import functools
-import importlib
 import json
 import os
 import re
 import tokenize
-import types
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rich.markup import escape
 
-from gradtape.api.compat.differences import DIFFERENCES
-from gradtape.api.names import NAMES
-from keras_gradtape.loader import load
-
+from .libraries import judge_library
+from .lookup import instance_made_by, judge
 from .output import console
-from .stand_in import become_tensorflow
 from .used_names import NameCollector
 
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
@@ -68,7 +61,7 @@ def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = Fal
 def examine(file: str) -> Report:
     """Reports the names used in `file`, a script or a notebook."""
     report = Report(file)
-    reader = NameCollector()
+    reader = NameCollector(instance_made_by)
     try:
         for piece, source in _pieces(file):
             try:
@@ -81,67 +74,29 @@ def examine(file: str) -> Report:
                 reader.read(tree, piece)
     except (OSError, SyntaxError, UnicodeDecodeError, ValueError, KeyError) as error:
         report.errors.append(f"0: {error}")
-    for name, lines in sorted(reader.finish().items()):
-        status, note = judge(name)
+    found: dict[str, Use] = {}
+    for path, lines in sorted(reader.finish().items()):
+        status, note = judge(path)
+        name = path.replace("()", "")  # instances and their class have the same members
         if status != "module":
-            report.names.append(Use(name, status, lines, note))
+            lines = sorted({*lines, *(found[name].lines if name in found else ())}, key=_line_order)
+            found[name] = Use(name, status, lines, note)
+    for module, lines in reader.imports.items():
+        known = None if _is_local(module, file) else judge_library(module)
+        if known:
+            found[module] = Use(module, known[0], lines, known[1])
+    report.names = [found[name] for name in sorted(found)]
     return report
 
 
-@functools.cache
-def judge(path: str) -> tuple[str, str]:
-    """Returns the status of a name such as `tf.math.sin`, and a note; the status is `module` for namespaces."""
-    package, *parts = path.split(".")
-    if parts[-1:] == ["*"]:
-        return "different", "names imported by * are not checked"
-    try:
-        value: Any = _root(package)
-        for part in parts:
-            if not isinstance(value, types.ModuleType | type):
-                break  # attributes of values are not checked
-            value = _member(value, part)
-    except AttributeError:
-        return "missing", ""
-    except ImportError as error:
-        return "missing", str(error)
-    note = _differences().get(_place(path), "")
-    if note:
-        return "different", note
-    return ("module" if isinstance(value, types.ModuleType) else "supported"), ""
+def _line_order(line: str) -> list[tuple[int, str]]:
+    return [(int(word), "") if word.isdigit() else (0, word) for word in re.split(r"(\d+)", line)]
 
 
-@functools.cache
-def _root(package: str) -> types.ModuleType:
-    """Returns the module that `gradtape run` serves as TensorFlow or Keras."""
-    if package == "keras":
-        return load()
-    root = types.ModuleType("tensorflow")
-    become_tensorflow(root)
-    return root
-
-
-def _member(value: Any, name: str) -> Any:
-    try:
-        return getattr(value, name)
-    except AttributeError:
-        if not isinstance(value, types.ModuleType) or not value.__name__.startswith("keras"):
-            raise
-    try:
-        return importlib.import_module(f"{value.__name__}.{name}")
-    except ModuleNotFoundError:
-        raise AttributeError(name) from None
-
-
-def _place(path: str) -> str:
-    """Returns the canonical name, the same for all aliases."""
-    name = path.removeprefix("tf.")
-    owner, _, member = name.rpartition(".")
-    return NAMES.get(name) or (f"{NAMES[owner]}.{member}" if owner in NAMES else name)
-
-
-@functools.cache
-def _differences() -> dict[str, str]:
-    return {_place(name): note for name, note in DIFFERENCES.items()}
+def _is_local(module: str, file: str) -> bool:
+    """Whether `module` is a file or a folder beside `file`."""
+    beside = os.path.join(os.path.dirname(file), module)
+    return os.path.isdir(beside) or os.path.isfile(f"{beside}.py")
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
@@ -184,7 +139,7 @@ def _show(reports: list[Report], everything: bool) -> None:
         for error in report.errors:
             out.print(f"{report.path}:{error}", style="red", markup=False)
         for use in report.names:
-            if everything or use.status != "supported":
+            if everything or use.status != "supported" or use.note:
                 where = escape(f"{report.path}:{use.lines[0]}")
                 more = f" (also {_format_lines(use.lines[1:])})" if len(use.lines) > 1 else ""
                 note = f": {escape(use.note)}" if use.note else ""

@@ -127,6 +127,19 @@ def become_tensorflow(module: Any) -> None:
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
 
 
+def find_member(parent: object, leaf: str, path: str) -> Any:
+    """Returns the member `leaf` of `parent`, with the public name `path`, or a private module, without the hook."""
+    name = NAME + path.removeprefix("tf")
+    if not private.is_private(name):
+        return getattr(parent, leaf)
+    try:
+        return private.module(name)
+    except ModuleNotFoundError:
+        if not isinstance(parent, private.PrivateModule) or not hasattr(parent, leaf):
+            raise
+        return getattr(parent, leaf)
+
+
 def _counterpart(name: str) -> types.ModuleType:
     """Returns the module of gradtape or Keras for the TensorFlow module `name`."""
     if private.is_private(name):

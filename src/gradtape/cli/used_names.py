@@ -3,6 +3,9 @@
 A scope maps its names to TensorFlow paths, independently of statement order: `tf` to `tensorflow`, `K` to
 `tf.keras.backend` after `K = tf.keras.backend`. Names bound to other values shadow those of enclosing scopes. Function
 bodies are analyzed when the enclosing scope is complete, as Python would run them.
+
+A name that is only ever assigned instances of one class, such as `ds` in `ds = tf.data.Dataset.range(3)`, has the path
+`tf.data.Dataset()`, and `ds.map` the path `tf.data.Dataset().map`. Any other assignment to it ends the inference.
 """
 
 from __future__ import annotations
@@ -25,10 +28,19 @@ def public_path(module: str) -> str | None:
 
 
 class NameCollector(ast.NodeVisitor):
-    """Analyzes one program, in one or several pieces; `uses` maps each name to the lines that use it."""
+    """Analyzes one program, in one or several pieces.
 
-    def __init__(self) -> None:
+    `uses` maps each name to the lines that use it, `imports` each other top-level module to those that import it.
+    `instance_made_by` returns the path of the class whose instances a call to a path returns, or None.
+    """
+
+    def __init__(self, instance_made_by: Callable[[str], str | None]) -> None:
+        self.instance_made_by = instance_made_by
         self.uses: dict[str, list[str]] = {}
+        self.imports: dict[str, list[str]] = {}
+        self.shared: set[str] = set()  # names that functions assign in enclosing scopes
+        self.assigned: set[str] = set()  # attributes that the program assigns to instances
+        self.targets: set[ast.expr] = set()  # names whose assignment is already followed
         self.names: Names = ChainMap({})
         self.later: list[Callable[[], None]] = []
         self.piece = ""
@@ -36,17 +48,24 @@ class NameCollector(ast.NodeVisitor):
     def read(self, tree: ast.Module, piece: str = "") -> None:
         """Analyzes the statements of a file or of a notebook cell, whose lines are named `piece:line`."""
         self.piece = piece
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                self.shared.update(node.names)
         self._scope(tree.body)
 
     def finish(self) -> dict[str, list[str]]:
         """Returns the used names and their lines, after all pieces are read."""
         while self.later:
             self.later.pop(0)()
-        return self.uses
+        return {path: lines for path, lines in self.uses.items() if not self._is_assigned(path)}
 
-    def _note(self, path: str, node: ast.AST) -> None:
+    def _is_assigned(self, path: str) -> bool:
+        of, _, name = path.rpartition(".")
+        return of.endswith("()") and name in self.assigned
+
+    def _note(self, path: str, node: ast.AST, kind: dict[str, list[str]] | None = None) -> None:
         line = f"{self.piece}{getattr(node, 'lineno', 0)}"
-        lines = self.uses.setdefault(path, [])
+        lines = (self.uses if kind is None else kind).setdefault(path, [])
         if line not in lines:
             lines.append(line)
 
@@ -74,9 +93,13 @@ class NameCollector(ast.NodeVisitor):
                 self._assign(target, node.value)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             self._assign(node.target, node.value)
+        elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+            manager = self._path(node.context_expr)
+            entered = manager and self.instance_made_by(f"{manager}.__enter__")
+            self._bind_target(node.optional_vars, f"{entered}()" if entered else None)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._stands_for(node.name, None)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del) and node not in self.targets:
             self._stands_for(node.id, None)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -84,12 +107,24 @@ class NameCollector(ast.NodeVisitor):
             for one, its in zip(target.elts, value.elts, strict=False):
                 self._assign(one, its)
         elif isinstance(target, ast.Name):
-            self._stands_for(target.id, self._path(value))
+            self._bind_target(target, self._path(value))
+
+    def _bind_target(self, target: ast.Name, path: str | None) -> None:
+        self.targets.add(target)
+        self._stands_for(target.id, path)
 
     def _stands_for(self, name: str, path: str | None) -> None:
-        """Binds a name; a TensorFlow path takes precedence: `except ImportError: tf = None` does not shadow it."""
+        """Binds a name; a TensorFlow name takes precedence: `except ImportError: tf = None` does not shadow it.
+
+        Instances do not: a name that is bound to anything else, too, is unknown.
+        """
         own = _innermost(self.names)
-        if path is not None or name not in own:
+        before = own.get(name)
+        if name in own and before != path and _is_instance(before, path):
+            own[name] = None
+        elif name in self.shared and _is_instance(path):
+            own[name] = None
+        elif path is not None or name not in own:
             own[name] = path
 
     def _path(self, node: ast.expr) -> str | None:
@@ -99,7 +134,11 @@ class NameCollector(ast.NodeVisitor):
         if isinstance(node, ast.Attribute):
             base = self._path(node.value)
             return base and f"{base}.{node.attr}"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+        if isinstance(node, ast.Call) and not _calls_getattr(node):
+            function = self._path(node.func)
+            made = function and self.instance_made_by(function)
+            return f"{made}()" if made else None
+        if isinstance(node, ast.Call):
             match node.args:
                 case [of, ast.Constant(value=str(name)), *_]:
                     base = self._path(of)
@@ -111,27 +150,33 @@ class NameCollector(ast.NodeVisitor):
             path = public_path(alias.name)
             if path and "." in path:
                 self._note(path, node)
+            elif not path:
+                self._note(alias.name.partition(".")[0], node, self.imports)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         source = None if node.level else public_path(node.module or "")
         for alias in node.names:
             if source:
                 self._note(f"{source}.{alias.name}", node)
+        if not source and not node.level and node.module:
+            self._note(node.module.partition(".")[0], node, self.imports)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         path = self._path(node)
-        if path:
+        if path and "()" in path and isinstance(node.ctx, ast.Store):
+            self.assigned.add(node.attr)
+        elif path and ("()" not in path or _is_instance(path.rpartition(".")[0])):
             self._note(path, node)
-        else:
+        if not path or "()" in path:  # the call that makes the instance
             self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         path = self.names.get(node.id)
-        if path and "." in path and isinstance(node.ctx, ast.Load):
+        if path and "." in path and isinstance(node.ctx, ast.Load) and not _is_instance(path):
             self._note(path, node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        path = self._path(node)
+        path = self._path(node) if _calls_getattr(node) else None
         if path:
             self._note(path, node)
         self.generic_visit(node)
@@ -153,6 +198,15 @@ class NameCollector(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef
     visit_Lambda = visit_FunctionDef
+
+
+def _is_instance(*paths: str | None) -> bool:
+    """Whether any of the paths is that of an instance."""
+    return any(path is not None and path.endswith("()") for path in paths)
+
+
+def _calls_getattr(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == "getattr"
 
 
 def _innermost(names: Names) -> MutableMapping[str, str | None]:

@@ -336,12 +336,13 @@ class _Elsewhere:
         )
 
 
-_FUNCTIONS = {
+# Array methods that tensors lack, and the functions to use instead.
+ARRAY_METHODS = {
     "T": "transpose", "reshape": "reshape", "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max",
     "min": "reduce_min", "astype": "cast", "transpose": "transpose", "ravel": "reshape", "clip": "clip_by_value",
     "size": "size", "data": "convert_to_tensor", "tolist": "nest.flatten", "prod": "reduce_prod", "dot": "tensordot",
 }  # fmt: skip
-for _name, _function in _FUNCTIONS.items():
+for _name, _function in ARRAY_METHODS.items():
     setattr(Tensor, _name, _Elsewhere(_name, _function))
 
 

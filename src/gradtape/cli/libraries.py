@@ -1,0 +1,54 @@
+"""Third-party libraries for TensorFlow, and whether they run on gradtape.
+
+`libraries.txt` has a line for each that `make ecosystem` runs: the module, the distribution, its version, the outcome,
+and `keras2` if it needs Keras 2. tools/ecosystem/run.py writes it together with the table of docs/ecosystem.md.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_COMPILED = "has ops that are compiled for TensorFlow, which gradtape does not load"
+
+# Libraries that do not run, with the reason.
+UNSUPPORTED = {
+    "shap": "its deep and gradient explainers replace gradient rules in TensorFlow's registry",
+    "tensorflow_decision_forests": _COMPILED,
+    "tensorflow_io": _COMPILED,
+    "tensorflow_privacy": "needs tf.estimator, which TensorFlow 2.21 does not have either",
+    "tensorflow_quantum": _COMPILED,
+    "tensorflow_ranking": "needs tf.estimator, which TensorFlow 2.21 does not have either",
+    "tensorflow_text": _COMPILED,
+}
+_FAMILIES = ("tensorflow_", "tf_")  # how the names of most libraries for TensorFlow begin
+
+
+@cache
+def compared_libraries() -> dict[str, tuple[str, str]]:
+    """Returns the status and a note for each library that `make ecosystem` runs."""
+    found = {}
+    for line in Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8").splitlines():
+        module, distribution, version, outcome, *needs = line.split()
+        result = "has TensorFlow's results" if outcome == "same" else "differs or fails, see docs/ecosystem.md"
+        keras = "; set TF_USE_LEGACY_KERAS=1 and install tf-keras" if needs else ""
+        status = "supported" if outcome == "same" else "different"
+        found[module] = status, f"{distribution} {version} {result}{keras}"
+    return found
+
+
+def judge_library(module: str) -> tuple[str, str] | None:
+    """Returns the status of an imported third-party module and a note; None if it has nothing to do with TensorFlow.
+
+    >>> judge_library("tensorflow_probability")
+    ('supported', 'tensorflow-probability 0.25.0 has TensorFlow\'s results')
+    >>> judge_library("tensorflow_text")[0], judge_library("tensorflow_unheard_of")[0], judge_library("numpy")
+    ('missing', 'different', None)
+    """
+    if module in UNSUPPORTED:
+        return "missing", UNSUPPORTED[module]
+    if module in compared_libraries():
+        return compared_libraries()[module]
+    if module.startswith(_FAMILIES) and module != "tf_keras":
+        return "different", "was not tried on gradtape; docs/ecosystem.md lists the libraries that were"
+    return None
