@@ -97,7 +97,7 @@ def test_tensorflow_is_gradtape_however_it_is_imported(script, tmp_path):
         import gradtape
 
         assert tf is tensorflow and tf.__version__.startswith("2.") and tf.version.VERSION == tf.__version__
-        assert gradtape.__version__ != tf.__version__
+        assert gradtape.__version__ == tf.__version__ != gradtape.__gradtape_version__
         assert tnp is tf.experimental.numpy
         assert tfm is tf.math is gradtape.math and matmul is gradtape.matmul and tf.Tensor is gradtape.Tensor
         for line, named in {

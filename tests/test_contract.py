@@ -1,6 +1,7 @@
 """The contract with TensorFlow: names, namespaces, parameters and defaults."""
 
 import enum
+import importlib.metadata
 import importlib.util
 import inspect
 import json
@@ -274,6 +275,13 @@ def test_functions_are_documented_with_an_example(name):
 @pytest.mark.parametrize("name", sorted({*CLASSES} - {"compat.v1.SummaryMetadata"}))  # tensorboardX's
 def test_classes_are_documented(name):
     assert resolve(name).__doc__
+
+
+def test_the_version_is_that_of_tensorflow():
+    assert tf.__version__ == tf.version.VERSION == tf.compat.v2.__version__ == "2.21.0"
+    assert (tf.__git_version__, tf.__cxx11_abi_flag__) == (tf.version.GIT_VERSION, tf.sysconfig.CXX11_ABI_FLAG)
+    assert {"__version__", "__git_version__", "__gradtape_version__"} <= set(dir(tf))
+    assert tf.__gradtape_version__ == importlib.metadata.version("gradtape")
 
 
 def test_importing_gradtape_is_light():

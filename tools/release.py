@@ -29,7 +29,7 @@ To publish {version}:
   1. git tag v{version} && git push origin v{version}
   2. {python} -m twine upload dist/*        (needs a token of the package index, in TWINE_PASSWORD)
   3. replace the install commands of README.md and docs/install.md by `pip install gradtape`
-  4. add an empty section "Unreleased" to CHANGELOG.md, and raise `__version__` in src/gradtape/__init__.py
+  4. add an empty section "Unreleased" to CHANGELOG.md, and raise `__gradtape_version__` in src/gradtape/__init__.py
 """
 
 
@@ -43,7 +43,7 @@ def run(*command: str | Path, **kwargs: object) -> str:
 
 def version() -> str:
     """Returns the version in the source, which CHANGELOG.md must describe."""
-    found = re.search(r'^__version__ = "(.*)"', (ROOT / "src/gradtape/__init__.py").read_text(), re.MULTILINE)
+    found = re.search(r'^__gradtape_version__ = "(.*)"', (ROOT / "src/gradtape/__init__.py").read_text(), re.MULTILINE)
     assert found is not None
     if f"\n## {found[1]}" not in (ROOT / "CHANGELOG.md").read_text():
         raise SystemExit(f"CHANGELOG.md has no section of version {found[1]}")

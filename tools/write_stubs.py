@@ -28,7 +28,7 @@ from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
 from gradtape.api.compat.v1_expressions import HELPERS, rows
 from gradtape.api.names import NAMES
-from gradtape.api.namespace import V1, place_of, resolve, spaces
+from gradtape.api.namespace import BUILD, V1, place_of, resolve, spaces
 
 SOURCE = Path(gradtape.__file__).parent
 HEADER = "# Written by tools/write_stubs.py.\n"
@@ -273,6 +273,12 @@ def keras_stub() -> str:
     return f"{HEADER}from keras._tf_keras.keras import (\n{listed})\n"
 
 
+# Attributes of the root module that are no public names.
+BUILD_STUB = "__gradtape_version__: str\n" + "".join(
+    f"{name}: {type(resolve(path)).__name__}\n" for name, path in BUILD.items()
+)
+
+
 def stubs() -> Iterator[tuple[Path, str]]:
     """Yields the path and the text of every stub."""
     known = spaces()
@@ -282,7 +288,7 @@ def stubs() -> Iterator[tuple[Path, str]]:
         path = package / "__init__.pyi" if children or package.is_dir() else package.with_suffix(".pyi")
         yield path, stub(space, children)
     top = [space for space in known if "." not in space]
-    yield SOURCE / "__init__.pyi", stub("", [*top, "extend", "inspect", "keras"]) + "__version__: str\n"
+    yield SOURCE / "__init__.pyi", stub("", [*top, "extend", "inspect", "keras"]) + BUILD_STUB
     yield SOURCE / "keras.pyi", keras_stub()
 
 

@@ -23,6 +23,7 @@ from typing import Any as _Any
 _os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 from . import autograph as autograph
+from .api.namespace import BUILD as _BUILD
 from .api.namespace import KERAS as _KERAS
 from .api.namespace import OWN as _OWN
 from .api.namespace import Namespace as _Namespace
@@ -39,7 +40,8 @@ from .ops import operators as _operators  # noqa: F401  gives tensors their oper
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
 
-__version__ = "0.2.0"
+# gradtape's own version. `__version__` is that of TensorFlow's API, which programs written for TensorFlow check.
+__gradtape_version__ = "0.2.0"
 
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
     import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
@@ -55,6 +57,8 @@ _gpu.use_if_there()
 def __getattr__(name: str) -> _Any:
     if name == "__all__":
         return _star_names()
+    if name in _BUILD:
+        return _resolve(_BUILD[name])
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _OWN:
@@ -73,7 +77,7 @@ def __getattr__(name: str) -> _Any:
 def __dir__() -> list[str]:
     """Returns TensorFlow's names and gradtape's own, without the packages that implement them."""
     keras = _KERAS if _find_spec("keras") else ()
-    return sorted({*_star_names(), *keras, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*_star_names(), *keras, *_BUILD, *(name for name in globals() if name.startswith("__"))})
 
 
 for _space in _spaces():

@@ -426,4 +426,10 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
     >>> tf.truncatemod([7, -7], 3).numpy()
     array([ 1, -1], dtype=int32)
     """
+__gradtape_version__: str
 __version__: str
+__git_version__: str
+__compiler_version__: str
+__cxx11_abi_flag__: int
+__cxx_version__: int
+__monolithic_build__: int

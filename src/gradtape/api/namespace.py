@@ -18,6 +18,12 @@ from .names import NAMES
 
 V1 = "compat.v1."  # TensorFlow 1, as far as it is implemented
 OWN = ("extend", "inspect")  # modules that TensorFlow does not have
+# Attributes of TensorFlow's root module about its version and build, and the public names with the same values.
+BUILD = {
+    "__version__": "version.VERSION", "__git_version__": "version.GIT_VERSION",
+    "__compiler_version__": "version.COMPILER_VERSION", "__cxx11_abi_flag__": "sysconfig.CXX11_ABI_FLAG",
+    "__cxx_version__": "sysconfig.CXX_VERSION", "__monolithic_build__": "sysconfig.MONOLITHIC_BUILD",
+}  # fmt: skip
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarded to Keras
 
 

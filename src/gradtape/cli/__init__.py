@@ -55,7 +55,7 @@ def _parser() -> _Parser:
         description="A pure-Python implementation of TensorFlow's GradientTape. No TensorFlow required.",
         epilog=_EXIT_CODES,
     )
-    parser.add_argument("--version", action="version", version=f"gradtape {gradtape.__version__}")
+    parser.add_argument("--version", action="version", version=f"gradtape {gradtape.__gradtape_version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
 
     run = commands.add_parser(

@@ -51,7 +51,7 @@ def doctor(*, test: bool = True, as_json: bool = False) -> int:
 
 def versions() -> dict[str, str]:
     """Returns the versions of gradtape, Python and required dependencies."""
-    found = {"gradtape": gradtape.__version__, "python": platform.python_version()}
+    found = {"gradtape": gradtape.__gradtape_version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "ml_dtypes", "rich"):
         found[name] = _version(name) or "missing"
     return found

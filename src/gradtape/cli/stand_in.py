@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import gradtape
 from keras_gradtape import loader
 
-from ..api.namespace import Namespace, star_names
+from ..api.namespace import BUILD, Namespace, resolve, star_names
 from ..core.extension_points import served_names
 from . import private
 from .private import compat_v1, keras2
@@ -119,9 +119,7 @@ def become_tensorflow(module: Any) -> None:
         return value
 
     module.__doc__ = "TensorFlow's names, served by gradtape."
-    version = gradtape.version
-    module.__version__, module.__git_version__ = version.VERSION, version.GIT_VERSION
-    module.__compiler_version__ = version.COMPILER_VERSION
+    vars(module).update({name: resolve(path) for name, path in BUILD.items()})
     vars(gradtape.compat)["v2"] = module
     served_names.install(compat_v1.names)
     module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
