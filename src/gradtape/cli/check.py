@@ -15,6 +15,8 @@ from pathlib import Path
 
 from rich.markup import escape
 
+from gradtape.engine.run.progress import reporting
+
 from .libraries import judge_library
 from .lookup import instance_made_by, judge
 from .output import console
@@ -46,7 +48,12 @@ class Report:
 
 def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = False) -> int:
     """Checks programs; returns 1 if a name is missing, 2 if a file is not readable, else 0."""
-    reports = [examine(file) for file in _files(paths)]
+    files = list(_files(paths))
+    reports = []
+    with reporting("checking programs", len(files)) as progress:
+        for file in files:
+            reports.append(examine(file))
+            progress.advance()
     uses = [use for report in reports for use in report.names]
     if as_json:
         summary = {status: len({use.name for use in uses if use.status == status}) for status in COLOURS}

@@ -16,6 +16,7 @@ from typing import Any
 from rich.markup import escape
 
 import gradtape
+from gradtape.engine.run.progress import reporting
 
 from .gpus import device_facts
 from .output import console, table
@@ -36,11 +37,14 @@ PARTS = [
 
 def doctor(*, test: bool = True, as_json: bool = False) -> int:
     """Shows versions, machine, optional dependencies and self-test results; returns 1 if a test fails."""
-    sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
+    with reporting("looking for devices"):
+        sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
     parts = [part_found(*part) for part in PARTS]
     outcomes: list[SelfTestOutcome] = []
     if as_json:
-        outcomes = [perform(name) for name in TESTS] if test else []
+        for name in TESTS if test else ():
+            with reporting(f"testing {name}"):
+                outcomes.append(perform(name))
         tests = [outcome._asdict() for outcome in outcomes]
         print(json.dumps({**sections, "parts": parts, "tests": tests}, indent=1))
     else:
@@ -164,7 +168,7 @@ def _show_tests() -> list[SelfTestOutcome]:
     outcomes = []
     colours = {"passed": "green", "failed": "red", "skipped": "yellow"}
     for name in TESTS:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), reporting(f"testing {name}"):
             outcome = perform(name)
         outcomes.append(outcome)
         note = f": {escape(outcome.note)}" if outcome.note else ""

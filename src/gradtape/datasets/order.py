@@ -14,11 +14,14 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.tensor import wrap
 from ..engine.run.namespace import ops
+from ..engine.run.progress import Progress, reporting
 from ..engine.run.randomness import state
 from ..ops.random.philox import words
 from .resumable import END
 
 Make = Callable[[], Iterator[Any]]
+
+_LARGE_BUFFER = 1000  # elements from which filling a buffer may take seconds
 
 
 class SeedGenerator:
@@ -70,18 +73,28 @@ class ShuffleIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         buffer = self._buffer
-        while len(buffer) < self._size and not self._ended:
-            element = next(self._elements, END)
-            if element is END:
-                self._ended = True
-            else:
-                buffer.append(element)
+        if not buffer and not self._ended and self._size >= _LARGE_BUFFER:
+            with reporting("filling a shuffle buffer", None if self._size == sys.maxsize else self._size) as progress:
+                self._fill(progress)
+        else:
+            self._fill(None)
         if not buffer:
             raise StopIteration
         at = next(self._chance) % len(buffer)
         leaving, buffer[at] = buffer[at], buffer[0]
         buffer.popleft()
         return leaving
+
+    def _fill(self, progress: Progress | None) -> None:
+        buffer = self._buffer
+        while len(buffer) < self._size and not self._ended:
+            element = next(self._elements, END)
+            if element is END:
+                self._ended = True
+            else:
+                buffer.append(element)
+                if progress is not None:
+                    progress.done = len(buffer)
 
 
 class RepeatIterator(Iterator[Any]):

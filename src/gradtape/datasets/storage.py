@@ -21,6 +21,7 @@ from ..core import errors, nest, wire
 from ..core.errors import of_system as failures
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor
+from ..engine.run.progress import reporting
 from .records import frame_record, records
 from .structure import leaves
 
@@ -102,8 +103,9 @@ def save(elements: Iterator[Any], specs: Any, path: str, compression: str | None
     """Writes a complete pass to a folder."""
     writer = Writer(path, specs, compression)
     try:
-        for element in elements:
-            writer.add(element, 0 if shard_of is None else int(shard_of(element)))
+        with reporting(f"saving a dataset to {path}"):
+            for element in elements:
+                writer.add(element, 0 if shard_of is None else int(shard_of(element)))
         writer.finish()
     finally:
         writer.close()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
 
 from ....core.budgets import readable_bytes
+from ....engine.run.progress import reporting
 from ...ir.graph import Graph, Node
 from ...passes.recomputation import Weights, recomputed
 from .footprint import Layouts, largest, peak, seconds, size
@@ -52,7 +54,8 @@ def plan_memory(
     targets = (allowed,) if for_once else (limit, (limit + allowed) / 2, allowed)
     times = {id(node): seconds(node) for node in graph.nodes}
     weights = Weights(layouts.root, size, lambda node: times[id(node)], overwrites)
-    found = _planned(Plan(graph, plain, inf), layouts, weights, targets, max_slowdown)
+    with nullcontext() if for_once else reporting(f"planning the memory of function {graph.name}"):
+        found = _planned(Plan(graph, plain, inf), layouts, weights, targets, max_slowdown)
     if not for_once:
         again = len(found.graph.nodes) - len(graph.nodes)
         report_plan(graph, again, found.peak, plain, limit, allowed)

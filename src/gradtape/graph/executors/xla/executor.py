@@ -21,6 +21,7 @@ from numpy import asarray
 
 from ....core import devices
 from ....core.errors import ResourceExhaustedError
+from ....engine.run.progress import reporting
 from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
 from ...ir.graph import Graph, Value, all_nodes
@@ -242,9 +243,10 @@ class XlaProgram:
         import jax
 
         self._jax = jax
-        compiled = self._built(self.graph, placement)
-        if self._budget is not None:
-            compiled = self._planned(self._budget, compiled)
+        with reporting(f"compiling function {self.graph.name} with XLA"):
+            compiled = self._built(self.graph, placement)
+            if self._budget is not None:
+                compiled = self._planned(self._budget, compiled)
         self._compiled = compiled
         return compiled
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from ....engine.run.progress import reporting
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
 from ...passes.recomputation import Recomputed, Weights, recomputed
@@ -55,11 +56,13 @@ def plan_memory(
     whole = dead_code(common_subexpressions(graph))
     allowed = limit + largest(whole)
     best, peak, again, goal, last = plain, plain.peak, 0, float(limit), float(plain.peak)
-    for _ in range(_ATTEMPTS):
-        goal, found = _planned(whole, goal, last)
+    for attempt in range(1, _ATTEMPTS + 1):
+        with reporting(f"planning the memory of function {graph.name}"):
+            goal, found = _planned(whole, goal, last)
         if found is None:
             break
-        built = build(in_stages(whole.substituted(found.nodes), whole.nodes))
+        with reporting(f"compiling plan {attempt} of at most {_ATTEMPTS} for the memory of function {graph.name}"):
+            built = build(in_stages(whole.substituted(found.nodes), whole.nodes))
         assert built.peak is not None
         if built.peak < peak:
             best, peak, again = built, built.peak, len(found.nodes) - len(whole.nodes)
