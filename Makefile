@@ -73,8 +73,9 @@ lint: $(VENV)/.lint  ## Checks style and types
 types: $(VENV)/.types  ## Checks with pyright and mypy what the public API tells type checkers: names, examples, docs, planted mistakes
 	$(RUN) tools/check_types.py
 
-docs: $(VENV)/.docs  ## Builds the documentation into site/
+docs: $(VENV)/.docs  ## Builds the documentation into site/, and checks its links
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
+	$(RUN) tools/check_links.py site
 	@echo "the documentation is in site/index.html"
 
 gallery: $(VENV)/.examples  ## Recreates the pictures of docs/gallery.md by running the examples
@@ -88,8 +89,8 @@ bench-peers:  ## Installs the peers (several GB) for `make bench`, each in a sep
 		folder=.bench/$${peer%%[=[]*}; echo "installing $$peer into $$folder"; \
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
-release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/, checks them, and says how to upload them
-	$(RUN) tools/release.py
+release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/, checks them, and says how to upload them; URL= makes the README's links absolute
+	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created
 	rm -rf $(VENV) .ecosystem .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib.util
 import io
 import linecache
 import re
@@ -42,6 +43,38 @@ def test_links_lead_somewhere():
             if "reference/" in target:  # generated when the documentation is built, which checks these links
                 continue
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_anchors_lead_somewhere():
+    assert not list(tool("check_links").broken_in_pages())
+
+
+def test_broken_links_are_found(tmp_path, monkeypatch):
+    links = tool("check_links")
+    monkeypatch.setattr(links, "ROOT", tmp_path)
+    (tmp_path / "b.md").write_text("# One `two`\n\n## Same\n\n## Same\n")
+    sound = "[x](b.md#one-two) [x](b.md#same_1) [x](https://host/x) `[x](no.md)`\n```\n[x](no.md)\n```\n"
+    (tmp_path / "a.md").write_text(f"{sound}[x](b.md#no) [x](no.md)\n")
+    assert [line.split(", ")[0] for line in links.broken_in_pages()] == ["a.md links to b.md#no", "a.md links to no.md"]
+    (tmp_path / "b.html").write_text('<h1 id="one">One</h1><img src="no.png">')
+    (tmp_path / "a.html").write_text('<a href="b.html#one">x</a><a href="b.html#two">x</a><a href="//host/x">x</a>')
+    found = [line.split(", ")[0] for line in links.broken_in_site(tmp_path)]
+    assert found == ["a.html links to b.html#two", "b.html links to no.png"]
+
+
+def test_a_release_has_absolute_links():
+    text = "[a](docs/a.md#b) ![p](docs/p.svg) [c](https://host/c) [d](#d)"
+    absolute = tool("release").absolute_links(text, "https://host/o/g/", "v1")
+    assert absolute == (
+        "[a](https://host/o/g/blob/v1/docs/a.md#b) ![p](https://host/o/g/raw/v1/docs/p.svg) [c](https://host/c) [d](#d)"
+    )
 
 
 def test_the_gallery_has_every_example_and_small_pictures():

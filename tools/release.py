@@ -1,17 +1,23 @@
 """Builds the wheel and the source archive into dist/, checks them, and says how to upload them: `make release`.
 
+The README's links are relative, which a package index does not follow. With the address of the repository, as in
+`make release URL=https://host/owner/gradtape`, the README in the archives links to the files of the tag there.
+
 The checks: the version has a section in CHANGELOG.md, the tree has no uncommitted changes, two builds give the same
 wheel, the wheel installs into an empty environment, and a tape works there without any extra.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 from pathlib import Path
@@ -50,10 +56,27 @@ def version() -> str:
     return found[1]
 
 
-def build(folder: Path) -> dict[str, str]:
-    """Builds into a folder; returns the digests of the files. Times in the archives are those of the last commit."""
+def absolute_links(text: str, url: str, tag: str) -> str:
+    """Returns Markdown with its relative links to files of the repository as addresses of the tag at `url`."""
+
+    def absolute(match: re.Match[str]) -> str:
+        kind = "raw" if match["picture"] else "blob"
+        return f"{match['before']}{url.rstrip('/')}/{kind}/{tag}/{match['path']})"
+
+    return re.sub(r"(?P<before>(?P<picture>!?)\[[^\]]*\]\()(?![a-z]+:|#)(?P<path>[^)\s]+)\)", absolute, text)
+
+
+def build(folder: Path, url: str, tag: str) -> dict[str, str]:
+    """Builds the last commit into a folder; returns the digests of the files. Times in them are those of the commit."""
     times = {**os.environ, "SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct").strip()}
-    run(sys.executable, "-m", "build", "--outdir", folder, env=times)
+    with tempfile.TemporaryDirectory() as source:
+        archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(source, filter="data")
+        readme = Path(source) / "README.md"
+        if url:
+            readme.write_text(absolute_links(readme.read_text(), url, tag))
+        run(sys.executable, "-m", "build", "--outdir", folder, source, env=times)
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
@@ -69,22 +92,27 @@ def check_install(wheel: Path) -> None:
 
 def main() -> None:
     """Builds, checks and reports."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--url", default="", help="the address of the repository, for the links of the README")
+    url = parser.parse_args().url
     number = version()
     if changed := run("git", "status", "--porcelain"):
         raise SystemExit(f"Commit or remove these changes first:\n{changed}")
     target = ROOT / "dist"
     shutil.rmtree(target, ignore_errors=True)
     print(f"building gradtape {number}")
-    digests = build(target)
+    digests = build(target, url, f"v{number}")
     with tempfile.TemporaryDirectory() as again:
         print("building again, to compare")
-        if build(Path(again)) != digests:
+        if build(Path(again), url, f"v{number}") != digests:
             raise SystemExit("Two builds of the same commit differ")
     run(sys.executable, "-m", "twine", "check", "--strict", *sorted(target.iterdir()))
     print("installing the wheel into an empty environment")
     check_install(next(target.glob("*.whl")))
     for name, digest in digests.items():
         print(f"{digest}  dist/{name}  {(target / name).stat().st_size / 1e6:.1f} MB")
+    if not url:
+        print("The links of the README are relative: run `make release URL=...` before an upload to a package index")
     print(UPLOAD.format(version=number, python=os.path.relpath(sys.executable)))
 
 
