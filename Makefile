@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain test-torch fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
+.PHONY: help demo example test test-several test-gpu test-plain test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,17 @@ fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of
 	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
+
+# The Python interpreters that run and have another version than $(PYTHON), also those of pyenv.
+OTHER_PYTHONS = $(shell for p in python3.12 python3.13 python3.14 $(HOME)/.pyenv/versions/3.1[2-9]*/bin/python3; do \
+	command -v $$p >/dev/null && $$p -c 'pass' 2>/dev/null && echo "$$($$p -c 'import sys; print("%d.%d" % sys.version_info[:2])') $$p"; \
+	done | sort -u -k 1,1 | grep -v "^$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])') " | cut -d ' ' -f 2)
+
+test-pythons:  ## Runs the quick tests with every other Python that is installed, each in a separate virtual environment
+	@pythons="$(or $(PYTHONS),$(OTHER_PYTHONS))"; test -n "$$pythons" || echo "no Python 3.12, 3.13 or 3.14 is installed besides $(PYTHON)"; \
+	for python in $$pythons; do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); echo "testing with Python $$version"; \
+		mkdir -p .pythons && $(MAKE) --no-print-directory test-quick PYTHON=$$python VENV=.pythons/$$version || exit 1; done
 
 test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and PyTorch with CUDA (`pip install '.[torch]'`)
 	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
@@ -93,7 +104,7 @@ release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/
 	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(RUN):
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }

@@ -1,5 +1,9 @@
-"""Loaded when Python starts: whoever imports Keras with `KERAS_BACKEND=gradtape` set gets it on gradtape."""
+"""Loaded when Python starts: `import keras` with `KERAS_BACKEND=gradtape` runs Keras on gradtape.
 
+`GRADTAPE_PTH=0` turns this off.
+"""
+
+import os
 import sys
 
 
@@ -13,10 +17,9 @@ class Watch:
     def find_spec(name, path=None, target=None):
         """None; before that, the backend is made known to Keras if it is the one to use."""
         if name == "keras":
-            import os
-
             if os.environ.get("KERAS_BACKEND") == "gradtape":
                 import keras_gradtape.loader  # noqa: F401
 
 
-sys.meta_path.insert(0, Watch)
+if os.environ.get("GRADTAPE_PTH") != "0":
+    sys.meta_path.insert(0, Watch)

@@ -655,6 +655,29 @@ except AttributeError as error:
     assert "tf.keras needs Keras, which could not be imported" in done.stdout
 
 
+def test_free_threads_are_refused():
+    code = "import sys; sys._is_gil_enabled = lambda: {}; import gradtape"
+    for enabled, expected in ((True, 0), (False, 1)):
+        done = subprocess.run([sys.executable, "-c", code.format(enabled)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == expected
+    assert "ImportError: gradtape needs Python's global interpreter lock" in done.stderr
+    assert "PYTHON_GIL=1" in done.stderr
+
+
+@pytest.mark.parametrize("chosen", ["0", ""])
+def test_the_startup_file_can_be_turned_off(chosen):
+    watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"
+    code = f"""
+import sys
+before = len(sys.meta_path)
+exec(open({str(watch)!r}).read())
+print(len(sys.meta_path) - before)
+"""
+    environment = {**ENVIRONMENT, "GRADTAPE_PTH": chosen}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=environment)
+    assert done.stdout == ("0\n" if chosen == "0" else "1\n"), done.stderr[-2000:]
+
+
 def test_looking_for_keras_does_not_use_up_the_watch():
     """The startup file lets a program choose the backend even after it has looked for Keras."""
     watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"

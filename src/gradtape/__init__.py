@@ -40,6 +40,14 @@ from .ops import operators as _operators  # noqa: F401  gives tensors their oper
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
 
+# Threads share caches of traces, programs and rules, which are filled without locks and so rely on the GIL.
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "gradtape needs Python's global interpreter lock (GIL), which is off in this free-threaded build of Python "
+        f"{_sys.version.split()[0]}. Turn it on with the environment variable PYTHON_GIL=1 or with `python -X gil=1`, "
+        "or use a build of Python that is not free-threaded"
+    )
+
 # gradtape's own version. `__version__` is that of TensorFlow's API, which programs written for TensorFlow check.
 __gradtape_version__ = "0.2.0"
 
