@@ -19,6 +19,35 @@ from gradtape.api.catalogue.row import Row
 from gradtape.api.missing_names import MISSING, RAISING, Group
 
 ROOT = Path(__file__).parent.parent
+# What people ask for first: the subject, and what to use instead.
+ASKED_FOR = (
+    ("TPUs", "`tf.distribute.MirroredStrategy` on [GPUs](guides/gpu.md) or CPUs"),
+    (
+        "TensorFlow Lite's converter, TensorFlow.js",
+        "save a [SavedModel](guides/saved-models.md), and convert it where TensorFlow is installed; "
+        "`tf.lite.Interpreter` runs `.tflite` files with `pip install ai-edge-litert`",
+    ),
+    (
+        "sessions and placeholders of TensorFlow 1",
+        "`tf.function`; `tf.compat.v1.Session` runs graphs that `import_graph_def` reads",
+    ),
+    ("`tf.estimator`, `tf.contrib`", "[Keras](keras.md); TensorFlow 2.21 does not have them either"),
+    ("ops compiled in C++ (`tf.load_op_library`)", "[`gradtape.extend`](guides/add-an-op.md): ops in Python"),
+    (
+        "TensorFlow Text, IO, Decision Forests: libraries with compiled ops",
+        "libraries in Python, [of which many run](ecosystem.md)",
+    ),
+    ("TensorRT, MLIR", "`tf.function(jit_compile=True)`, which compiles [with XLA](guides/functions.md)"),
+    (
+        "parameter servers, `tf.distribute.Server`",
+        "`tf.distribute.MultiWorkerMirroredStrategy` and [`gradtape launch`](guides/many-devices.md)",
+    ),
+    (
+        "TensorFlow's debugger (`enable_dump_debug_info`)",
+        "[`tape.explain`](guides/why-none.md), `gradtape run --trace`, `tf.debugging.enable_check_numerics`",
+    ),
+    ("most of the 1,462 `tf.raw_ops`", "public functions; [about 430 raw ops](differences.md#single-functions) exist"),
+)
 
 
 def index(table: dict) -> tuple[dict[str, str], list[str]]:
@@ -63,11 +92,17 @@ def missing_page(public: set[str], found: Collection[str]) -> str:
     here = sum(name in found for name in counted)
     intro = (
         f"Of the {len(counted):,} public names of TensorFlow 2.21 outside Keras, `tf.compat`, `tf.raw_ops`, DTensor "
-        f"and TPUs, gradtape has {here:,}. This page lists the others, those that exist but raise an error, and what "
-        "to use instead. `gradtape check` lists the missing names that a program uses. [Differences from "
-        "TensorFlow](differences.md) covers names that behave differently."
+        f"and TPUs, gradtape has {here:,}. `gradtape check train.py` lists the missing ones that a program uses, with "
+        "what to use instead. [Differences from TensorFlow](differences.md) covers names that behave differently."
     )
-    lines = ["# Missing names", "", wrapped(intro), "", "## Names that do not exist", ""]
+    lines = ["# Missing names", "", wrapped(intro), "", "## What people ask for most", ""]
+    lines += ["| missing | use instead |", "| --- | --- |"]
+    lines += [f"| {subject} | {instead} |" for subject, instead in ASKED_FOR]
+    working = (
+        "SavedModels written by gradtape load in TensorFlow, and so in TensorFlow Serving; [tf2onnx](faq.md) exports "
+        "them to ONNX."
+    )
+    lines += ["", wrapped(working), "", "## Names that do not exist", ""]
     lines += _sections(MISSING)
     lines += ["## Names that raise an error when used", ""]
     lines += _sections(RAISING)
