@@ -2,11 +2,13 @@
 
 import doctest
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+import gradtape as tf
 from gradtape.api.names import NAMES
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +31,9 @@ def spelling():
     return tool("spelling")
 
 
-@pytest.mark.parametrize(("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5), ("tables", 1)])
+@pytest.mark.parametrize(
+    ("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5), ("tables", 1), ("parameters", 5)]
+)
 def test_the_examples_of_the_tool_hold(name, examples):
     assert doctest.testmod(tool(name)) == (0, examples)
 
@@ -76,6 +80,35 @@ def test_entries_refer_to_the_differences_that_name_them():
     assert {"sparse.split", "signal.irfft3d", "image.adjust_hue", "linalg.norm"} <= set(found)
     assert "random.shuffle" not in found, "the page means the method of datasets"
     assert len(found) > 60
+
+
+USED_MOST = """
+GradientTape.watch GradientTape.gradient GradientTape.jacobian GradientTape.batch_jacobian GradientTape.hessian
+GradientTape.hvp GradientTape.explain GradientTape.diagnose GradientTape.on_gradient Variable.assign_add
+Variable.assign_sub custom_gradient recompute_grad grad_pass_through gradients hessians stop_gradient clip_by_value
+clip_by_norm clip_by_global_norm linalg.global_norm while_loop cond case switch_case map_fn vectorized_map scan foldl
+data.Dataset.map data.Dataset.batch data.Dataset.shuffle data.Dataset.repeat data.Dataset.prefetch data.Dataset.cache
+data.Dataset.from_tensor_slices data.Dataset.zip data.Dataset.take data.Dataset.filter data.Dataset.padded_batch
+data.Dataset.window data.Dataset.shard math.sin math.exp math.add math.reduce_sum math.reduce_mean math.reduce_max
+nn.relu nn.softmax nn.softmax_cross_entropy_with_logits nn.sigmoid_cross_entropy_with_logits nn.max_pool2d nn.avg_pool2d
+nn.moments random.normal random.uniform zeros ones cast
+""".split()
+RARELY_NEEDED = set("synchronous use_unbounded_threadpool gate_gradients aggregation_method layout name self".split())
+
+
+@pytest.mark.parametrize("name", USED_MOST)
+def test_entries_of_common_functions_list_their_parameters(name):
+    value = tf
+    for part in name.split("."):
+        value = getattr(value, part)
+    parameters = list(inspect.signature(value).parameters)
+    result = str(inspect.signature(value).return_annotation)
+    text = tool("parameters").with_sections(inspect.getdoc(value) + "\n", name, parameters, result)
+    described = set(tool("parameters")._own_lines(text))
+    assert set(parameters) - RARELY_NEEDED <= described
+    assert "\nReturns:\n" in text or name in ("GradientTape.watch", "GradientTape.on_gradient")
+    again = tool("parameters").with_sections(text, name, parameters, result)
+    assert again == text
 
 
 def test_raw_ops_and_the_names_of_tensorflow_1_have_tables():

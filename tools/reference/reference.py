@@ -25,6 +25,7 @@ from gradtape.api.namespace import resolve
 
 sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this file by its path
 from differences import Difference, differences, mentioned
+from parameters import with_sections
 from spelling import ROOT, fenced, page_of, public_names, spellings
 from support import facts_of, row_of
 from tables import raw_lines, texts, v1_lines
@@ -56,6 +57,7 @@ class PublicNames(griffe.Extension):
                 if module not in inspected:
                     inspected[module] = griffe.inspect(f"gradtape.{module}")
                 target = self.inspected(inspected[module], attribute)
+            self.describe_parameters(target, name)
             *spaces, leaf = name.split(".")
             parent = pkg
             for space in spaces:
@@ -63,6 +65,21 @@ class PublicNames(griffe.Extension):
                     parent.set_member(space, griffe.Module(space, filepath=pkg.filepath, parent=parent))
                 parent = parent.members[space]
             parent.set_member(leaf, griffe.Alias(leaf, target, parent=parent))
+
+    def describe_parameters(self, target: griffe.Object, name: str) -> None:
+        """Lists the parameters of a function, or of a class, that its docstring leaves to the common table."""
+        if target.docstring is None or name.startswith(OWN):
+            return
+        if target.is_function:
+            parameters = [parameter.name for parameter in target.parameters]
+            result = None if target.returns is None else str(target.returns)
+        elif target.is_class and "__init__" in target.members:
+            initializer = target.members["__init__"]
+            parameters = [parameter.name for parameter in initializer.parameters if parameter.name != "self"]
+            result = None
+        else:
+            return
+        target.docstring.value = with_sections(target.docstring.value, name, parameters, result)
 
     def inspected(self, module: griffe.Module, name: str) -> griffe.Object:
         found = module.members[name]

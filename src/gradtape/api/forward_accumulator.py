@@ -70,7 +70,16 @@ class ForwardAccumulator(JvpAccumulator):
             )
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """Returns the Jacobian-vector product of `primals`, values computed inside the block, with the tangents."""
+        """Returns the Jacobian-vector product of `primals`, values computed inside the block, with the tangents.
+
+        Args:
+          primals: a tensor, or a nested structure of tensors, computed inside the block.
+          unconnected_gradients: a value of `tf.UnconnectedGradients`: whether a value that does not depend on the
+            primals of the accumulator gets None (the default) or zeros.
+
+        Returns:
+          A tangent for each value, in the structure of `primals`.
+        """
         unconnected = unconnected_mode(unconnected_gradients)
 
         def tangent(x: Any) -> Any:

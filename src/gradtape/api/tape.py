@@ -122,6 +122,10 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         Args:
           tensor: a tensor, a variable, or a nested structure of them.
 
+        Raises:
+          ValueError: if an element is not a tensor or a variable.
+          AttributeError: if the tape is not recording.
+
         >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
@@ -154,7 +158,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Temporarily stops recording operations on this tape: nothing executed inside the block is recorded."""
+        """Temporarily stops recording operations on this tape: nothing executed inside the block is recorded.
+
+        Raises:
+          RuntimeError: if the tape is not recording.
+        """
         if self._log is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self.pause()
@@ -172,7 +180,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             self._log.continue_from(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """Returns the variables watched by this tape, in order of their creation."""
+        """Returns the variables watched by this tape, in order of their creation.
+
+        Returns:
+          A tuple of variables.
+        """
         watched = self._watched if self._log is None else self._log.variables
         return tuple(sorted(watched, key=lambda variable: variable._created))
 
@@ -181,6 +193,12 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         """Records on this tape what another thread executes inside the block.
 
         Recording is per thread: call this method in the other thread. Two threads must not record at the same time.
+
+        Returns:
+          A context manager whose value is this tape.
+
+        Raises:
+          RuntimeError: if the tape has already computed a gradient and is not persistent.
         """
         log = self._open_log("attach")
         with dispatch.recorded_by((*dispatch.thread.recorders, log)):
@@ -191,6 +209,13 @@ class GradientTape(DerivativeMethods, InspectionMethods):
 
         It is called before the gradient propagates to the inputs of `x`. If the hook returns a value, it replaces the
         gradient.
+
+        Args:
+          x: a tensor or a variable that is on the tape.
+          hook: a function of the gradient. None as its result leaves the gradient as it is.
+
+        Raises:
+          ValueError: if `x` is neither watched nor computed from something watched.
 
         >>> import gradtape as tf
         >>> v = tf.Variable(2.0)
@@ -213,6 +238,10 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         """Registers `finish(sources, gradients)`, which `gradient` calls on the flat lists before it returns.
 
         The function returns the list of gradients to use instead. Use it for an all-reduce, for checks or for logging.
+
+        Args:
+          finish: a function of the flat list of sources and the list of their gradients, in which a gradient can be
+            None.
         """
         self._finishers = (*self._finishers, finish)
         self._releases_early = False  # an error in `finish` leaves the tape usable
@@ -285,6 +314,17 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             along a new first axis, in a single backward pass.
           norms: whether to return only the norms of the gradients selected by `per`, one vector for each source,
             without keeping the gradients.
+
+        Returns:
+          A gradient for each source, in the structure of `sources`. It is a tensor, `tf.IndexedSlices` if rows of the
+            source were gathered, or None if `target` does not depend on the source.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and has already computed a gradient.
+          ValueError: if `output_gradients` has another structure than `target`, or `unconnected_gradients` or `per` is
+            not one of the values above.
+          tf.errors.InvalidArgumentError: if `output_gradients` do not have the shapes of the targets; with
+            `check="nan"`, if a target or a gradient is not finite.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])

@@ -98,6 +98,14 @@ class DerivativeMethods(Tape):
           max_bytes: the number of rows or columns computed together is limited so that each array in the sweep fits in
             this.
 
+        Returns:
+          For each source, in the structure of `sources`, a tensor of the shape of `target` followed by that of the
+            source; with `sparse`, a sparse matrix; None if `target` does not depend on the source.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and has already computed a gradient.
+          ValueError: if `mode` or `sparse` is not one of the values above.
+
         >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
@@ -173,6 +181,24 @@ class DerivativeMethods(Tape):
         If the check fails, the result is the sum over the batch, and a warning is logged; `check_rows=True` raises an
         error instead, and `check_rows=False` skips the check.
 
+        Args:
+          target: a tensor of shape `[b, y...]`.
+          source: a tensor or a variable of shape `[b, x...]`.
+          unconnected_gradients: a value of `tf.UnconnectedGradients`: whether the result is None (the default) or zeros
+            if the target does not depend on the source.
+          parallel_iterations: ignored; accepted for compatibility with TensorFlow.
+          experimental_use_pfor: if False, computes one column at a time.
+          check_rows: whether rows that depend on each other raise an error (True), log a warning (None) or are not
+            looked for (False).
+
+        Returns:
+          A tensor of shape `[b, y..., x...]`, or None.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and has already computed a gradient.
+          ValueError: if the target or the source has no batch axis, if their first axes differ, or, with
+            `check_rows=True`, if a row depends on another one.
+
         >>> import gradtape as tf
         >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
         >>> with tf.GradientTape() as tape:
@@ -220,6 +246,19 @@ class DerivativeMethods(Tape):
         SciPy array in the dense way if the sources have few entries. A Hessian with few nonzero entries takes few
         sweeps: fewer than a Jacobian with the same pattern, because of its symmetry. The block of two sources that no
         term combines is present, without entries.
+
+        Args:
+          target: a scalar tensor; of any other tensor, the sum of its entries is differentiated.
+          sources: a tensor, a variable, or a nested structure of them.
+          sparse: whether to detect the sparsity pattern and to compute as few sweeps as it allows: True, "tensor" or
+            "auto".
+          max_bytes: the number of rows computed together is limited so that each array in the sweep fits in this.
+
+        Returns:
+          A tensor of the shape of the source twice, or nested results as described above; None where there is no path.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and has already computed a gradient.
 
         >>> import gradtape as tf
         >>> x, b = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
@@ -300,6 +339,18 @@ class DerivativeMethods(Tape):
         """Computes the product of the Hessian of a scalar with vectors, without forming the Hessian.
 
         `vectors` has the structure of `sources`.
+
+        Args:
+          target: a scalar tensor.
+          sources: a tensor, a variable, or a nested structure of them.
+          vectors: a tensor of the shape of each source.
+
+        Returns:
+          A tensor of the shape of each source, in the structure of `sources`; None where there is no path.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and has already computed a gradient.
+          ValueError: if a vector does not have the shape of its source.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 2.0])

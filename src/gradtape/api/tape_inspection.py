@@ -21,6 +21,13 @@ class InspectionMethods(Tape):
     def explain(self, target: Any, sources: Any) -> Any:
         """Explains why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
 
+        Args:
+          target: the tensor to be differentiated, or a nested structure of tensors.
+          sources: a tensor, a variable, or a nested structure of them.
+
+        Returns:
+          A `gradtape.inspect.Explanation`, which prints a sentence for each source, with the cause and the source line.
+
         >>> import gradtape as tf
         >>> v, w = tf.Variable(3.0, name="v"), tf.Variable(1.0, name="w")
         >>> with tf.GradientTape() as tape:
@@ -35,6 +42,14 @@ class InspectionMethods(Tape):
 
         Without arguments, diagnoses the last query of this tape, if the tape was created with `check="nan"` or
         `trace=True`.
+
+        Args:
+          target: the tensor to be differentiated; by default, that of the last gradient, or else the last value.
+          sources: a tensor, a variable, or a nested structure of them; by default, those of the last gradient, or else
+            all that the tape watches.
+
+        Returns:
+          A `gradtape.inspect.Diagnosis`, which names the op, its line and a remedy.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 0.0])
@@ -99,6 +114,14 @@ class InspectionMethods(Tape):
 
         Forward times and lines require a tape created with `trace=True`. Backward times are measured in a new sweep.
 
+        Args:
+          target: the tensor to be differentiated; by default, that of the last gradient, or else the last value.
+          sources: a tensor, a variable, or a nested structure of them; by default, those of the last gradient, or else
+            all that the tape watches.
+
+        Returns:
+          A `gradtape.inspect.Profile`.
+
         >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([100, 100]))
         >>> with tf.GradientTape(trace=True) as tape:
@@ -118,6 +141,9 @@ class InspectionMethods(Tape):
     def memory(self) -> Any:
         """Lists what this tape keeps alive for the backward pass, by op and by line, with the largest arrays.
 
+        Returns:
+          A `gradtape.inspect.Memory`.
+
         >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([1000]))
         >>> with tf.GradientTape() as tape:
@@ -134,6 +160,16 @@ class InspectionMethods(Tape):
         pickles; `gradtape compare a.tape b.tape` shows where two files diverge. `inputs` names tensors that the
         recorded ops read, such as a batch, as `{"x": x}`: `replay` can substitute them, as it can variables.
 
+        Args:
+          path: the file to write.
+          target: the tensor to be differentiated; by default, that of the last gradient, or else the last value.
+          sources: a tensor, a variable, or a nested structure of them; by default, those of the last gradient, or else
+            all that the tape watches.
+          inputs: tensors by the names under which `replay` substitutes them.
+
+        Raises:
+          RuntimeError: if the tape was created without `trace=True`.
+
         >>> import gradtape as tf, os, tempfile
         >>> v = tf.Variable([1.0, 2.0])
         >>> with tf.GradientTape(trace=True) as tape:
@@ -148,6 +184,12 @@ class InspectionMethods(Tape):
 
         The report is a single file that opens in any browser. Create the tape with `trace=True`: otherwise lines,
         layers, times and most values are missing.
+
+        Args:
+          path: the file to write.
+          target: the tensor to be differentiated; by default, that of the last gradient, or else the last value.
+          sources: a tensor, a variable, or a nested structure of them; by default, those of the last gradient, or else
+            all that the tape watches.
 
         >>> import gradtape as tf, os, tempfile
         >>> v = tf.Variable([1.0, 2.0])

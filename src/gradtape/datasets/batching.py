@@ -34,6 +34,18 @@ class Batching(Sources):
     ) -> Self:
         """Stacks `batch_size` consecutive elements; the last batch may be smaller, or is dropped.
 
+        Args:
+          batch_size: the number of elements in a batch.
+          drop_remainder: whether to drop a last batch with fewer elements.
+          num_parallel_calls: ignored; elements are computed in order.
+          deterministic: ignored; the order is always deterministic.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `batch_size` is not positive or elements of a batch have different shapes.
+
         >>> import gradtape as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
@@ -98,6 +110,19 @@ class Batching(Sources):
         name: str | None = None,
     ) -> Self:
         """Pads elements to the largest of the batch, or to `padded_shapes` where it defines a size, and stacks them.
+
+        Args:
+          batch_size: the number of elements in a batch.
+          padded_shapes: the shapes to pad to, in the structure of an element; None, as a size or altogether, means the
+            largest size in the batch.
+          padding_values: the values to pad with, in the structure of an element; by default, 0 or the empty string.
+          drop_remainder: whether to drop a last batch with fewer elements.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          ValueError: if a padded shape has another rank than its component.
 
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
@@ -168,6 +193,12 @@ class Batching(Sources):
 
     def unbatch(self, name: str | None = None) -> Self:
         """Splits elements into their rows.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          ValueError: if a component is a scalar.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).batch(2).unbatch()]
@@ -241,6 +272,18 @@ class Batching(Sources):
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Self:
         """Groups elements into datasets of `size` elements; for nested elements, one dataset per component.
+
+        Args:
+          size: the number of elements in a window.
+          shift: the distance between the first elements of two windows; by default, `size`.
+          stride: the distance between two elements of a window.
+          drop_remainder: whether to drop last windows with fewer elements.
+
+        Returns:
+          A dataset of datasets.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if a number is not positive.
 
         >>> import gradtape as tf
         >>> windows = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)

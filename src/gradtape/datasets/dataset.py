@@ -1,14 +1,11 @@
-"""`Dataset`: the transformations from one dataset to another, and storage."""
+"""`Dataset`: the transformations from one dataset to another."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-import os
 import sys
-import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,29 +17,25 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from ..state.type_spec import register_type_spec_from_value_converter
-from . import caching, order, storage
+from . import caching, order
 from .background import PrefetchIterator
-from .batching import Batching, positive
+from .batching import positive
 from .calls import Call, begin_made, dataset_of, input_pass, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merge_options
 from .resampling import resample
 from .resumable import (
     CallableIterator,
     ChainIterator,
-    Failure,
-    FailureIterator,
     SkipIterator,
     SliceIterator,
-    raise_failures,
 )
 from .specs import DatasetSpec
+from .storing import Storing
 from .structure import as_element, as_specs, common, copy_for_reader, leaves
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
-_RETRY_INTERVAL_SECONDS = 1.0  # polling interval of `load(wait=True)`
 _AHEAD = 4  # elements that AUTOTUNE prefetches
-
 
 
 def _passes(call: Call, elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
@@ -67,7 +60,7 @@ def _index(number: int) -> Tensor:
     return wrap(np.int64(number), dtypes.int64)
 
 
-class Dataset(Batching):
+class Dataset(Storing):
     """A sequence of elements, computed lazily and again in every pass.
 
     Functions passed to `map` and similar methods are called eagerly on the tensors of an element, so Python control
@@ -90,6 +83,14 @@ class Dataset(Batching):
     ) -> Dataset:
         """Applies `map_func` to each element, in order and not in parallel.
 
+        Args:
+          map_func: a function of an element; of its components, if elements are tuples.
+          num_parallel_calls: ignored; elements are computed in order. `prefetch` computes ahead in a thread.
+          deterministic: ignored; the order is always deterministic.
+
+        Returns:
+          A new dataset.
+
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x + 10)]
         [10, 11, 12]
@@ -106,6 +107,15 @@ class Dataset(Batching):
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keeps the elements for which `predicate` is true.
+
+        Args:
+          predicate: a function of an element, or of its components, that returns a scalar boolean tensor.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          ValueError: if the predicate returns anything else.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)]
@@ -193,6 +203,17 @@ class Dataset(Batching):
         For given `seed` and `tf.random.set_seed`, the order is TensorFlow's. Passes have different orders, unless
         `reshuffle_each_iteration=False`.
 
+        Args:
+          buffer_size: the number of elements to draw from. A buffer of the size of the dataset shuffles it completely.
+          seed: the seed of the order; None draws one from the global seed.
+          reshuffle_each_iteration: whether each pass has an order of its own.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `buffer_size` is not positive.
+
         >>> import gradtape as tf
         >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.range(5).shuffle(5, seed=1)
@@ -241,6 +262,12 @@ class Dataset(Batching):
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """Repeats the dataset `count` times; infinitely if `count` is None or -1.
 
+        Args:
+          count: the number of passes.
+
+        Returns:
+          A new dataset.
+
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(2).repeat(3)]
         [0, 1, 0, 1, 0, 1]
@@ -264,6 +291,12 @@ class Dataset(Batching):
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """Takes the first `count` elements; all of them if `count` is -1.
+
+        Args:
+          count: the number of elements.
+
+        Returns:
+          A new dataset.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).take(2)]
@@ -303,6 +336,16 @@ class Dataset(Batching):
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Takes every `num_shards`-th element, starting at `index`.
+
+        Args:
+          num_shards: the number of shards, such as the number of workers.
+          index: the number of this shard, from 0.
+
+        Returns:
+          A new dataset.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `index` is not less than `num_shards`.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(7).shard(3, 1)]
@@ -402,6 +445,12 @@ class Dataset(Batching):
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """Caches the elements of the first complete pass in memory, or in the file `<filename>.npz`.
 
+        Args:
+          filename: the path of the file, without its suffix; by default, the cache is in memory.
+
+        Returns:
+          A new dataset.
+
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(3).map(lambda x: x * x).cache()
         >>> [int(x) for x in data], [int(x) for x in data]
@@ -419,6 +468,12 @@ class Dataset(Batching):
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """Computes up to `buffer_size` elements ahead in a thread.
+
+        Args:
+          buffer_size: the number of elements; `tf.data.AUTOTUNE` lets gradtape choose it.
+
+        Returns:
+          A new dataset.
 
         >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
@@ -457,101 +512,6 @@ class Dataset(Batching):
             return CallableIterator(step)
 
         return self._derived("_IgnoreErrorsDataset", errorless, size=UNKNOWN_CARDINALITY)
-
-    def save(
-        self,
-        path: Any,
-        compression: str | None = None,
-        shard_func: Callable[..., Any] | None = None,
-        checkpoint_args: Any = None,
-    ) -> None:
-        """Writes the elements of one pass to the folder `path`, in TensorFlow's format.
-
-        Args:
-          compression: "GZIP", or none.
-          shard_func: maps an element to the number of its file; a single file by default.
-
-        >>> import gradtape as tf, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> tf.data.Dataset.range(3).save(folder)
-        >>> [int(x) for x in tf.data.Dataset.load(folder)]
-        [0, 1, 2]
-        """
-        if checkpoint_args:
-            raise NotImplementedError("`checkpoint_args` is not supported: a dataset is saved in one go")
-        shard_of = None if shard_func is None else self._call(shard_func).begin()
-        kind = storage.check_compression(compression)
-        storage.save(iter(self), self.element_spec, os.fspath(path), kind, shard_of)
-
-    @classmethod
-    def load(
-        cls,
-        path: Any,
-        element_spec: Any = None,
-        compression: str | None = None,
-        reader_func: Callable[[Any], Any] | None = None,
-        wait: bool = False,
-    ) -> Dataset:
-        """Loads a dataset that `save` wrote, in gradtape or in TensorFlow.
-
-        Args:
-          compression: the compression passed to `save`.
-          reader_func: combines a dataset of datasets, one per file, into one; by default it interleaves as many files
-            as there are processor cores.
-        """
-        folder, kind = os.fspath(path), storage.check_compression(compression)
-        while wait and not storage.is_finished(folder):
-            time.sleep(_RETRY_INTERVAL_SECONDS)
-        specs = storage.read_specs(folder) if element_spec is None else element_spec
-        files, count = storage.read_shards(folder)
-
-        def shard(file: Any) -> Dataset:
-            read = partial(storage.read_shard, file, specs, kind)
-            return cls("_SnapshotChunkDataset", read, lambda _: specs, UNKNOWN_CARDINALITY)
-
-        read = reader_func or (lambda datasets: datasets.interleave(lambda x: x, cycle_length=CORES))
-        found = dataset_of(read(cls._of_elements([shard(file) for file in files], DatasetSpec(specs))), "reader_func")
-        return cls("_LoadDataset", found._elements, lambda _: specs, count)
-
-    def snapshot(
-        self,
-        path: Any,
-        compression: str | None = "AUTO",
-        reader_func: Callable[[Any], Any] | None = None,
-        shard_func: Callable[..., Any] | None = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Writes the elements of the first complete pass to the folder `path`, from which later passes read them.
-
-        >>> import gradtape as tf, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> [int(x) for x in tf.data.Dataset.range(3).snapshot(folder)]
-        [0, 1, 2]
-        >>> [int(x) for x in tf.data.Dataset.range(5, 8).snapshot(folder)]
-        [0, 1, 2]
-        """
-        folder, kind = os.fspath(path), storage.check_compression(compression)
-        call = None if shard_func is None else self._call(shard_func)
-
-        def elements() -> Iterator[Any]:
-            if storage.is_finished(folder):
-                return self.load(folder, self.element_spec, kind, reader_func)._elements()
-            elements = FailureIterator(input_pass(self._elements)())
-            return raise_failures(written(elements, None if call is None else call.begin()))
-
-        def written(elements: Iterator[Any], shard_of: Callable[[Any], Any] | None) -> Iterator[Any]:
-            writer = storage.Writer(folder, self.element_spec, kind)
-            try:
-                for element in elements:
-                    if type(element) is not Failure:
-                        writer.add(element, 0 if shard_of is None else int(shard_of(element)))
-                    yield element
-                writer.finish()
-            finally:
-                writer.close()
-
-        made = Dataset("_SnapshotDataset", elements, self._known, self._size, self._samples, self._options)
-        return made._made_of([self], lambda of: of.snapshot(path, compression, reader_func, shard_func), self._rows)
 
     def unique(self, name: str | None = None) -> Dataset:
         """Drops repeated elements, which must be tensors of integers or strings.

@@ -63,6 +63,15 @@ class Sources(Pipeline):
     def from_tensor_slices(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
         """Creates a dataset of the rows of tensors, which must have the same number of rows.
 
+        Args:
+          tensors: a tensor, or a nested structure of tensors with the same first axis; arrays and lists are converted.
+
+        Returns:
+          A dataset whose elements have the structure of `tensors`.
+
+        Raises:
+          ValueError: if a tensor is a scalar, or first axes differ.
+
         >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})
         >>> [(float(row["x"]), int(row["y"])) for row in data]
@@ -206,6 +215,16 @@ class Sources(Pipeline):
     @classmethod
     def zip(cls: type[_Self], *args: Any, datasets: Any = None, name: str | None = None) -> _Self:
         """Zips datasets; ends with the shortest.
+
+        Args:
+          args: datasets, or a nested structure of datasets.
+          datasets: the same, by keyword.
+
+        Returns:
+          A dataset whose elements have the structure of the arguments.
+
+        Raises:
+          TypeError: if an argument is not a dataset.
 
         >>> import gradtape as tf
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 20)

@@ -21,6 +21,9 @@ class Module(Owner):
 
     They are ordered by attribute name, a module's own variables before those of its submodules, each once.
 
+    Args:
+      name: the name of the module, a valid Python identifier; by default, the name of the class in snake case.
+
     >>> import gradtape as tf
     >>> class Dense(tf.Module):
     ...     def __init__(self):

@@ -157,6 +157,9 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
       shape: the allowed shapes, such as `[None, 3]`, if more general than the shape of the initial value.
       experimental_enable_variable_lifting: whether a variable created in a `tf.function` outlives the call; if not,
         each call has its own.
+
+    Raises:
+      ValueError: if there is no initial value, or it does not have the given shape.
     """
 
     SaveSliceInfo = SaveSliceInfo

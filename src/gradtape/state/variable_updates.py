@@ -39,6 +39,18 @@ class Updates:
     def assign(self, value: object, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Replace the value; return the variable, or None unless `read_value`.
 
+        Args:
+          value: the new value, of the variable's shape.
+          use_locking: ignored, because assignments are atomic in any case.
+          read_value: whether to return the variable.
+
+        Returns:
+          The variable, or None if `read_value` is false.
+
+        Raises:
+          ValueError: if the shapes differ.
+          TypeError: if the value does not convert to the variable's dtype.
+
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
         >>> v.assign([3.0, 4.0]).numpy().tolist()
@@ -58,6 +70,18 @@ class Updates:
     ) -> Any:
         """Add to the value.
 
+        Args:
+          delta: the value to add, of the variable's shape.
+          use_locking: ignored, because assignments are atomic in any case.
+          read_value: whether to return the variable.
+
+        Returns:
+          The variable, or None if `read_value` is false.
+
+        Raises:
+          ValueError: if the shapes differ.
+          TypeError: if the value does not convert to the variable's dtype.
+
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
@@ -70,6 +94,18 @@ class Updates:
         self, delta: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value.
+
+        Args:
+          delta: the value to subtract, of the variable's shape.
+          use_locking: ignored, because assignments are atomic in any case.
+          read_value: whether to return the variable.
+
+        Returns:
+          The variable, or None if `read_value` is false.
+
+        Raises:
+          ValueError: if the shapes differ.
+          TypeError: if the value does not convert to the variable's dtype.
 
         >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])

@@ -36,6 +36,9 @@ def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
     A value that already has this dtype is returned unchanged, including a variable. Floats beyond the limits of an 8-
     or 16-bit integer saturate.
 
+    Returns:
+      A tensor of the shape of `x`; a sparse or ragged tensor, or `tf.IndexedSlices`, stays one.
+
     >>> import gradtape as tf
     >>> tf.cast([1.7, -1.7], tf.int32).numpy()
     array([ 1, -1], dtype=int32)

@@ -32,8 +32,20 @@ def gradients(
     Eager execution records nothing without a tape, so it raises a `RuntimeError` there.
 
     Args:
+      ys: a tensor, or a list of tensors, to be differentiated.
+      xs: a tensor or a variable, or a list of them.
       grad_ys: weights for the entries of each of `ys`; None means ones.
+      gate_gradients: ignored; accepted for compatibility with TensorFlow.
+      aggregation_method: ignored; accepted for compatibility with TensorFlow.
       stop_gradients: tensors to treat as constants on the path from `ys` to `xs`.
+      unconnected_gradients: a value of `tf.UnconnectedGradients`: whether one of `xs` that `ys` do not depend on gets
+        None (the default) or zeros.
+
+    Returns:
+      A list with a tensor, `tf.IndexedSlices` or None for each of `xs`.
+
+    Raises:
+      RuntimeError: in eager execution.
 
     >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.gradients(x * x, [x]))
@@ -63,6 +75,13 @@ def hessians(
     """In a `tf.function`: returns the second derivatives of the sum of `ys` with respect to each of `xs`, as a list.
 
     Raises a `RuntimeError` in eager execution: use nested tapes and `jacobian`.
+
+    Args:
+      ys: a tensor, or a list of tensors, to be differentiated.
+      xs: a tensor or a variable, or a list of them.
+
+    Returns:
+      A list with a tensor for each of `xs`, of its shape twice.
 
     >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.hessians(x[0] * x[0] * x[1], x))

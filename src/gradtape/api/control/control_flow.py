@@ -37,6 +37,17 @@ def cond(
 ) -> Result:
     """Calls `true_fn` if `pred` is true, `false_fn` otherwise.
 
+    Args:
+      pred: a scalar boolean.
+      true_fn: a function without parameters.
+      false_fn: a function without parameters. In a `tf.function`, both return the same structure, with equal dtypes.
+
+    Returns:
+      The result of the function that was called.
+
+    Raises:
+      TypeError: if a function is missing or not callable, or if the structures or dtypes of the results differ.
+
     >>> import gradtape as tf
     >>> x = tf.constant(3.0)
     >>> float(tf.cond(x > 2.0, lambda: x * x, lambda: -x))
@@ -80,6 +91,18 @@ def case(
     name: str | None = "case",
 ) -> Result:
     """Calls the function of the first pair `(predicate, function)` whose predicate is true.
+
+    Args:
+      pred_fn_pairs: pairs of a scalar boolean and a function without parameters, in the order of their evaluation.
+      default: the function to call if no predicate is true.
+      exclusive: whether at most one predicate is true.
+      strict: ignored; accepted for compatibility with TensorFlow.
+
+    Returns:
+      The result of the function that was called.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if no predicate is true and there is no default.
 
     >>> import gradtape as tf
     >>> x = tf.constant(5.0)
@@ -152,6 +175,18 @@ def switch_case(
 ) -> Result:  # fmt: skip
     """Calls branch number `branch_index`; out of range, `default` or else the last branch.
 
+    Args:
+      branch_index: a scalar integer.
+      branch_fns: functions without parameters: a list in the order of their indices, or pairs or a mapping of index and
+        function.
+      default: the function for an index that none of them has.
+
+    Returns:
+      The result of the function that was called.
+
+    Raises:
+      TypeError: if the index is not an integer.
+
     >>> import gradtape as tf
     >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
     'one'
@@ -214,6 +249,23 @@ def while_loop(
     In eager execution, every iteration is recorded as it runs, and `shape_invariants`, `parallel_iterations`,
     `back_prop` and `swap_memory` have no effect. In a function, a loop variable keeps its shape unless
     `shape_invariants` are given, and no gradient flows through a loop with `back_prop=False`.
+
+    Args:
+      cond: a function of the loop variables that returns a scalar boolean.
+      body: a function of the loop variables that returns their next values, in the same structure.
+      loop_vars: a list or a tuple of tensors, or nested structures of them: the initial values.
+      shape_invariants: the shapes that loop variables keep, for variables whose shape changes.
+      parallel_iterations: ignored; iterations run one after the other.
+      back_prop: in a function, whether gradients flow through the loop.
+      swap_memory: ignored; accepted for compatibility with TensorFlow.
+      maximum_iterations: a limit on the number of iterations.
+
+    Returns:
+      The final loop variables, in the structure of `loop_vars`.
+
+    Raises:
+      TypeError: if `cond` or `body` is not callable.
+      ValueError: if `loop_vars` is empty, or a loop variable of a function changes its shape without an invariant.
 
     >>> import gradtape as tf
     >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))

@@ -56,6 +56,17 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     and can itself be differentiated. Arguments may be passed by keyword. If the function reads variables, `grad_fn`
     must accept `variables` and return `(gradients, variable_gradients)`.
 
+    Args:
+      f: a function of tensors that returns a result, or nested results, and `grad_fn`.
+
+    Returns:
+      A function of the same arguments that returns the result alone.
+
+    Raises:
+      ValueError: in the backward pass, if `grad_fn` returns another number of gradients than there are arguments, or
+        one of another shape or dtype than its argument.
+      TypeError: if the function reads variables and `grad_fn` does not accept `variables`.
+
     >>> import gradtape as tf
     >>> @tf.custom_gradient
     ... def log1pexp(x):
@@ -76,6 +87,12 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     """Wraps `f` to save only its inputs: the backward pass runs it again, with the same random numbers.
 
+    Args:
+      f: a function of tensors, without side effects.
+
+    Returns:
+      A function of the same arguments and results.
+
     >>> import gradtape as tf
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
@@ -89,6 +106,12 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
 
 def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     """Wraps `f` with the gradient of the identity: incoming gradients pass through unchanged.
+
+    Args:
+      f: a function whose result has the shape of its argument.
+
+    Returns:
+      A function of the same arguments and results.
 
     >>> import gradtape as tf
     >>> x = tf.constant(1.4)
@@ -117,6 +140,12 @@ def stop_gradient(input: Composite, name: str | None = None) -> Composite: ...  
 def stop_gradient(input: ValueLike, name: str | None = None) -> Tensor: ...
 def stop_gradient(input: ValueLike, name: str | None = None) -> Any:
     """Returns the value of `input` as a constant: no gradient flows backward, and no tangent forward.
+
+    Args:
+      input: a tensor, or a value that converts to one.
+
+    Returns:
+      A tensor with the same value.
 
     >>> import gradtape as tf
     >>> x = tf.constant(2.0)

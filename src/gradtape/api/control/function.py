@@ -124,6 +124,13 @@ def function(
         bytes, a string such as "2GB", or a fraction of what it would take. Values that do not fit are recomputed when
         needed; the results are the same. Not in TensorFlow.
 
+    Returns:
+      A callable of the same parameters, or a decorator if `func` is None. `get_concrete_function` returns one of its
+        graphs, and `python_function` the original function.
+
+    Raises:
+      TypeError: if `input_signature` is not a tuple or a list; in a call, if the arguments do not match it.
+
     >>> import gradtape as tf
     >>> @tf.function
     ... def square(x):

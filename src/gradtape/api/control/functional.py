@@ -42,9 +42,22 @@ def map_fn(
     """Applies `fn` to each element along the first axis of `elems` in sequence, and stacks the results.
 
     Args:
+      fn: a function of one element.
       elems: a tensor or a nested structure of tensors with the same first axis; `fn` receives an element with the same
         structure. Sparse tensors are split as well.
+      dtype: the former name of `fn_output_signature`.
+      parallel_iterations: ignored; elements are computed one after the other.
+      back_prop: in a function, whether gradients flow through the map.
+      swap_memory: ignored; accepted for compatibility with TensorFlow.
+      infer_shape: whether all results have one shape.
       fn_output_signature: the dtypes or `TypeSpec`s of the results of `fn`, if they differ from those of `elems`.
+
+    Returns:
+      The stacked results, in the structure that `fn` returns.
+
+    Raises:
+      TypeError: if `fn` is not callable.
+      ValueError: if `elems` has no tensors, or their first axes differ.
 
     >>> import gradtape as tf
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
@@ -222,6 +235,20 @@ def foldl(
 ) -> Result:
     """Computes `fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; the default start is `elems[0]`.
 
+    Args:
+      fn: a function of the accumulated value and an element, which returns the next accumulated value.
+      elems: a tensor or a nested structure of tensors with the same first axis.
+      initializer: the start of the fold; by default, the first element.
+      parallel_iterations: ignored; iterations run one after the other.
+      back_prop: in a function, whether gradients flow through the loop.
+      swap_memory: ignored; accepted for compatibility with TensorFlow.
+
+    Returns:
+      The last accumulated value.
+
+    Raises:
+      tf.errors.OutOfRangeError: if there are no elements and no initializer.
+
     >>> import gradtape as tf
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     -4.0
@@ -323,6 +350,22 @@ def scan(
 ) -> Result:
     """Returns the accumulated values of a fold, stacked; with `reverse`, from the last element to the first.
 
+    Args:
+      fn: a function of the accumulated value and an element, which returns the next accumulated value.
+      elems: a tensor or a nested structure of tensors with the same first axis.
+      initializer: the start of the fold; by default, the first element.
+      parallel_iterations: ignored; iterations run one after the other.
+      back_prop: in a function, whether gradients flow through the loop.
+      swap_memory: ignored; accepted for compatibility with TensorFlow.
+      infer_shape: whether all accumulated values have one shape.
+      reverse: whether to begin with the last element.
+
+    Returns:
+      The accumulated values, stacked along a new first axis.
+
+    Raises:
+      tf.errors.OutOfRangeError: if there are no elements and no initializer.
+
     >>> import gradtape as tf
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
     [1.0, 3.0, 6.0]
@@ -359,6 +402,18 @@ def vectorized_map(
     `fn` runs once, on tensors that represent all elements. If it needs the value of one (in a Python `if`, or for
     `.numpy()`), it runs for each element instead, unless `fallback_to_while_loop` is false; so it does for `tf.cond`
     and `tf.while_loop` whose conditions differ between elements. A first axis of size 1 is broadcast to all elements.
+
+    Args:
+      fn: a function of one element.
+      elems: a tensor or a nested structure of tensors with the same first axis, or one of size 1.
+      fallback_to_while_loop: whether `fn` may run for each element if it cannot run for all at once.
+      warn: ignored; accepted for compatibility with TensorFlow.
+
+    Returns:
+      The stacked results, in the structure that `fn` returns.
+
+    Raises:
+      TypeError: if `fn` needs the value of an element and `fallback_to_while_loop` is false.
 
     >>> import gradtape as tf
     >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])

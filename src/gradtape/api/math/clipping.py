@@ -35,6 +35,17 @@ def clip_by_value(
 ) -> Any:
     """Clips the values of `t` to the range from `clip_value_min` to `clip_value_max`.
 
+    Args:
+      t: a tensor, or `tf.IndexedSlices`.
+      clip_value_min: the lower bound, which broadcasts to the shape of `t`.
+      clip_value_max: the upper bound, which broadcasts to the shape of `t`.
+
+    Returns:
+      A tensor of the shape of `t`. No gradient flows through clipped entries.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if a bound does not broadcast to the shape of `t`.
+
     >>> import gradtape as tf
     >>> tf.clip_by_value([-1.0, 0.5, 9.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
@@ -57,6 +68,14 @@ def clip_by_norm(
 ) -> Tensor: ...
 def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Any:
     """Scales `t` down, if necessary, to an L2 norm of `clip_norm` along `axes` (all by default).
+
+    Args:
+      t: a tensor, or `tf.IndexedSlices`.
+      clip_norm: the largest norm, a positive scalar.
+      axes: the axes of the norm; None means all of them.
+
+    Returns:
+      A tensor of the shape of `t`.
 
     >>> import gradtape as tf
     >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy()
@@ -82,6 +101,18 @@ def clip_by_global_norm(
 ) -> tuple[list[Any], Tensor]:  # fmt: skip
     """Scales a list of tensors down to a joint norm of at most `clip_norm`; also returns their original norm.
 
+    Args:
+      t_list: a list of tensors, `tf.IndexedSlices` and None, such as the gradients of a model.
+      clip_norm: the largest joint norm, a positive scalar.
+      use_norm: the joint norm, if it is known; by default, `tf.linalg.global_norm(t_list)`.
+
+    Returns:
+      The list of scaled tensors, with None where `t_list` has it, and the joint norm before scaling. If the norm is not
+        finite, all entries are NaN.
+
+    Raises:
+      TypeError: if `t_list` is not a sequence.
+
     >>> import gradtape as tf
     >>> tf.clip_by_global_norm([tf.constant([3.0, 4.0]), None], 1.0)[0][0].numpy()
     array([0.6, 0.8], dtype=float32)
@@ -103,6 +134,12 @@ def clip_by_global_norm(
 
 def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) -> Tensor:
     """Returns the L2 norm of all elements of a list of tensors, in which None is ignored.
+
+    Args:
+      t_list: a list of tensors, `tf.IndexedSlices` and None.
+
+    Returns:
+      A scalar tensor.
 
     >>> import gradtape as tf
     >>> tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant(4.0)]).numpy()

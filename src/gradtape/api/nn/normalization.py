@@ -50,6 +50,15 @@ def moments(
 ) -> tuple[Tensor, Tensor]:
     """Returns the mean and the variance of `x` along `axes`; `shift` is ignored.
 
+    Args:
+      x: a tensor, or a value that converts to one.
+      axes: the axes to compute along; negative ones count from the end.
+      shift: ignored; accepted for compatibility with TensorFlow.
+      keepdims: whether the results keep the reduced axes, with size 1.
+
+    Returns:
+      The mean and the variance, two tensors.
+
     >>> import gradtape as tf
     >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
     >>> float(mean), float(variance)

@@ -73,15 +73,15 @@ class Progress:
 def reporting(what: str, total: int | None = None) -> Iterator[Progress]:
     """Shows a line about the work in the block if it takes long; `what` is a participle, as in "compiling f"."""
     outer: Progress | None = getattr(_of_thread, "current", None)
-    if outer is not None or os.environ.get("GRADTAPE_PROGRESS") == "0":
-        before = outer and outer.what
-        if outer is not None:
-            outer.what = what
+    if outer is not None:
+        before, outer.what = outer.what, what
         try:
             yield Progress(what, total)
         finally:
-            if outer is not None and before is not None:
-                outer.what = before
+            outer.what = before
+        return
+    if os.environ.get("GRADTAPE_PROGRESS") == "0":
+        yield Progress(what, total)
         return
     progress = _of_thread.current = Progress(what, total)
     shower = threading.Thread(target=progress.show, name="gradtape-progress", daemon=True)
