@@ -130,7 +130,7 @@ def guarantee_const(input: ValueLike, name: str | None = None) -> Tensor:
 
 
 def check_pinned(tensor: ValueLike, name: str | None = None) -> Tensor:
-    """Raises InvalidArgumentError unless a tensor is in page-locked host memory, in which gradtape has none.
+    """Raises InvalidArgumentError: gradtape has no tensors in page-locked host memory.
 
     >>> import gradtape as tf
     >>> try:

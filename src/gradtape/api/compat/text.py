@@ -120,7 +120,7 @@ def path_to_str(path: Any) -> Any:
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Returns whether code may use what TensorFlow added on a date: whether that is before this version's release.
+    """Returns whether a feature that TensorFlow added on a date is in the version that gradtape implements.
 
     >>> import gradtape as tf
     >>> tf.compat.forward_compatible(2020, 1, 1)

@@ -29,7 +29,7 @@ _SECONDS_BETWEEN_QUESTIONS = 1.0  # to `termination_watcher_fn`
 
 
 class TerminationConfig:
-    """How a `PreemptionCheckpointHandler` learns of the end, and what it does then.
+    """How a `PreemptionCheckpointHandler` is notified of a preemption, and how it saves and exits.
 
     >>> import gradtape as tf
     >>> tf.distribute.experimental.TerminationConfig(grace_period=60).grace_period

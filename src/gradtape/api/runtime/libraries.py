@@ -20,7 +20,7 @@ def _unloadable(path: Any) -> errors.UnimplementedError:
 
 
 def load_library(library_location: Any) -> None:
-    """Raises an error: OSError if there is no such file, else that it cannot be loaded. See `gradtape.extend`.
+    """Raises an error: gradtape loads no compiled libraries; OSError if the file is missing. See `gradtape.extend`.
 
     >>> import gradtape as tf
     >>> tf.load_library("/nowhere/libtfkernel.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
@@ -34,7 +34,7 @@ def load_library(library_location: Any) -> None:
 
 
 def load_op_library(library_filename: Any) -> NoReturn:
-    """Raises an error: NotFoundError if there is no such file, else that it cannot be loaded. See `gradtape.extend`.
+    """Raises an error: gradtape loads no compiled ops; NotFoundError if the file is missing. See `gradtape.extend`.
 
     >>> import gradtape as tf
     >>> tf.load_op_library("/nowhere/op.so")
@@ -48,7 +48,7 @@ def load_op_library(library_filename: Any) -> NoReturn:
 
 
 def register_filesystem_plugin(plugin_location: Any) -> None:
-    """Raises an error: OSError if there is no such file, else that it cannot be loaded.
+    """Raises an error, because gradtape loads no compiled file systems. OSError if the file is missing.
 
     >>> import gradtape as tf
     >>> tf.experimental.register_filesystem_plugin("/nowhere/fs.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
