@@ -1,7 +1,8 @@
-"""What notebooks show of tapes, explanations, reports, functions and strategies: HTML without scripts."""
+"""What notebooks show of tapes, explanations, budgets, Jacobians, functions and strategies: HTML without scripts."""
 
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import gradtape as tf
@@ -90,3 +91,67 @@ def test_a_function_shows_its_traces():
 def test_a_strategy_shows_its_devices():
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     assert shown(strategy)[0] == "OneDeviceStrategy: 1 replica on CPU:0"
+
+
+def test_a_memory_budget_shows_its_timeline():
+    w = tf.Variable(tf.eye(64))
+    with tf.GradientTape(memory_budget="2MB", persistent=True) as tape:
+        h = tf.ones([1024, 64])
+        for _ in range(20):
+            h = tf.tanh(h @ w)
+    forward = tape.memory()
+    assert max(held for held, _ in forward.budget.recording) <= 2e6 == forward.limit < forward.budget.wanted
+    assert forward.budget.recording[-1][1] == forward.budget.wanted and not forward.budget.sweeping
+    tape.gradient(h, w)
+    assert not forward.budget.sweeping  # a copy
+    both = tape.memory()
+    assert both.budget.sweeping and max(both.budget.sweeping) <= 2e6
+    assert "Bytes held over time, within 2.0 MB" in str(both) and "backward pass" in str(both)
+    text, tags = shown(both)
+    assert "backward pass" in text and "budget 2.0 MB" in text and {"svg", "polyline"} <= tags
+    assert "polyline" not in shown(recorded()[0].memory())[1]
+
+
+def test_a_jacobian_shows_its_pattern_its_colors_and_its_sweeps():
+    x = tf.Variable(tf.range(1.0, 701.0))
+    with tf.GradientTape() as tape:
+        y = x[2:] * x[1:-1] - x[:-2]
+    found = tf.inspect.sparsity(tape, y, x)
+    text, tags = shown(found)
+    assert "Jacobian of 698 by 700 with 2,094 entries (0.0043 of all): 3 sweeps instead of 698" in text
+    assert {"svg", "path"} <= tags and len(found._repr_html_()) < 20_000
+    jacobian = tape.jacobian(y, x, sparse=True)  # the tape is not used up
+    assert tape.sweeps == found.sweeps == 3 and (jacobian.astype(bool) != found.pattern.astype(bool)).nnz == 0
+
+
+def test_a_jacobian_with_few_columns_is_swept_by_columns():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reshape(tf.ones([50, 1]) * x, [-1])
+    found = tf.inspect.sparsity(tape, y, x)
+    assert found.by_columns and found.sweeps == 1 and "1 sweep instead of 2" in str(found)
+    with pytest.raises(ValueError, match=r"does not depend on the source. tape.explain"):
+        tf.inspect.sparsity(tape, y, tf.Variable(1.0))
+
+
+def test_gradient_norms_of_examples_are_summed_over_sources():
+    x, w, b = np.arange(12, dtype="float32").reshape(6, 2), tf.Variable([[1.0], [2.0]]), tf.Variable(0.5)
+    unused = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        losses = (x @ w)[:, 0] + b
+    found = tf.inspect.example_norms(tape, losses, [w, b, unused])
+    np.testing.assert_allclose(found.norms, np.sqrt((x**2).sum(1) + 1))
+    np.testing.assert_allclose(found.losses, losses)
+    assert found.largest == [5, 4, 3, 2, 1, 0] and list(found.by_source) == ["w", "b"]
+    text, tags = shown(found)
+    assert "Gradient norms of 6 examples: median 7.88" in text and {"svg", "rect"} <= tags
+    assert float(tape.gradient(losses, b)) == 6  # the tape is not used up
+    with pytest.raises(ValueError, match="a loss for each example"), tf.GradientTape() as scalar:
+        tf.inspect.example_norms(scalar, tf.reduce_sum(w), w)
+
+
+def test_variables_of_one_name_keep_their_norms_apart():
+    v = [tf.Variable(2.0), tf.Variable(3.0)]
+    with tf.GradientTape() as tape:
+        losses = v[0] * tf.constant([1.0, 2.0]) + v[1]
+    assert len(tf.inspect.example_norms(tape, losses, v).by_source) == 2

@@ -16,10 +16,12 @@ from .checks.gradient_check import GradientCheck, check_gradients
 from .checks.opcheck import CHECKS, check_op
 from .checks.precision import PrecisionAudit, audit_precision
 from .checks.rule_check import RuleCheck, check_rules
+from .costs.example_norms import ExampleNorms, example_norms
 from .costs.flow import Flow, flow
 from .costs.memory import LiveTapes, Memory, live_tapes, memory
 from .costs.overview import Overview, overview
 from .costs.profile import Profile, profile
+from .costs.sparsity import Sparsity, sparsity
 from .recordings.compare import Comparison, compare
 from .recordings.recordings import save_tape
 from .records import checked, event_log
@@ -31,6 +33,7 @@ __all__ = [
     "Cause",
     "Comparison",
     "Diagnosis",
+    "ExampleNorms",
     "Explanation",
     "Flow",
     "GradientCheck",
@@ -42,6 +45,7 @@ __all__ = [
     "Profile",
     "Reason",
     "RuleCheck",
+    "Sparsity",
     "Step",
     "Steps",
     "audit_precision",
@@ -52,6 +56,7 @@ __all__ = [
     "compare",
     "diagnose",
     "event_log",
+    "example_norms",
     "explain",
     "flow",
     "live_tapes",
@@ -62,6 +67,7 @@ __all__ = [
     "record_steps",
     "report",
     "save_tape",
+    "sparsity",
     "tracing",
     "why_missing",
 ]  # fmt: skip

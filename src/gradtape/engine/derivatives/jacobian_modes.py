@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,27 @@ def sparse_jacobians(
         None if pattern is None else _filled(tape, target, source, pattern, mode, max_bytes)
         for pattern, source in zip(found, sources, strict=True)
     ]
+
+
+class Compression(NamedTuple):
+    """How few sweeps compute a sparse matrix: one for each color of its rows or, if `by_columns`, of its columns."""
+
+    pattern: csr_array
+    colors: Colors
+    by_columns: bool
+
+
+def plan_sparse_jacobian(
+    tape: Tape, target: Differentiable, source: Differentiable, mode: str = "auto"
+) -> Compression | None:
+    """Returns how `sparse_jacobians` would compress a Jacobian, without computing it; None without a path."""
+    (pattern,), linear = _patterns(tape, [target], [source])
+    return None if pattern is None else _compression(pattern, mode if linear else "reverse")
+
+
+def _compression(pattern: csr_array, mode: str) -> Compression:
+    by_columns = mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr()))
+    return Compression(pattern, coloring.coloring(pattern.T.tocsr() if by_columns else pattern), by_columns)
 
 
 def _patterns(tape: Tape, targets: Differentiables, sources: Differentiables) -> tuple[list[csr_array | None], bool]:
@@ -164,13 +185,11 @@ def _of_colors(
 def _filled(
     tape: Tape, target: Differentiable, source: Differentiable, pattern: csr_array, mode: str, max_bytes: int
 ) -> csr_array:
-    if mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr())):
+    _, colors, by_columns = _compression(pattern, mode)
+    if by_columns:
         transpose = Transpose(tape, target, [source])
-        columns = pattern.T.tocsr()
-        colors = coloring.coloring(columns)
         sums = _of_colors(tape, transpose.columns, colors, [source], [target], max_bytes)
-        return coloring.decompress(columns, colors, sums).T.tocsr()
-    colors = coloring.coloring(pattern)
+        return coloring.decompress(pattern.T.tocsr(), colors, sums).T.tocsr()
     sums = _of_colors(tape, _rows_of_colors(tape, [target], [source]), colors, [target], [source], max_bytes)
     return coloring.decompress(pattern, colors, sums)
 

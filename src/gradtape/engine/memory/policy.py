@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
@@ -33,6 +33,8 @@ class Account:
     recomputations: int = 0  # ops that were rerun
     seconds: float = 0.0  # their total time
     written: int = 0  # bytes written to disk
+    recording: list[tuple[int, int]] = field(default_factory=list)  # `held` and `wanted` after each op of the recording
+    sweeping: list[int] = field(default_factory=list)  # `held` each time that a sweep has read residuals
 
 
 class BlockStore(ABC, Generic[AnyBlock]):

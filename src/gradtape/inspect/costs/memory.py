@@ -22,6 +22,7 @@ from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
+from ..records.charts import BLUE, ORANGE, render_lines, sparkline
 from ..records.reading import array_in_run, require_log, short
 from ..records.tables import Printable, Table
 
@@ -51,6 +52,7 @@ class Memory(Printable):
     records: int
     variables: int  # bytes of the watched variables, which are alive anyway
     budget: Account | None = None  # what a tape with a memory budget did to stay within it
+    limit: float | None = None  # the bytes that the budget allows
 
     @property
     def total(self) -> int:
@@ -86,6 +88,9 @@ class Memory(Printable):
         arrays = Table("The largest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
         for k in self.biggest[:_MOST_ROWS]:
             arrays.rows.append([str(list(k.shape)), k.dtype, readable_bytes(k.bytes), k.op, short(k.line)])
+        timeline = [] if self.budget is None or self.limit is None else [_timeline(self.budget, self.limit)]
+        if self.budget is not None:
+            return [ops, *timeline, arrays]
         if not any(self.by_line):
             ops.notes.append("GradientTape(trace=True) adds the lines of the program.")
             return [ops, arrays]
@@ -93,6 +98,15 @@ class Memory(Printable):
         known = [(line, n) for line, n in self.by_line.items() if line is not None]
         lines.rows = [[short(line), readable_bytes(n), _share(n, self.total)] for line, n in known[:_MOST_ROWS]]
         return [ops, lines, arrays]
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the tables, with a chart of the memory over time if there is a budget."""
+        from ..records.html import render_table
+
+        if self.budget is None or self.limit is None:
+            return super()._repr_html_()
+        ops, _, arrays = map(render_table, self.tables())
+        return ops + _render_timeline(self.budget, self.limit) + arrays
 
 
 def memory(tape: Any) -> Memory:
@@ -107,8 +121,11 @@ def memory(tape: Any) -> Memory:
     """
     log = require_log(tape, "measure the memory of this tape")
     records = sum(op is not None for op in log.ops)
-    account = replace(log.store.account) if isinstance(log, BudgetedLog) else None  # a copy
-    return Memory(list(iterate_kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
+    account, limit = None, None
+    if isinstance(log, BudgetedLog):
+        account, limit = log.store.account, log.store.limit
+        account = replace(account, recording=account.recording.copy(), sweeping=account.sweeping.copy())
+    return Memory(list(iterate_kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account, limit)
 
 
 def _budget_note(account: Account) -> str:
@@ -118,6 +135,28 @@ def _budget_note(account: Account) -> str:
     )
     text += f" ({readable_bytes(account.written)} written to disk)" if account.written else ""
     return f"{text}, {account.recomputations} ops recomputed in {account.seconds:.2g} s."
+
+
+def _timeline(account: Account, limit: float) -> Table:
+    """Returns the bytes held over time as characters, relative to the most that a tape without a budget would hold."""
+    without = [wanted for _, wanted in account.recording]
+    series = {"recording, without a budget": without, "recording": [held for held, _ in account.recording]}
+    if account.sweeping:
+        series["backward pass"] = account.sweeping
+    top = max(map(max, filter(None, series.values())), default=0)
+    table = Table(f"Bytes held over time, within {readable_bytes(limit)}", ["while", ">most", "over time"])
+    table.rows = [[name, readable_bytes(max(line, default=0)), sparkline(line, top)] for name, line in series.items()]
+    return table
+
+
+def _render_timeline(account: Account, limit: float) -> str:
+    held, wanted = [x for x, _ in account.recording], [x for _, x in account.recording]
+    length = len(held) + len(account.sweeping)
+    return render_lines(
+        [("held", BLUE, held + account.sweeping), ("without a budget", ORANGE, wanted)],
+        [("budget", limit)], "The bytes held over time", readable_bytes,
+        ("backward pass", len(held) / length) if account.sweeping else None,
+    )  # fmt: skip
 
 
 def iterate_kept_arrays(log: Log) -> Iterator[RetainedArray]:
