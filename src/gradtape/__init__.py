@@ -82,6 +82,11 @@ def __getattr__(name: str) -> _Any:
     return value
 
 
+def load_ipython_extension(shell: _Any) -> None:
+    """Registers the cell magic `%%tape`; IPython calls this for `%load_ext gradtape`."""
+    _importlib.import_module("gradtape.api.debug.cell_magic").load(shell)
+
+
 def __dir__() -> list[str]:
     """Returns TensorFlow's names and gradtape's own, without the packages that implement them."""
     keras = _KERAS if _find_spec("keras") else ()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ...engine.run.source_lines import Line
+from ..records.cells import cell_name
 from ..records.html import render_list
 
 
@@ -113,4 +114,5 @@ def _where(line: Line | None) -> str:
         return ""
     file, number, function = line
     inside = "" if function == "<module>" else f", in {function}"
-    return f" ({os.path.relpath(file) if os.path.isfile(file) else file}:{number}{inside})"
+    shown = cell_name(file) or (os.path.relpath(file) if os.path.isfile(file) else file)
+    return f" ({shown}:{number}{inside})"

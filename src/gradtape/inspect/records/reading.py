@@ -25,6 +25,7 @@ from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.validation import differentiable, native, ones
+from .cells import cell_name
 from .event_log import Event, TracingLog, events
 from .variable_reads import Origin
 
@@ -301,7 +302,11 @@ def short(line: Line | None) -> str:
     if line is None:
         return ""
     file, number, function = line
-    return f"{os.path.basename(file)}:{number}" + ("" if function == "<module>" else f" in {function}")
+    return f"{_short_file(file)}:{number}" + ("" if function == "<module>" else f" in {function}")
+
+
+def _short_file(file: str) -> str:
+    return cell_name(file) or os.path.basename(file)
 
 
 def source_text(line: Line | None) -> str:
@@ -312,7 +317,7 @@ def source_text(line: Line | None) -> str:
 def line_data(line: Line) -> dict[str, Any]:
     """Returns a source line and its text as a JSON object."""
     file, number, function = line
-    return {"file": os.path.basename(file), "number": number, "function": function, "text": source_text(line)}
+    return {"file": _short_file(file), "number": number, "function": function, "text": source_text(line)}
 
 
 def readable_time(seconds: float) -> str:
