@@ -92,6 +92,11 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/, and checks its link
 gallery: $(VENV)/.examples  ## Recreates the pictures of docs/gallery.md by running the examples
 	$(RUN) tools/make_gallery.py $(NAME)
 
+.PHONY: notebooks
+
+notebooks: $(VENV)/.test  ## Runs the notebooks of the documentation and rewrites their outputs, or only NAME='s
+	$(RUN) tools/write_notebooks.py $(if $(NAME),docs/notebooks/$(NAME).ipynb)
+
 bench: $(VENV)/.bench  ## Compares gradtape's speed (eager, compiled, Keras) with the installed peers
 	$(RUN) benchmarks/run.py
 

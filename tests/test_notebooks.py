@@ -1,0 +1,79 @@
+"""The notebooks of the documentation run and show what they were saved with; they become pages with their outputs."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+TOOL = ROOT / "tools" / "write_notebooks.py"
+_SPEC = importlib.util.spec_from_file_location("write_notebooks", TOOL)
+tool = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(tool)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_was_saved_with(path):
+    pytest.importorskip("IPython", reason="needs IPython")
+    done = subprocess.run([sys.executable, TOOL, "--check", path], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_small_complete_and_linked(path):
+    notebook = json.loads(path.read_text())
+    assert path.stat().st_size < 100_000
+    assert notebook["cells"][0]["source"][0].startswith("# ") and notebook["nbformat"] == 4
+    cells = tool.code_cells(notebook)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))  # all ran, in order
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+    prose = "".join(line for cell in notebook["cells"] if cell["cell_type"] == "markdown" for line in cell["source"])
+    for target in re.findall(r"\]\(([^)#:]+?)\)", prose):
+        assert (path.parent / target).exists(), f"{path.name} links to {target}"
+    assert f"(../notebooks/{path.name})" in (ROOT / "docs" / "tutorials" / "notebooks.md").read_text()
+    assert f"notebooks/{path.name}\n" in (ROOT / "mkdocs.yml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "varies", "same"),
+    [
+        ("loss 0.5012", "loss 0.5013", False, True),  # another BLAS
+        ("loss 0.50", "loss 0.53", False, False),
+        ("loss 0.50", "loss 0.53", True, True),
+        ("loss 0.50", "cost 0.50", True, False),
+        ("op   kept\n──  ────\nexp  4 kB", "op     kept\n──  ──────\nexp  3.1 MB", True, True),
+        ("most ▁▂█ 12", "most ▁▃█ 12", False, True),
+        ("[1, 2]", "[1, 2, 3]", False, False),
+        ("1,797 images", "1,597 images", False, False),
+        ("digits/conv_1", "digits/conv_2", False, False),
+    ],
+)
+def test_texts_are_compared_by_words_and_numbers(before, after, varies, same):
+    assert tool.is_same_text(before, after, varies) is same
+
+
+def test_differences_name_the_cell():
+    def notebook(*texts):
+        outputs = [{"name": "stdout", "output_type": "stream", "text": [text]} for text in texts]
+        return {"cells": [{"cell_type": "code", "metadata": {}, "source": [], "outputs": outputs}]}
+
+    assert tool.differences(notebook("a 1"), notebook("a 1")) == []
+    assert tool.differences(notebook("a"), notebook("b")) == ["In[1] shows\nb\nthe file has\na"]
+    assert tool.differences(notebook("a"), notebook()) == ["In[1] shows 0 outputs, the file has 1"]
+
+
+def test_pages_have_the_outputs():
+    pytest.importorskip("mkdocs", reason="needs mkdocs, of `make docs`")
+    spec = importlib.util.spec_from_file_location("notebook_pages", ROOT / "tools" / "notebook_pages.py")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    path = ROOT / "docs" / "notebooks" / "training-loop.ipynb"
+    page = pages.render(json.loads(path.read_text()), path.name)
+    assert page.startswith("# A training loop by hand\n") and "```python\nimport matplotlib" in page
+    assert "<pre>loss 1." in page and "<table>" in page and 'src="data:image/png;base64,' in page
+    assert '<a href="training-loop.ipynb" download>' in page
