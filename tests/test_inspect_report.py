@@ -8,17 +8,15 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from browsers import PROGRAM, needs_browser
 
 import gradtape as tf
 from gradtape.inspect.reports.grouping import tree
 from gradtape.inspect.reports.report import tape_data
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def embedded(page):
@@ -279,16 +277,13 @@ document.body.append(result);
     tried = page.with_name("tried.html")
     tried.write_text(page.read_text("utf-8").replace("</body>", asking + "</body>"), "utf-8")
     command = [
-        BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={size}",
+        PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={size}",
         f"--user-data-dir={page.parent / 'profile'}", "--dump-dom", tried.as_uri(),
     ]  # fmt: skip
     dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     result = json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)[1]))
     assert not (isinstance(result, dict) and "error" in result), result
     return result
-
-
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 
 
 @needs_browser

@@ -187,7 +187,6 @@ element("open-all").hidden = data.nodes.length > 600 || !groupsBelow(root).lengt
 element("open-all").onclick = () => {
   const groups = groupsBelow(root), open = groups.some((group) => !group.open);
   for (const group of groups) group.open = open;
-  element("open-all").textContent = open ? "Close all" : "Open all";
   arrange();
   fit();
 };

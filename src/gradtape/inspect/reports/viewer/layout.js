@@ -125,6 +125,7 @@ function arrange() {
     }
   };
   place(root, 0, 0);
+  element("open-all").textContent = groupsBelow(root).some((group) => !group.open) ? "Open all" : "Close all";
   const seen = new Map();
   for (const node of data.nodes) {
     for (const id of node.ins) {
