@@ -92,7 +92,7 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/, and checks its link
 gallery: $(VENV)/.examples  ## Recreates the pictures of docs/gallery.md by running the examples
 	$(RUN) tools/make_gallery.py $(NAME)
 
-.PHONY: notebooks browser-test
+.PHONY: notebooks browser-test screenshots
 
 notebooks: $(VENV)/.test  ## Runs the notebooks of the documentation and rewrites their outputs, or only NAME='s
 	$(RUN) tools/write_notebooks.py $(if $(NAME),docs/notebooks/$(NAME).ipynb)
@@ -100,6 +100,9 @@ notebooks: $(VENV)/.test  ## Runs the notebooks of the documentation and rewrite
 browser-test: $(VENV)/.test  ## Opens the HTML report in a headless Chromium; fails, and says how to get one, if there is none
 	$(RUN) tools/browser.py
 	$(RUN) -m pytest -q tests/test_report_browser.py
+
+screenshots: $(VENV)/.test docs  ## Takes the pictures of the documentation with a headless Chromium
+	$(RUN) tools/take_screenshots.py
 
 bench: $(VENV)/.bench  ## Compares gradtape's speed (eager, compiled, Keras) with the installed peers
 	$(RUN) benchmarks/run.py

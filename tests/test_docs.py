@@ -86,3 +86,9 @@ def test_the_gallery_has_every_example_and_small_pictures():
     tool = (ROOT / "tools" / "make_gallery.py").read_text()
     for picture in pictures:
         assert picture.stat().st_size < 60_000 and f"def {picture.stem}(" in tool
+
+
+def test_screenshots_are_small_and_taken_by_the_tool():
+    tool = (ROOT / "tools" / "take_screenshots.py").read_text()
+    for picture in (*(ROOT / "docs" / "screenshots").iterdir(), ROOT / "docs" / "report.png"):
+        assert picture.stat().st_size < 300_000 and f'/ "{picture.name}"' in tool
