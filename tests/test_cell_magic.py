@@ -51,6 +51,12 @@ def test_variables_in_structures_and_modules_are_sources(names):
     assert [g.reason.source for g in found.gradients] == ["`layer.kernel`", "`scales[0]`"]
 
 
+def test_variables_that_only_a_function_reads_are_sources(names):
+    exec("def loss_of(y):\n    return tf.reduce_sum(w * y)", names)
+    found = record_cell("loss = loss_of([x, x])", names)
+    assert [(g.reason.source, g.norm) for g in found.gradients] == [("`w`", 10.0)]
+
+
 @pytest.mark.parametrize(
     ("source", "remark"),
     [

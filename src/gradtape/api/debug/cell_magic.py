@@ -79,7 +79,7 @@ def record_cell(
       source: the cell's program.
       namespace: the variables of the notebook, which the program reads and changes.
       target: the expression to differentiate. Defaults to the value of the last line: an expression, or an assignment.
-      sources: the expressions to differentiate by. Defaults to the variables, and watched tensors, that the cell reads.
+      sources: the expressions to differentiate by. Defaults to the variables and watched tensors that the cell reads.
       file: the file name under which Python knows the program.
 
     >>> import gradtape as tf
@@ -108,7 +108,8 @@ def record_cell(
         remark = f"{name} is of type {type(value).__name__}, and not a floating-point tensor"
         remark = f"{remark if target or value is not None else 'The last line has no value'}. Name one: %%tape loss"
         return RecordedCell("The cell has no target", [], seen, remark)
-    flat = _flat([eval(each, namespace) for each in sources] if sources else list(_mentioned(tree, namespace, tape)))
+    asked_for = [x for each in sources for x in _leaves(eval(each, namespace))]
+    flat = list({id(native(x)): x for x in asked_for or _used(tree, namespace, tape)}.values())  # each once
     # The names of the sources are those of the notebook: `explain` takes them from the code that calls it.
     asked = {"_tape": tape, "_target": value, "_sources": flat}
     reasons = eval(compile("_tape.explain(_target, _sources)", file, "eval"), namespace, asked).reasons
@@ -145,29 +146,25 @@ def _is_differentiable(value: Any) -> bool:
     return bool(flat) and all(is_watchable(x) and native(x).dtype.differentiable for x in flat)
 
 
-def _mentioned(tree: ast.Module, namespace: dict[str, Any], tape: GradientTape) -> Iterator[Any]:
-    """Yields what the cell's program names: variables, objects that have some, and tensors that the tape watches."""
-    names = sorted(
-        (node for node in ast.walk(tree) if isinstance(node, ast.Name)), key=lambda node: (node.lineno, node.col_offset)
-    )
+def _used(tree: ast.Module, namespace: dict[str, Any], tape: GradientTape) -> Iterator[Any]:
+    """Yields the variables and watched tensors that the cell names, then the variables that its functions read."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names.sort(key=lambda node: (node.lineno, node.col_offset))
     stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     for name in dict.fromkeys(node.id for node in names):
-        value = namespace.get(name)
-        if isinstance(value, Tensor):
-            if name not in stored and tape._required_log().position(value) is not None:
-                yield value
-        elif is_watchable(value) or isinstance(value, list | tuple | dict):
-            yield value
-        elif not isinstance(value, type):
-            variables = getattr(value, "trainable_variables", None)
-            if isinstance(variables, list | tuple):
-                yield variables
+        for leaf in _leaves(namespace.get(name)):
+            if not isinstance(leaf, Tensor):
+                yield leaf
+            elif name not in stored and tape._required_log().position(leaf) is not None:
+                yield leaf
+    yield from tape.watched_variables()
 
 
-def _flat(values: Sequence[Any]) -> list[Any]:
-    """Returns the variables and tensors in a structure, each once."""
-    found = [x for x in nest.flatten(list(values)) if is_watchable(x)]
-    return list({id(x): x for x in found}.values())
+def _leaves(value: Any) -> list[Any]:
+    """Returns the variables and tensors of a structure, or the trainable variables of a model."""
+    if not isinstance(value, type) and isinstance(owned := getattr(value, "trainable_variables", None), list | tuple):
+        value = owned
+    return [x for x in nest.flatten(value) if is_watchable(x)]
 
 
 def _value_text(value: Any) -> str:

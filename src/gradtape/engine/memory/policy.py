@@ -33,8 +33,9 @@ class Account:
     recomputations: int = 0  # ops that were rerun
     seconds: float = 0.0  # their total time
     written: int = 0  # bytes written to disk
-    recording: list[tuple[int, int]] = field(default_factory=list)  # `held` and `wanted` after each op of the recording
-    sweeping: list[int] = field(default_factory=list)  # `held` each time that a sweep has read residuals
+    # `held` and `wanted` after each op of the recording; `held` each time that a sweep has read residuals
+    recording: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    sweeping: list[int] = field(default_factory=list, repr=False)
 
 
 class BlockStore(ABC, Generic[AnyBlock]):

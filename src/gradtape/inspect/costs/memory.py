@@ -88,9 +88,8 @@ class Memory(Printable):
         arrays = Table("The largest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
         for k in self.biggest[:_MOST_ROWS]:
             arrays.rows.append([str(list(k.shape)), k.dtype, readable_bytes(k.bytes), k.op, short(k.line)])
-        timeline = [] if self.budget is None or self.limit is None else [_timeline(self.budget, self.limit)]
-        if self.budget is not None:
-            return [ops, *timeline, arrays]
+        if self.budget is not None and self.limit is not None:
+            return [ops, _timeline(self.budget, self.limit), arrays]
         if not any(self.by_line):
             ops.notes.append("GradientTape(trace=True) adds the lines of the program.")
             return [ops, arrays]

@@ -5,7 +5,7 @@ Each chart is drawn with a bounded number of marks, whatever the size of its dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 BLUE, ORANGE = "#2f6fde", "#d9822b"
-# Those of Okabe and Ito, which readers with a color vision deficiency tell apart.
+# After those of Okabe and Ito, which readers with a color vision deficiency tell apart.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7500", "#7a7a7a")
 _WIDTH, _HEIGHT = 480, 120  # of a chart of values, in pixels
 _MOST_POINTS = 240
@@ -44,8 +44,13 @@ def maxima(values: Sequence[float], count: int) -> list[float]:
     return [float(part.max()) for part in np.array_split(array, count)]
 
 
-def render_lines(series: Sequence[tuple[str, str, Sequence[float]]], marks: Sequence[tuple[str, float]], title: str,
-                 shown: Any, split: tuple[str, float] | None = None) -> str:  # fmt: skip
+def render_lines(
+    series: Sequence[tuple[str, str, Sequence[float]]],
+    marks: Sequence[tuple[str, float]],
+    title: str,
+    shown: Callable[[float], str],
+    split: tuple[str, float] | None = None,
+) -> str:
     """Returns lines over time as SVG: `series` has labels, colors and values, `marks` labels of horizontal lines.
 
     `shown` formats a value. Series start together, and a shorter one ends earlier. A vertical line, with the
@@ -107,8 +112,11 @@ def render_pattern(pattern: csr_array, colors: Any, by_columns: bool, title: str
     size = max(2, round(300 / max(cells)))
     drawn = []
     for at, color in enumerate(COLORS):
-        runs = "".join(f"M{start * size} {y * size}h{(stop - start) * size}v{size}h-{(stop - start) * size}z"
-                       for y, row in enumerate(hue) for start, stop in _runs(row == at))  # fmt: skip
+        runs = "".join(
+            f"M{start * size} {y * size}h{(stop - start) * size}v{size}h-{(stop - start) * size}z"
+            for y, row in enumerate(hue)
+            for start, stop in _runs(row == at)
+        )
         if runs:
             drawn.append(f'<path d="{runs}" fill="{color}"/>')
     width, height = cells[1] * size, cells[0] * size
