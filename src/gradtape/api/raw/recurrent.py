@@ -67,7 +67,7 @@ def block_lstm_gradients(
         found = block_lstm(length, x, cell, hidden, weights, peepholes if use_peephole else None, bias, 0.0)
     targets = flat_targets([found[1], found[6]], [to_tensor(cell_gradient), to_tensor(hidden_gradient)])
     gradients = tape.vjp(*targets, sources)
-    return tuple(zeros_like(s) if g is None else g for g, s in zip(gradients, sources, strict=True))
+    return tuple(zeros_like(s) if g is None else to_tensor(g) for g, s in zip(gradients, sources, strict=True))
 
 
 def _step(

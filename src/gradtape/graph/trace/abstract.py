@@ -58,10 +58,6 @@ class AbstractTensor(Tensor):
                 return abstracted(dispatch.run(op, given, attrs_of_given), dims)
         return abstracted(dispatch.run(op, list(map(concrete, inputs)), attrs))
 
-    def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
-        """Run `op`, which has no attributes."""
-        return self.interpret(op, inputs, {})
-
 
 Reduced = tuple[tuple[int, ...], list[Tensor], dict[str, Any]]  # the result's shape; an op of the same kind, but cheap
 
