@@ -1,4 +1,4 @@
-"""Works of Keras 3, on the backend that the environment names: the same models and data for all.
+"""Works of Keras 3, on the backend that the environment names, and of Keras 2: the same models and data for all.
 
 A step of `fit` is one epoch. The first ones, which compile what there is to compile, are not measured.
 """
@@ -85,6 +85,9 @@ def gpt(keras, width=128, length=128, vocabulary=64, blocks=4, heads=4, batch=8)
     return model, lambda rng, count: rng.integers(0, vocabulary, (count, length)).astype("int32"), vocabulary, batch
 
 
+KERAS2 = (cnn, mlp, lstm)
+
+
 def fit(keras, work, jit_compile):
     """An epoch of `fit` with Adam and accuracy, as a user writes it."""
     keras.utils.set_random_seed(0)
@@ -123,11 +126,26 @@ def loop(keras, tf):
     return step
 
 
+def keras2(library):
+    """Keras 2, the package tf-keras, on TensorFlow, or on gradtape as `gradtape run` serves it."""
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    if library == "gradtape":
+        from gradtape.cli import stand_in
+
+        stand_in.serve()
+    import tensorflow as tf
+
+    return tf.keras
+
+
 def works(library, way):
     """The works, by name; `way` is `keras` for the backend's own choice of a compiler, `keras_plain` for no XLA.
 
-    `keras_gpu` and `keras_smoke` are the works of `gpu.py`, at their sizes and at tiny ones.
+    `keras_gpu` and `keras_smoke` are the works of `gpu.py`, at their sizes and at tiny ones; `keras2` are those of
+    Keras 2, as it compiles them by default.
     """
+    if way == "keras2":
+        return {f"keras_{work.__name__}": functools.partial(fit, keras2(library), work, None) for work in KERAS2}
     os.environ["KERAS_BACKEND"] = library
     import keras
 

@@ -1,6 +1,6 @@
 """Compares gradtape with the installed peers, as ratios measured in one run: eagerly, compiled, and under Keras.
 
-    python benchmarks/run.py [--tables eager,compiled,keras,costs] [--works lstm,crf] [--peers torch]
+    python benchmarks/run.py [--tables eager,compiled,keras,keras2,costs] [--works lstm,crf] [--peers torch]
     python benchmarks/run.py --check      whether all libraries compute the same losses; exit code 1 if not
     python benchmarks/run.py --page       writes the numbers of the last runs into docs/performance.md, and its picture
 

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from keras_work import KERAS2 as KERAS2_WORKS
 from keras_work import TITLES as KERAS_TITLES
 from processes import Options, Times, Workers
 from rich.console import Console
@@ -147,4 +148,10 @@ KERAS = Table(
     },
     titles=KERAS_TITLES,
 )
-TABLES = {"eager": EAGER, "compiled": COMPILED, "keras": KERAS}
+KERAS2 = Table(
+    "Keras 2",
+    own={"gradtape-keras2": "gradtape"},
+    peers={"TensorFlow": ("tensorflow-keras2",)},
+    titles={name: KERAS_TITLES[name] for name in (f"keras_{work.__name__}" for work in KERAS2_WORKS)},
+)
+TABLES = {"eager": EAGER, "compiled": COMPILED, "keras": KERAS, "keras2": KERAS2}

@@ -1,7 +1,7 @@
 """One library, run one way, in one process: reads `QUESTION WORK SECONDS` lines, answers each with a line of JSON.
 
     python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile] | jax[-jit] | autograd
-    python benchmarks/worker.py {gradtape,tensorflow,jax,torch}-keras[_plain]
+    python benchmarks/worker.py {gradtape,tensorflow,jax,torch}-keras[_plain] | {gradtape,tensorflow}-keras2
 
 The first line that it writes lists its works. Questions are `time` (the median seconds of a step), `losses` (of the
 first steps, at tiny sizes), `memory` (the bytes that a step needs at its peak) and `first_call` (its seconds).
