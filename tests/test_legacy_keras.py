@@ -249,6 +249,28 @@ print(*L.AveragePooling2D(dtype="mixed_float16")(image).shape[1:])
             36.0798, 35.2487, 32, 32, 2,
         ],
     ),
+    "checkpoints of optimizers that scale losses": (
+        """
+def trained(kind, scales, path=None):
+    w = tf.Variable([2.0])
+    optimizer = kind(1.0, momentum=1.0)
+    if scales:
+        optimizer = keras.mixed_precision.LossScaleOptimizer(optimizer, initial_scale=1.0, dynamic_growth_steps=2)
+    checkpoint = tf.train.Checkpoint(optimizer=optimizer, w=w)
+    if path is not None:
+        checkpoint.restore(path).expect_partial()
+    optimizer.minimize(lambda: w + 1.0, var_list=[w])
+    print(float(w[0]), int(optimizer.iterations))
+    return checkpoint.save(os.path.join(tempfile.mkdtemp(), "ckpt"))
+
+for kind in (keras.optimizers.SGD, keras.optimizers.legacy.SGD):
+    for before, after in ((True, True), (False, True), (True, False)):
+        trained(kind, after, trained(kind, before))
+""",
+        [
+            1, 1, -1, 2, 1, 1, -1, 2, 1, 1, -1, 2, 1, 1, -1, 2, 1, 1, -1, 2, 1, 1, -1, 2,
+        ],
+    ),
     "loss scales and rates of TensorFlow 1": (
         """
 scales, rates = tf.compat.v1.mixed_precision, tf.compat.v1.train

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from test_command_line import script  # noqa: F401  a fixture
-from test_legacy_keras import BEGIN, numbers  # noqa: F401  a fixture
+from test_legacy_keras import BEGIN, keras_2, numbers  # noqa: F401  fixtures
 
 # Programs, and the numbers that they print with TensorFlow 2.21 and tf-keras 2.21.
 PROGRAMS = {

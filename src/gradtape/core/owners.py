@@ -103,7 +103,12 @@ class Trackable:
 
 
 class Owner(Trackable):
-    """An object whose attributes are its children, unless it has named some itself by `_track_trackable`."""
+    """An object whose attributes are its children, and those that `_track_trackable` has named.
+
+    If `_names_all_children` is set, as for layers of Keras 2, whose assignments name the children, only these are.
+    """
+
+    _names_all_children = False
 
     _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
 
@@ -114,10 +119,11 @@ class Owner(Trackable):
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """Returns the children by name."""
-        if "_self_unconditional_checkpoint_dependencies" in self.__dict__:
-            return super()._trackable_children(save_type, **kwargs)
+        named = super()._trackable_children(save_type, **kwargs)
+        if self._names_all_children:
+            return named
         untracked = self.__dict__.get("_self_untracked", ())
-        return {name: value for name, value in self.__dict__.items() if name not in untracked}
+        return {name: value for name, value in self.__dict__.items() if name not in untracked} | named
 
     def _untrack_attributes(self, names: Iterable[str]) -> None:
         """Makes attributes that the object has no children."""

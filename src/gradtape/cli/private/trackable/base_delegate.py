@@ -11,6 +11,11 @@ class DelegatingTrackableMixin:
     def __init__(self, trackable_obj: Any) -> None:
         self._trackable = trackable_obj
 
+    @property
+    def _root(self) -> Any:
+        """The object, to which a restoration gives what it has for children that do not exist yet."""
+        return self._trackable
+
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         children: dict[str, Any] = self._trackable._trackable_children(save_type, **kwargs)
         return children

@@ -187,6 +187,7 @@ def _is_tracked(value: Any) -> bool:
 
 def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
     """Wraps a value that is assigned to an attribute of a trackable object, and makes it a child."""
+    vars(trackable)["_names_all_children"] = True
     tracks = not isinstance(value, NoDependency)
     value = wrap_or_unwrap(value)
     if tracks and _is_tracked(value):
