@@ -62,6 +62,11 @@ _ARRAYS = {
         f"tf.nn.conv2d(tf.ones((1, 2, 2, 1)), tf.ones({shape}), 1, 'SAME')"
         for shape in ((1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0))
     ),
+    "conv3d_filter": tuple(
+        "tf.compat.v1.nn.conv3d_backprop_filter(tf.reshape(tf.range(16.0), (2, 2, 2, 2, 1)), "
+        f"{sizes}, tf.reshape(tf.range(16.0), (2, 2, 2, 2, 1)), [1, 1, 1, 1, 1], 'SAME')"
+        for sizes in ("[1, 2, 1, 1, 1]", "tf.constant(0)")
+    ),
     "dequantize": (
         "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0], axis=1)",
         "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0])",
@@ -73,6 +78,7 @@ _SPARSE = {
     "huge_sparse": tuple(f"tf.sparse.{call}" for call in (
         f"reduce_max({_HUGE}, 0)", f"reduce_sum({_HUGE}, 0, output_is_sparse=True)", f"softmax({_HUGE})",
     )),
+    "quantized_scalar": ("tf.constant(3, tf.quint8)",),
     "sparse_ranks": (
         "tf.sparse.maximum(tf.SparseTensor([[0, 0]], [0], [1, 1]), tf.SparseTensor([[0]], [1], [2]))",
         "tf.raw_ops.SparseSparseMaximum(a_indices=[[1]], a_values=[0], a_shape=[2], b_indices=[[]], b_values=[1], "

@@ -239,6 +239,10 @@ nn.conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, u
     data_format='NHWC', dilations=[1, 1, 1, 1], name=None) = tf.raw_ops.Conv2DBackpropFilter(input=input,
     filter_sizes=filter_sizes, out_backprop=out_backprop, strides=strides, padding=padding, data_format=data_format,
     dilations=dilations)
+nn.conv3d_backprop_filter nn.conv3d_backprop_filter_v2(input, filter_sizes, out_backprop, strides, padding,
+    data_format='NDHWC', dilations=[1, 1, 1, 1, 1], name=None) = tf.raw_ops.Conv3DBackpropFilterV2(input=input,
+    filter_sizes=filter_sizes, out_backprop=out_backprop, strides=strides, padding=padding, data_format=data_format,
+    dilations=dilations)
 nn.dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None) = tf.nn.dropout(x, dropped(keep_prob,
     rate), noise_shape, seed)
 nn.fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format='NHWC', is_training=True,

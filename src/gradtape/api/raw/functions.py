@@ -89,6 +89,8 @@ def values(x: Any) -> list[Any]:
 
 def zeros(shape: Any, like: Any) -> Tensor:
     """Returns zeros with the dtype of another tensor."""
+    if not isinstance(shape, list | tuple) and (rank := len(to_tensor(shape).dims)) != 1:
+        raise InvalidArgumentError(f"the sizes of a shape must be rank 1 but are rank {rank}: {shape}")
     return resolve("zeros")(shape, to_tensor(like).dtype)
 
 

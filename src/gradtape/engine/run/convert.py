@@ -197,6 +197,8 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
             )
     elif _KINDS[type(value)] not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
+    if dtype.is_quantized:
+        return constant(np.array((value,), dtype.numpy), dtype)
     try:
         return constant(dtype.as_numpy_dtype(value), dtype)
     except OverflowError:
