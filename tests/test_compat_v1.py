@@ -153,3 +153,14 @@ def test_assignments_return_the_variable_and_their_op():
     assert tf.function(lambda: v1.assign_sub(variable, [1.0, 1.0]) + 0.0)().numpy().tolist() == [-1.0, 4.0]
     with pytest.raises(AttributeError):
         _ = variable.op
+
+
+def test_summaries_go_to_a_default_writer(tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(step=3):
+        written = [v1.summary.scalar("a", 1.5), v1.summary.text("t", tf.constant("x"))]
+    writer.close()
+    (path,) = tmp_path.iterdir()
+    events = v1.train.summary_iterator(str(path))
+    assert [(event.step, value.tag) for event in events for value in event.summary.value] == [(3, "a"), (3, "t")]
+    assert [message.numpy() for message in written] == [b"", b""]

@@ -9,9 +9,11 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 
 import gradtape as tf
 from gradtape.cli import private
+from gradtape.cli.private.framework.composite_tensor import convert_variables_to_tensors
 from gradtape.cli.private.framework.func_graph import FuncGraph
 from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
 from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
+from gradtape.cli.private.ops.parallel_for.control_flow_ops import for_loop, pfor
 from gradtape.cli.private.table import EXPORTED, MODULES
 from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
@@ -302,3 +304,23 @@ def test_shapes_of_large_tensors_without_values():
         assert tf.math.l2_normalize(x, 0).shape.as_list() == [None, None, 2, 3]
         sizes = tf.compat.v1.placeholder(tf.float32, [None])  # the last axis, which is also the first one
         assert (sizes * tf.compat.v1.placeholder(tf.float32, [None, 4])).shape.as_list() == [None, 4]
+
+
+def test_variables_of_composites_become_tensors():
+    operator = tf.linalg.LinearOperatorDiag(tf.Variable([1.0, 2.0]))
+    found = convert_variables_to_tensors({"a": operator, "b": [tf.Variable(3.0), tf.constant(4.0)]})
+    assert type(found["a"]) is type(operator) and not found["a"].variables
+    assert found["a"].to_dense().numpy().tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    assert [isinstance(x, tf.Variable) for x in found["b"]] == [False, False]
+
+
+def test_a_sequential_loop_of_no_rounds_has_the_shape_of_a_vectorized_one():
+    for loop in (pfor(lambda i: tf.ones((2, 3)), 0), for_loop(lambda i: tf.ones((2, 3)), tf.float32, 0)):
+        assert loop.shape == (0, 2, 3)
+
+
+def test_specs_of_ragged_shapes_of_uniform_ones():
+    spec = tf.experimental.DynamicRaggedShape.Spec._from_tensor_shape([5, 3, None, 4], 2, tf.int32)
+    assert (spec.num_row_partitions, spec.inner_rank, spec.rank, spec.dtype) == (2, 2, 4, tf.int32)
+    with pytest.raises(ValueError, match="must be less than rank"):
+        tf.experimental.DynamicRaggedShape.Spec._from_tensor_shape([2, 3], 2, tf.int64)

@@ -11,7 +11,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ..protos.tensors import make_tensor_proto
-from . import scalars
+from . import scalars, tensors
 from .scalars import current
 
 NAMESPACES = ("compat.v1.summary",)
@@ -19,14 +19,14 @@ __all__ = ["scalar", "tensor_summary", "text"]
 
 
 def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str | None = None) -> Tensor:
-    """Returns the summary of a number; with a default writer of `tf.summary` and a step, that one writes it instead.
+    """Returns the summary of a number; a default writer of `tf.summary` that has a step writes it instead.
 
     >>> import gradtape as tf
     >>> message = tf.compat.v1.summary.scalar("loss", 0.5)
     >>> tf.compat.v1.Summary.FromString(message.numpy()).value[0].simple_value
     0.5
     """
-    if current.writer is not None and current.step is not None:
+    if _is_written_at_once():
         scalars.scalar(_clean(name, family), tensor)
         return to_tensor(b"")
     value, tag = to_tensor(tensor), _tag(name, family)
@@ -66,7 +66,7 @@ def tensor_summary(
 
 
 def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
-    """Returns the summary of a tensor of strings, for TensorBoard's text plugin.
+    """Returns the summary of a tensor of strings, for TensorBoard's text plugin; or writes it, as `scalar` does.
 
     >>> import gradtape as tf
     >>> message = tf.compat.v1.summary.text("notes", tf.constant("hi"))
@@ -75,8 +75,16 @@ def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
     """
     if tensor.dtype is not dtypes.string:
         raise ValueError(f"Expected tensor {name} to have dtype string, got {tensor.dtype.name}")
+    if _is_written_at_once():
+        tensors.text(_clean(name), tensor)
+        return to_tensor(b"")
     kind = message_class("SummaryMetadata")
     return tensor_summary(name, tensor, summary_metadata=kind(plugin_data=kind.PluginData(plugin_name="text")))
+
+
+def _is_written_at_once() -> bool:
+    """Whether `tf.summary` has a default writer and a step: TensorFlow then writes summaries of TensorFlow 1, too."""
+    return current.writer is not None and current.step is not None
 
 
 def _tag(name: str, family: str | None) -> str:
