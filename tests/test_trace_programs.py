@@ -202,6 +202,34 @@ def test_a_custom_gradient_in_a_function_is_looked_into():
     assert "tf.sqrt(reversed_gradient(v) * x)" in said.getvalue()
 
 
+def test_a_function_is_looked_into_where_nothing_before_it_can_run_again():
+    v = tf.Variable(tf.ones([9, 3]))
+    clipped = tf.custom_gradient(lambda x: (2.0 * x, lambda g: tf.clip_by_value(g, -1.0, 1.0)))
+
+    def stopped_before(h):
+        h = h + tf.stop_gradient(0.1 * tf.round(h))
+        return tf.ones_like(h) * 0.3
+
+    def indices(h):
+        for _ in tf.range(2):
+            h = tf.cast(tf.math.top_k(h, 3)[1], tf.float32)
+        return h
+
+    for part, cause, said in (
+        (lambda h: tf.tanh(tf.sigmoid(h + 800.0)), "zero", "the sigmoid is saturated"),
+        (stopped_before, "not differentiable", "tf.ones_like(h)"),
+        (indices, "integer", "output 2 of tf.nn.top_k"),
+    ):
+        function, stream = tf.function(part), io.StringIO()
+        with tf.inspect.tracing(stream) as reasons:
+            for _ in range(12):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(function(clipped(v)))
+                tape.gradient(loss, v)
+        assert [reason.cause.value for reason in reasons] == [cause] and said in stream.getvalue()
+        assert reasons[0].line[2] in ("<lambda>", part.__name__)
+
+
 def test_second_derivatives_are_looked_at():
     v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable([3.0], name="w")
     z = tf.Variable([0.0, 1.0], name="z")

@@ -118,7 +118,7 @@ _FAULTS: dict[str, Fault] = {
     "sign": Fault(("h = tf.sign(h) + 0.5",), "zero|not differentiable", "zero"),
     "zeros": Fault(("h = h * zeros + 0.5",), "zero", "zero"),
     "other branch": Fault(("h = tf.where(never, h, 0.5 * ones)",), "zero", "zero"),
-    "mask": Fault(("h = tf.where(h > 90.0, h, ones)",), "zero", "zero"),
+    "mask": Fault(("h = tf.where(h > 90.0, h, 0.6 * ones)",), "zero", "zero"),
     "zero rule": Fault(("h = zero_gradient(h)",), "zero", "zero"),
     "stopped number": Fault(("h = tf.math.real(tf.stop_gradient(tf.complex(h, h)))",), "stop_gradient", float32=True),
     "imaginary": Fault(("h = tf.math.imag(tf.cast(h, tf.complex64)) + 0.5",), "zero", "zero", float32=True),
@@ -249,7 +249,7 @@ class _Program:
             if fault == "rebound":
                 self.lines += ["    if grads[0] is None: break"]
                 self.mark()
-                self.lines += ["    w = w - 0.1 * grads[0]"]
+                self.lines += ["    w = w - 0.0 * grads[0]"]  # any other step may make numbers overflow
 
     @property
     def _is_host_only(self) -> bool:
@@ -356,17 +356,17 @@ class _Program:
         if fault == "outside gradient":
             self.outside_gradient(indent)
             return
+        total = "sum" if self.shape == "empty" else "mean"
         if fault == "after":
             self.mark()
             self.emit(["h = h * v", "loss = tf.reduce_mean(h)"], indent)
         elif fault == "unused":
             self.mark()
-            self.emit(["loss = tf.reduce_mean(tf.square(v * x))"], inner)
+            self.emit([f"loss = tf.reduce_{total}(tf.square(v * x))"], inner)
         elif self.second is not None:
             self.second_chain(inner)
             self.emit(["loss = tf.reduce_mean(tf.square(h * v) + h * v + k)"], inner)
         else:
-            total = "sum" if self.shape == "empty" else "mean"
             self.emit([f"loss = tf.reduce_{total}(tf.square(h * v) + h * v)"], inner)
         sources = "[w]" if rng.random() < 0.3 or fault == "after" else "[w, v]"
         sources = "[w, v, u]" if self.second is not None else sources

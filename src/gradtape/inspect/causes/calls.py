@@ -35,14 +35,16 @@ def python_inside(op: Any) -> Line | None:
 def _blocking_node(graph: Graph, start: Value) -> Node | None:
     """Returns the node without a derivative that separates `start` from the outputs.
 
-    Of several it is the last, as differentiable paths lead past the others; a comparison only if there is nothing else.
+    Of several it is the last, as differentiable paths lead past the others; a comparison only if there is nothing else,
+    and one with another cut behind it, such as the `round` in stop_gradient(round(x)), only if there is no last one.
     None if a path from `start` to an output is differentiable throughout: then one of its rules gives None.
     """
     reached, cuts = _reach(graph, {start})
     if not reached.isdisjoint(graph.outputs):
         return None
-    others = [node for node in cuts if node.op.name not in COMPARISONS]
-    found = others or cuts
+    last = [node for node in cuts if not _reach(graph, set(node.outputs))[0].isdisjoint(graph.outputs)]
+    last = last or cuts
+    found = [node for node in last if node.op.name not in COMPARISONS] or last
     return found[-1] if found else None
 
 

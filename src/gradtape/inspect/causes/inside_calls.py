@@ -14,9 +14,12 @@ from ...engine.run.source_lines import Line
 from ...engine.tape.tape import Tape
 from ...graph.ir import graph as graphs
 from ..records.checked import CheckedLog
+from ..records.reading import Reading
 from ..records.repetition import can_run_again
+from .zeros import Lost, why_zero
 
-OPENED = ("call", "control")
+OPENED = ("call", "control")  # families of ops that are replayed
+_LOST = ("zero", "integer", "the rule gives none")
 
 
 class _LineLog(CheckedLog):
@@ -65,3 +68,22 @@ def replay_record(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[Tape,
         weights = [None if g is None else Tensor(np.asarray(g)) for _, g in outputs]
         log.last_query = ([y for y, _ in outputs], weights, [x for x in inputs if x.dtype.differentiable])
     return tape, log.lines
+
+
+def why_zero_inside(reading: Reading, at: int) -> tuple[Lost, Line | None] | None:
+    """Explains the zeros of a call, conditional or loop by an op inside it, with its line; None if there is none."""
+    first = reading.first(at)
+    op, _, saved, described = reading.records[first]
+    if op.family not in OPENED:
+        return None
+    count = len(described or (None,))
+    found = replay_record(op, saved, [reading.cotangents.get(first + i) for i in range(count)])
+    if found is None:
+        return None
+    tape, lines = found
+    inner = Reading(tape)
+    reasons = [why_zero(inner, source) for _, _, source in inner.sources if source is not None]
+    lost = next((lost for lost in reasons if lost.at is not None and lost.cause in _LOST), None)
+    if lost is None or lost.at is None:
+        return None
+    return why_zero_inside(inner, lost.at) or (lost, lines.get(lost.at))

@@ -34,6 +34,7 @@ from ..records.replay import Question
 from .calls import python_inside
 from .control import explain_skipped_control
 from .explain import reasons_for
+from .inside_calls import why_zero_inside
 from .messages import join_names, line_of, locate_sources, name_of_variable, names_of_sources, phrase
 from .nonfinite import Diagnosis, diagnose
 from .provenance import ancestors
@@ -440,7 +441,7 @@ def _zero(
                 reasons.append((Reason(name, Cause.ZERO, *skipped), _PATIENCE))
             elif reason.line is not None:
                 reasons.append((reason, _CONFIRMED))
-        elif lost.cause == "zero" and lost.stays is not Stays.NO:
+        elif lost.cause in ("zero", "integer") and lost.stays is not Stays.NO:
             if lost.stays is Stays.IF_STRUCTURAL:
                 moved = again() if moved is None else moved
                 if moved is None or (moved[i] is not None and np.any(moved[i])):
@@ -449,10 +450,13 @@ def _zero(
             if python is not None:
                 reasons.append((Reason(name, Cause.NUMPY, _IN_PYTHON, python), _CONFIRMED))
                 continue
-            sentence = lost.sentence.removeprefix("the target depends on it, but the gradient is zero: ")
             line = None if lost.at is None else line_of(reading.log.blamed(lost.at))  # type: ignore[attr-defined]
+            inside = None if lost.at is None else why_zero_inside(reading, lost.at)
+            if inside is not None:
+                lost, line = inside[0], inside[1] or line
+            sentence = lost.sentence.removeprefix("the target depends on it, but the gradient is zero: ")
             patience = _PATIENCE if lost.stays is Stays.WITH_THIS_DATA else _CONFIRMED
-            reasons.append((Reason(name, Cause.ZERO, sentence, line), patience))
+            reasons.append((Reason(name, Cause(lost.cause), sentence, line), patience))
     return _unify_reasons(reasons)
 
 
