@@ -98,6 +98,9 @@ class TensorCell:
             self.tensor = tf.reshape(flat, t.shape)
         elif kind.startswith("assign"):
             self.tensor = tf.identity(x) if kind == "assign" else t + x if kind == "assign_add" else t - x
+        elif kind in ("scatter_min", "scatter_max"):  # whose gradient of equal numbers tensor_scatter_nd_min divides
+            choose = tf.minimum if kind == "scatter_min" else tf.maximum
+            self.tensor = tf.tensor_scatter_nd_update(t, [[i] for i in at], choose(tf.gather(t, at), x))
         else:
             at = at if kind.startswith("scatter_nd") else [[i] for i in at]
             self.tensor = getattr(tf, f"tensor_scatter_nd_{kind.rpartition('_')[2]}")(t, at, x)
