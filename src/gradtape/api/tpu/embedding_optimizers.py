@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 NAMESPACES = ("tpu.experimental.embedding",)
@@ -15,29 +15,30 @@ _Limit = float | tuple[float | None, float | None] | None
 class EmbeddingOptimizer:
     """What all optimizers have."""
 
-    def _set(
-        self, learning_rate: _Rate, use_gradient_accumulation: bool, clip_weight_min: float | None,
-        clip_weight_max: float | None, weight_decay_factor: float | None, multiply_decay: bool | None,
-        clipvalue: _Limit, slot_variable_creation_fn: Any, low_dimensional_packing_status: bool,
-    ) -> None:  # fmt: skip
-        if not use_gradient_accumulation and clipvalue is not None:
+    def _set(self, given: Mapping[str, Any]) -> None:
+        """Checks and keeps the settings of all optimizers, from the arguments of a constructor."""
+        limits: _Limit = given.get("clipvalue")
+        self.use_gradient_accumulation: bool = given.get("use_gradient_accumulation", True)
+        if not self.use_gradient_accumulation and limits is not None:
             raise ValueError(
                 "When `use_gradient_accumulation` is False, gradient clipping cannot be used and `clipvalue` should be "
-                f"left as None. Received value {clipvalue} for argument `clipvalue`."
+                f"left as None. Received value {limits} for argument `clipvalue`."
             )
-        if clipvalue is None:
-            limits: Any = (None, None)
-        else:
-            limits = clipvalue if isinstance(clipvalue, tuple) else (-clipvalue, clipvalue)
-        self.slot_variable_creation_fn = slot_variable_creation_fn
-        self.learning_rate, self.use_gradient_accumulation = learning_rate, use_gradient_accumulation
-        self.clip_weight_min, self.clip_weight_max = clip_weight_min, clip_weight_max
+        if not isinstance(limits, tuple):
+            limits = (None, None) if limits is None else (-limits, limits)
         self.clip_gradient_min, self.clip_gradient_max = limits
-        self.weight_decay_factor = weight_decay_factor
-        self.multiply_weight_decay_factor_by_learning_rate = multiply_decay
-        self.low_dimensional_packing_status = low_dimensional_packing_status
-        if weight_decay_factor is None and multiply_decay:
+        self.learning_rate: _Rate = given["learning_rate"]
+        self.slot_variable_creation_fn: Any = given.get("slot_variable_creation_fn")
+        self.clip_weight_min: float | None = given.get("clip_weight_min")
+        self.clip_weight_max: float | None = given.get("clip_weight_max")
+        self.low_dimensional_packing_status: bool = given.get("low_dimensional_packing_status", False)
+        self.weight_decay_factor: float | None = given.get("weight_decay_factor")
+        multiply: bool | None = given.get("multiply_weight_decay_factor_by_learning_rate")
+        self.multiply_weight_decay_factor_by_learning_rate = multiply
+        if self.weight_decay_factor is None and multiply:
             raise ValueError("weight_decay_factor must be set if multiply_weight_decay_factor_by_learning_rate is True")
+        if (start := given.get("initial_accumulator_value", 1.0)) <= 0:
+            raise ValueError(f"Argument `initial_accumulator_value` must be a positive float. Received: {start}")
 
 
 class SGD(EmbeddingOptimizer):
@@ -54,10 +55,7 @@ class SGD(EmbeddingOptimizer):
         multiply_weight_decay_factor_by_learning_rate: bool | None = None, clipvalue: _Limit = None,
         low_dimensional_packing_status: bool = False,
     ) -> None:  # fmt: skip
-        self._set(
-            learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max, weight_decay_factor,
-            multiply_weight_decay_factor_by_learning_rate, clipvalue, None, low_dimensional_packing_status,
-        )  # fmt: skip
+        self._set(locals())
 
 
 class Adagrad(EmbeddingOptimizer):
@@ -75,15 +73,7 @@ class Adagrad(EmbeddingOptimizer):
         multiply_weight_decay_factor_by_learning_rate: bool | None = None, slot_variable_creation_fn: Any = None,
         clipvalue: _Limit = None, low_dimensional_packing_status: bool = False,
     ) -> None:  # fmt: skip
-        self._set(
-            learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max, weight_decay_factor,
-            multiply_weight_decay_factor_by_learning_rate, clipvalue, slot_variable_creation_fn,
-            low_dimensional_packing_status,
-        )  # fmt: skip
-        if initial_accumulator_value <= 0:
-            raise ValueError(
-                f"Argument `initial_accumulator_value` must be a positive float. Received: {initial_accumulator_value}"
-            )
+        self._set(locals())
         self.initial_accumulator_value = initial_accumulator_value
 
 
@@ -102,11 +92,7 @@ class AdagradMomentum(EmbeddingOptimizer):
         weight_decay_factor: float | None = None, multiply_weight_decay_factor_by_learning_rate: bool | None = None,
         slot_variable_creation_fn: Any = None, clipvalue: _Limit = None, low_dimensional_packing_status: bool = False,
     ) -> None:  # fmt: skip
-        self._set(
-            learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max, weight_decay_factor,
-            multiply_weight_decay_factor_by_learning_rate, clipvalue, slot_variable_creation_fn,
-            low_dimensional_packing_status,
-        )  # fmt: skip
+        self._set(locals())
         if epsilon <= 0:
             raise ValueError("Adagrad momentum: epsilon must be positive")
         if exponent <= 0:
@@ -132,15 +118,7 @@ class FTRL(EmbeddingOptimizer):
         clipvalue: _Limit = None, multiply_linear_by_learning_rate: bool = False, allow_zero_accumulator: bool = False,
         low_dimensional_packing_status: bool = False,
     ) -> None:  # fmt: skip
-        self._set(
-            learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max, weight_decay_factor,
-            multiply_weight_decay_factor_by_learning_rate, clipvalue, slot_variable_creation_fn,
-            low_dimensional_packing_status,
-        )  # fmt: skip
-        if initial_accumulator_value <= 0:
-            raise ValueError(
-                f"Argument `initial_accumulator_value` must be a positive float. Received: {initial_accumulator_value}"
-            )
+        self._set(locals())
         self.initial_accumulator_value, self.learning_rate_power = initial_accumulator_value, learning_rate_power
         self.l1_regularization_strength = l1_regularization_strength
         self.l2_regularization_strength, self.beta = l2_regularization_strength, beta
@@ -163,11 +141,7 @@ class Adam(EmbeddingOptimizer):
         weight_decay_factor: float | None = None, multiply_weight_decay_factor_by_learning_rate: bool | None = None,
         slot_variable_creation_fn: Any = None, clipvalue: _Limit = None, low_dimensional_packing_status: bool = False,
     ) -> None:  # fmt: skip
-        self._set(
-            learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max, weight_decay_factor,
-            multiply_weight_decay_factor_by_learning_rate, clipvalue, slot_variable_creation_fn,
-            low_dimensional_packing_status,
-        )  # fmt: skip
+        self._set(locals())
         for name, value in (("beta_1", beta_1), ("beta_2", beta_2)):
             if not 0 <= value < 1:
                 raise ValueError(f"Argument `{name}` must be >= 0 and < 1. Received: {value}.")
@@ -196,7 +170,7 @@ class CustomOptimizer(EmbeddingOptimizer):
         slot_initializers: list[Any] | None = None, hyperparameters: list[Any] | None = None,
         slot_dims: list[int | None] | None = None,
     ) -> None:  # fmt: skip
-        self._set(learning_rate, True, None, None, None, None, None, None, False)
+        self._set({"learning_rate": learning_rate})
         names, initializers = slot_names or [], slot_initializers or []
         if len(names) != len(initializers):
             raise ValueError(
