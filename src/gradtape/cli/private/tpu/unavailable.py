@@ -26,5 +26,5 @@ class _Unavailable(type):
 @cache
 def __getattr__(name: str) -> Any:
     if name not in _NAMES:
-        raise AttributeError(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _Unavailable(name, (), {"__doc__": "Needs a TPU."})

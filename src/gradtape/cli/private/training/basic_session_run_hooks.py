@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -42,41 +43,16 @@ class NanLossDuringTrainingError(RuntimeError):
         return "NaN loss during training."
 
 
-class CheckpointSaverHook(SessionHook):
-    """Saves checkpoints."""
+_HOOKS = frozenset(
+    """
+    CheckpointSaverHook FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanTensorHook ProfilerHook
+    StepCounterHook StopAtStepHook SummarySaverHook
+    """.split()
+)
 
 
-class FeedFnHook(SessionHook):
-    """Feeds values of a function."""
-
-
-class FinalOpsHook(SessionHook):
-    """Runs ops at the end."""
-
-
-class GlobalStepWaiterHook(SessionHook):
-    """Waits for a global step."""
-
-
-class LoggingTensorHook(SessionHook):
-    """Logs values."""
-
-
-class NanTensorHook(SessionHook):
-    """Stops at a loss that is not a number."""
-
-
-class ProfilerHook(SessionHook):
-    """Writes profiles."""
-
-
-class StepCounterHook(SessionHook):
-    """Counts steps per second."""
-
-
-class StopAtStepHook(SessionHook):
-    """Stops at a step."""
-
-
-class SummarySaverHook(SessionHook):
-    """Writes summaries."""
+@cache
+def __getattr__(name: str) -> Any:
+    if name not in _HOOKS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return type(name, (SessionHook,), {"__doc__": SessionHook.__doc__, "__module__": __name__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 
@@ -15,33 +16,21 @@ class _Session:
         )
 
 
-class ChiefSessionCreator(_Session):
-    """Creates the session of the chief."""
-
-
 class MonitoredSession(_Session):
     """A session with hooks."""
 
 
-class Scaffold(_Session):
-    """What creates a session."""
+_SESSIONS = {
+    **dict.fromkeys(
+        "ChiefSessionCreator MonitoredTrainingSession Scaffold SessionManager Supervisor WorkerSessionCreator".split(),
+        _Session,
+    ),
+    "SingularMonitoredSession": MonitoredSession,
+}
 
 
-class SessionManager(_Session):
-    """Prepares sessions."""
-
-
-class SingularMonitoredSession(MonitoredSession):
-    """A session with hooks that does not recover."""
-
-
-class Supervisor(_Session):
-    """Starts and saves sessions."""
-
-
-class WorkerSessionCreator(_Session):
-    """Creates the session of a worker."""
-
-
-class MonitoredTrainingSession(_Session):
-    """A session with the hooks of training."""
+@cache
+def __getattr__(name: str) -> Any:
+    if name not in _SESSIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return type(name, (_SESSIONS[name],), {"__doc__": _Session.__doc__, "__module__": __name__})
