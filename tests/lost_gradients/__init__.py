@@ -35,4 +35,4 @@ def healthy(name: str, program: str) -> None:
     HEALTHY[name] = TF + program.strip("\n") + "\n"
 
 
-from . import cut, not_finite, sound, unconnected, zeros  # noqa: E402, F401  which add theirs
+from . import cut, not_finite, sound, unconnected, unconnected_in_functions, zeros  # noqa: E402, F401  which add theirs

@@ -1,0 +1,214 @@
+"""`gradtape check`: the names that programs and notebooks use, and the tables of differences and libraries."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
+
+from gradtape.api.compat.differences import DIFFERENCES
+from gradtape.api.names import NAMES
+from gradtape.cli import main
+from gradtape.cli.libraries import UNSUPPORTED
+from gradtape.cli.lookup import judge
+
+
+def names(report, status):
+    return {use["name"]: use["lines"] for use in report["files"][0]["names"] if use["status"] == status}
+
+
+def checked(file, capsys):
+    code = main(["check", "--json", str(file)])
+    return json.loads(capsys.readouterr().out), code
+
+
+def test_names_are_followed_through_a_program(script, capsys):  # noqa: F811
+    file = script(
+        """\
+        try:
+            import tensorflow as tf
+        except ImportError:
+            tf = None
+        from tensorflow import math as m, nn
+        import tensorflow.linalg
+        spare, sine = tf.no_such_space, m.sin
+
+        def f(x, nn):
+            nn.no_such_layer()
+            return helper(m.no_such_function(x)) + sine(x)
+
+        @tf.function
+        def helper(x: tf.Tensor) -> "tf.Tensor":
+            return tensorflow.linalg.inv(getattr(tf, "no_such_name")(x)) + spare.inner
+
+        class Layer(tf.Module):
+            def __call__(self, x):
+                return nn.relu(x) if tf.Variable.no_such_method else tf.float32.max
+        again = tf.recompute_grad(helper)
+        """
+    )
+    report, code = checked(file, capsys)
+    assert code == 1
+    assert names(report, "missing") == {
+        "tf.no_such_space": ["7"],
+        "tf.no_such_space.inner": ["15"],
+        "tf.math.no_such_function": ["11"],
+        "tf.no_such_name": ["15"],
+        "tf.Variable.no_such_method": ["19"],
+    }
+    assert names(report, "different") == {"tf.recompute_grad": ["20"]}
+    assert names(report, "supported") == {
+        "tf.function": ["13"],
+        "tf.math.sin": ["7", "11"],
+        "tf.Tensor": ["14"],
+        "tf.linalg.inv": ["15"],
+        "tf.Module": ["17"],
+        "tf.nn.relu": ["19"],
+        "tf.float32.max": ["19"],
+    }
+    assert report["summary"] == {"missing": 5, "different": 1, "supported": 7}
+
+
+@with_keras
+def test_names_of_keras_are_looked_up_in_keras(script):  # noqa: F811
+    file = script(
+        """\
+        from tensorflow import keras
+        from tensorflow.keras import layers as L
+        from keras.layers import Dense
+        K = keras.backend
+        L.Dense, L.NoSuchLayer, K.epsilon, keras.Model.fit, keras.no_such_part.thing
+        """
+    )
+    done = gradtape("check", "--json", file)  # in a separate process, because a process has one Keras
+    report = json.loads(done.stdout)
+    assert set(names(report, "missing")) == {"tf.keras.layers.NoSuchLayer", "tf.keras.no_such_part.thing"}
+    supported = {"tf.keras.layers.Dense", "keras.layers.Dense", "tf.keras.backend.epsilon", "tf.keras.Model.fit"}
+    assert set(names(report, "supported")) == supported
+
+
+def test_methods_of_instances_are_looked_up(script, capsys):  # noqa: F811
+    file = script(
+        """\
+        import tensorflow as tf
+        ds = tf.data.Dataset.range(3)
+        ds = ds.map(lambda x: x).bacth(2)
+        with tf.GradientTape() as tape:
+            x = tf.constant(1.0)
+        tape.gradient, tape.gradeint, x.reshape, x.to_list, x.numpyy, tf.zeros(3).no_such_method.thing
+        v = tf.Variable(1.0)
+        v.mine = 3
+        v.mine, v.assign, v._handle_name, v.no_such_method
+        either = tf.Variable(1.0)
+        either = dict()
+        either.items, tf.train.Checkpoint(v=v).v, tf.data.Options().no_such_option
+        ds.save("folder")
+
+        def f(tape, v):
+            global made
+            made = tf.Variable(1.0)
+            return tape.anything, v.anything, made.anything
+        """
+    )
+    report, code = checked(file, capsys)
+    assert code == 1
+    assert names(report, "missing") == {
+        "tf.data.Dataset.bacth": ["3"],
+        "tf.GradientTape.gradeint": ["6"],
+        "tf.Tensor.numpyy": ["6"],
+        "tf.Tensor.no_such_method": ["6"],
+        "tf.Variable.no_such_method": ["9"],
+    }
+    assert {"tf.data.Dataset.save", "tf.data.Dataset.map", "tf.Variable.assign"} <= set(names(report, "supported"))
+    notes = {use["name"]: use["note"] for use in report["files"][0]["names"] if use["note"]}
+    assert notes["tf.data.Dataset.bacth"] == "did you mean tf.data.Dataset.batch?"
+    assert "tf.reshape" in notes["tf.Tensor.reshape"]
+
+
+def test_notes_say_what_to_use_instead(tmp_path, script, capsys):  # noqa: F811
+    (tmp_path / "lime.py").touch()
+    file = script(
+        """\
+        import tensorflow as tf, tensorflow_probability.stats, numpy, lime
+        from tensorflow_text import tokenizers
+        from tensorflow.python.util import nest
+        from tensorflow.python.util import no_such_module
+        nest.flatten, tf.io.decode_proto, tf.redcue_sum, tf.distribute.TPUStrategy
+        """
+    )
+    report, _ = checked(file, capsys)
+    found = {use["name"]: (use["status"], use["note"]) for use in report["files"][0]["names"]}
+    assert found["tensorflow_probability"] == ("supported", "tensorflow-probability 0.25.0 has TensorFlow's results")
+    assert found["tensorflow_text"][0] == found["tf.python.util.no_such_module"][0] == "missing"
+    assert found["tf.python.util.nest.flatten"] == ("supported", "")
+    assert found["tf.io.decode_proto"][0] == "missing" and "`tf.py_function`" in found["tf.io.decode_proto"][1]
+    assert found["tf.redcue_sum"] == ("missing", "not a name of TensorFlow 2.21 either; did you mean tf.reduce_sum?")
+    assert found["tf.distribute.TPUStrategy"][0] == "different" and "MirroredStrategy" in str(found)
+    assert not {"numpy", "lime"} & set(found)
+
+
+def test_the_table_of_libraries_is_that_of_the_page():
+    root = Path(__file__).parent.parent
+    spec = importlib.util.spec_from_file_location("run_ecosystem", root / "tools" / "ecosystem" / "run.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    page = tool.PAGE.read_text()
+    assert tool.LIBRARIES.read_text() == tool.library_lines(page), "run tools/ecosystem/run.py"
+    assert not [name for name in UNSUPPORTED if name.replace("_", "-") not in page]
+
+
+def test_lines_of_notebooks_that_end_in_a_question_mark(tmp_path, capsys):
+    cells = ["import tensorflow as tf\ny = tf.exp(1.0)  # or log?", "tf.sin?", "print('%s'\n  % tf.cos(1.0))  # why?"]
+    book = {"cells": [{"cell_type": "code", "source": [cell]} for cell in cells]}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    report, code = checked(tmp_path, capsys)
+    assert code == 0 and set(names(report, "supported")) == {"tf.exp", "tf.cos"}
+
+
+def test_notebooks_and_folders(tmp_path, script, capsys):  # noqa: F811
+    def cell(*lines):
+        return {"cell_type": "code", "source": [f"{line}\n" for line in lines]}
+
+    cells = [
+        {"cell_type": "markdown", "source": ["import nothing\n"]},
+        cell("%matplotlib inline", "!pip install x", "import tensorflow as tf"),
+        cell("%%bash", "this is not python"),
+        cell("%%time", "if True:", "    !ls", "tf.lost"),
+        cell("this is not python either"),
+        cell("tf.sin?", "tf.cos"),
+    ]
+    (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
+    report, code = checked(tmp_path, capsys)
+    assert code == 2
+    (book,) = report["files"]
+    assert book["errors"] == ["cell 5:1: invalid syntax"]
+    assert names(report, "missing") == {"tf.lost": ["cell 4:4"]} and set(names(report, "supported")) == {"tf.cos"}
+
+
+def test_check_prints_lines_that_can_be_searched(script, capsys):  # noqa: F811
+    file = script("import tensorflow as tf\ntf.lost\ntf.sin\ntf.lost\n", "script[old].py")
+    assert main(["check", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert out == f"{file}:2: missing tf.lost (also 4)\n1 file: 1 supported, 0 different, 1 missing\n"
+    assert main(["check", str(script("import tensorflow as tf; tf.sin"))]) == 0
+    assert main(["check", "nowhere.py"]) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in DIFFERENCES if not name.startswith("keras.")])
+def test_the_table_of_differences_speaks_of_names_that_exist(name):
+    assert judge(f"tf.{name}") == ("different", DIFFERENCES[name])
+
+
+def test_the_table_and_the_pages_of_differences_agree():
+    """The names in the table are on a page, and the names in the page's list of other answers are in the table."""
+    docs = Path(__file__).parent.parent / "docs"
+    page = (docs / "differences.md").read_text()
+    for name in DIFFERENCES:
+        text = (docs / "keras.md").read_text() if name.startswith("keras.") else page
+        assert re.search(rf"`[^`]*\b{name.rpartition('.')[2]}\b", text), f"no page mentions {name}"
+    answers = page.partition("## Other answers")[2].partition("\n## ")[0]
+    listed = {text.partition("(")[0] for text in re.findall(r"`(?:tf\.)?([a-z_0-9]+\.[\w.]+)", answers)}
+    places = {NAMES[name] for name in DIFFERENCES if name in NAMES}
+    assert {name for name in listed if name in NAMES and NAMES[name] not in places} == set()
