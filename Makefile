@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
+.PHONY: help demo example test test-quick test-changed test-several test-gpu test-plain test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,6 +20,9 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 
 test: $(VENV)/.test  ## Runs the test suite, including the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -q -m "not several"
+
+test-changed: $(VENV)/.test  ## Runs the tests that the changes since the branch point with main most likely break
+	$(RUN) tools/changed_tests.py -n $(JOBS) -q
 
 test-several: $(VENV)/.test  ## Runs the tests that use several processes or devices
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py
