@@ -21,6 +21,19 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 test: $(VENV)/.test  ## Runs the test suite, including the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -q -m "not several"
 
+# The names and signatures of the API, TensorFlow's recorded results, the code of the docs, and for the other subsystems
+# the files of tests that reach most functions per second.
+QUICK := $(addsuffix .py,$(addprefix tests/,test_bad_input test_catalogue test_checkpoint_extensions test_compat_v1 \
+	test_compiled_sweeps test_composites test_contract test_custom_gradient test_data test_data_storage test_debugging \
+	test_distribute test_docs test_explain test_explain_zeros test_extend test_extension_types test_feature_columns \
+	test_files test_forward test_function test_function_control_flow test_function_effects test_function_graphs \
+	test_graph_passes test_graphs_as_listed test_hessians test_image test_layers test_numpy_executor \
+	test_ragged test_recorded test_saved_model \
+	test_tape_gradient test_tape_hooks test_tape_jacobian test_tape_life test_tape_watch test_tensor test_trace_programs \
+	test_variable keras/test_training keras/test_variables))
+test-quick: $(VENV)/.test  ## Runs a fast subset of the test suite
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal -q -m "not several" $(QUICK)
+
 test-changed: $(VENV)/.test  ## Runs the tests that the changes since the branch point with main most likely break
 	$(RUN) tools/changed_tests.py -n $(JOBS) -q
 
