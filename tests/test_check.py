@@ -106,6 +106,19 @@ def test_methods_of_instances_are_looked_up(script, capsys):  # noqa: F811
         either.items, tf.train.Checkpoint(v=v).v, tf.data.Options().no_such_option
         ds.save("folder")
 
+        class Trainer:
+            def __init__(self, v, step=None):
+                self.step, self.data, self.given = step or tf.Variable(0), tf.data.Dataset.range(2), v
+                self.given_too = v
+                self.v = tf.Variable(1.0)
+                self.either = tf.Variable(1.0)
+
+            def train(self):
+                self.either = None
+                self.v.assign(2.0)
+                return self.v.asign_add, self.either.anything, self.step.anything, self.data.anything, self.anything
+                return self.given.anything, self.given_too.anything, getattr(self, "anything", None)
+
         def f(tape, v):
             global made
             made = tf.Variable(1.0)
@@ -120,6 +133,7 @@ def test_methods_of_instances_are_looked_up(script, capsys):  # noqa: F811
         "tf.Tensor.numpyy": ["6"],
         "tf.Tensor.no_such_method": ["6"],
         "tf.Variable.no_such_method": ["9"],
+        "tf.Variable.asign_add": ["25"],
     }
     assert {"tf.data.Dataset.save", "tf.data.Dataset.map", "tf.Variable.assign"} <= set(names(report, "supported"))
     notes = {use["name"]: use["note"] for use in report["files"][0]["names"] if use["note"]}
@@ -135,7 +149,9 @@ def test_notes_say_what_to_use_instead(tmp_path, script, capsys):  # noqa: F811
         from tensorflow_text import tokenizers
         from tensorflow.python.util import nest
         from tensorflow.python.util import no_such_module
-        nest.flatten, tf.io.decode_proto, tf.redcue_sum, tf.distribute.TPUStrategy
+        from tensorflow.core.framework import graph_pb2
+        nest.flatten, graph_pb2.GraphDef.FromString, tf.io.decode_proto, tf.redcue_sum, tf.distribute.TPUStrategy
+        tf.lite.TFLiteConverter.from_keras_model
         """
     )
     report, _ = checked(file, capsys)
@@ -143,10 +159,14 @@ def test_notes_say_what_to_use_instead(tmp_path, script, capsys):  # noqa: F811
     assert found["tensorflow_probability"] == ("supported", "tensorflow-probability 0.25.0 has TensorFlow's results")
     assert found["tensorflow_text"][0] == found["tf.python.util.no_such_module"][0] == "missing"
     assert found["tf.python.util.nest.flatten"] == ("supported", "")
+    assert found["tf.core.framework.graph_pb2.GraphDef.FromString"] == ("supported", "")
     assert found["tf.io.decode_proto"][0] == "missing" and "`tf.py_function`" in found["tf.io.decode_proto"][1]
     assert found["tf.redcue_sum"] == ("missing", "not a name of TensorFlow 2.21 either; did you mean tf.reduce_sum?")
     assert found["tf.distribute.TPUStrategy"][0] == "different" and "MirroredStrategy" in str(found)
+    assert "raises an error" in found["tf.lite.TFLiteConverter.from_keras_model"][1]
     assert not {"numpy", "lime"} & set(found)
+    report, _ = checked(script("import transformers", "without_tensorflow.py"), capsys)
+    assert report["files"][0]["names"] == []
 
 
 def test_the_table_of_libraries_is_that_of_the_page():
@@ -156,7 +176,7 @@ def test_the_table_of_libraries_is_that_of_the_page():
     spec.loader.exec_module(tool)
     page = tool.PAGE.read_text()
     assert tool.LIBRARIES.read_text() == tool.library_lines(page), "run tools/ecosystem/run.py"
-    assert not [name for name in UNSUPPORTED if name.replace("_", "-") not in page]
+    assert not [name for name in UNSUPPORTED | LIMITED if name.replace("_", "-") not in page]
 
 
 def test_lines_of_notebooks_that_end_in_a_question_mark(tmp_path, capsys):

@@ -17,7 +17,7 @@ from rich.markup import escape
 
 from gradtape.engine.run.progress import reporting
 
-from .libraries import judge_library
+from .libraries import FAMILIES, judge_library
 from .lookup import instance_made_by, judge
 from .output import console
 from .used_names import NameCollector
@@ -90,7 +90,7 @@ def examine(file: str) -> Report:
             found[name] = Use(name, status, lines, note)
     for module, lines in reader.imports.items():
         known = None if _is_local(module, file) else judge_library(module)
-        if known:
+        if known and (reader.uses or module.startswith(FAMILIES)):  # others have code without TensorFlow, too
             found[module] = Use(module, known[0], lines, known[1])
     report.names = [found[name] for name in sorted(found)]
     return report

@@ -11,9 +11,10 @@ from pathlib import Path
 
 _COMPILED = "has ops that are compiled for TensorFlow, which gradtape does not load"
 
+# Libraries of which a part does not run.
+LIMITED = {"shap": "its deep and gradient explainers, which replace TensorFlow's gradient rules, do not run"}
 # Libraries that do not run, with the reason.
 UNSUPPORTED = {
-    "shap": "its deep and gradient explainers replace gradient rules in TensorFlow's registry",
     "tensorflow_decision_forests": _COMPILED,
     "tensorflow_io": _COMPILED,
     "tensorflow_privacy": "needs tf.estimator, which TensorFlow 2.21 does not have either",
@@ -21,7 +22,7 @@ UNSUPPORTED = {
     "tensorflow_ranking": "needs tf.estimator, which TensorFlow 2.21 does not have either",
     "tensorflow_text": _COMPILED,
 }
-_FAMILIES = ("tensorflow_", "tf_")  # how the names of most libraries for TensorFlow begin
+FAMILIES = ("tensorflow_", "tf_")  # how the names of libraries that need TensorFlow begin
 
 
 @cache
@@ -41,14 +42,16 @@ def judge_library(module: str) -> tuple[str, str] | None:
     """Returns the status of an imported third-party module and a note; None if it has nothing to do with TensorFlow.
 
     >>> judge_library("tensorflow_probability")
-    ('supported', 'tensorflow-probability 0.25.0 has TensorFlow\'s results')
+    ('supported', "tensorflow-probability 0.25.0 has TensorFlow's results")
     >>> judge_library("tensorflow_text")[0], judge_library("tensorflow_unheard_of")[0], judge_library("numpy")
     ('missing', 'different', None)
     """
     if module in UNSUPPORTED:
         return "missing", UNSUPPORTED[module]
+    if module in LIMITED:
+        return "different", LIMITED[module]
     if module in compared_libraries():
         return compared_libraries()[module]
-    if module.startswith(_FAMILIES) and module != "tf_keras":
+    if module.startswith(FAMILIES) and module != "tf_keras":
         return "different", "was not tried on gradtape; docs/ecosystem.md lists the libraries that were"
     return None

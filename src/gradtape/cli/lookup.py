@@ -60,8 +60,9 @@ def judge(path: str) -> tuple[str, str]:
         return "missing", str(error)
     place = _place(path)
     note = _differences().get(place, "")
-    if not note and place in _raising():
-        note = f"raises an error when used. {_raising()[place]}"
+    instead = _raising().get(place) or _raising().get(_place(path.rpartition(".")[0]))
+    if not note and instead:
+        note = f"raises an error when used. {instead}"
     function = ARRAY_METHODS.get(path.removeprefix("tf.Tensor()."))
     if function:
         note = f"needs tf.experimental.numpy.experimental_enable_numpy_behavior(); or use tf.{function}"
@@ -79,7 +80,7 @@ def instance_made_by(path: str) -> str | None:
         owner = path.rpartition(".")[0]
         return owner.removesuffix("()") if owner.endswith("()") else None  # a misspelled method, most likely fluent
     if isinstance(value, type):
-        return path
+        return None if path.startswith("tf.python.") else path  # private classes differ from TensorFlow's
     if not callable(value):
         return None
     try:
@@ -126,11 +127,11 @@ def _member(value: Any, name: str, path: str) -> Any:
         return find_member(value, name, path)
     except AttributeError:
         pass
-    except ModuleNotFoundError as error:
-        if error.name in ("tensorflow", "tf_keras"):  # Keras 2, which imports only under `gradtape run`
-            return _UNKNOWN
+    except ImportError as error:
         if not path.startswith("tf.") or path.startswith("tf.keras"):
             raise
+        if error.name in ("tensorflow", "tf_keras") or not isinstance(error, ModuleNotFoundError):
+            return _UNKNOWN  # Keras 2, which imports only under `gradtape run`
         raise _Missing("private to TensorFlow, and gradtape has no counterpart for it") from None
     if isinstance(value, types.ModuleType) and value.__name__.startswith("keras"):
         try:

@@ -133,7 +133,7 @@ def find_member(parent: object, leaf: str, path: str) -> Any:
     try:
         return private.module(name)
     except ModuleNotFoundError:
-        if not isinstance(parent, private.PrivateModule) or not hasattr(parent, leaf):
+        if not hasattr(parent, leaf):
             raise
         return getattr(parent, leaf)
 

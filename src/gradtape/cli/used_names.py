@@ -5,7 +5,8 @@ A scope maps its names to TensorFlow paths, independently of statement order: `t
 bodies are analyzed when the enclosing scope is complete, as Python would run them.
 
 A name that is only ever assigned instances of one class, such as `ds` in `ds = tf.data.Dataset.range(3)`, has the path
-`tf.data.Dataset()`, and `ds.map` the path `tf.data.Dataset().map`. Any other assignment to it ends the inference.
+`tf.data.Dataset()`, and `ds.map` the path `tf.data.Dataset().map`. Any other assignment to it ends the inference. The
+same holds for the attributes that the methods of a class assign to `self`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping
+from typing import TypeGuard
 
 # The tracked packages, and their names in paths.
 PACKAGES = {"tensorflow": "tf", "gradtape": "tf", "keras": "keras"}
@@ -41,6 +43,8 @@ class NameCollector(ast.NodeVisitor):
         self.shared: set[str] = set()  # names that functions assign in enclosing scopes
         self.assigned: set[str] = set()  # attributes that the program assigns to instances
         self.targets: set[ast.expr] = set()  # names whose assignment is already followed
+        self.classes: dict[str, dict[str, str | None]] = {}  # by the path of a `self`: the paths of its attributes
+        self.selves: dict[ast.AST, str] = {}  # by method: the path of its `self`
         self.names: Names = ChainMap({})
         self.later: list[Callable[[], None]] = []
         self.piece = ""
@@ -132,8 +136,7 @@ class NameCollector(ast.NodeVisitor):
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute):
-            base = self._path(node.value)
-            return base and f"{base}.{node.attr}"
+            return self._member(node.value, node.attr)
         if isinstance(node, ast.Call) and not _calls_getattr(node):
             function = self._path(node.func)
             made = function and self.instance_made_by(function)
@@ -141,9 +144,15 @@ class NameCollector(ast.NodeVisitor):
         if isinstance(node, ast.Call):
             match node.args:
                 case [of, ast.Constant(value=str(name)), *_]:
-                    base = self._path(of)
-                    return base and f"{base}.{name}"
+                    return self._member(of, name)
         return None
+
+    def _member(self, of: ast.expr, name: str) -> str | None:
+        """Returns the path of the attribute `name` of an expression, or None."""
+        base = self._path(of)
+        if base in self.classes:
+            return self.classes[base].get(name)
+        return base and f"{base}.{name}"
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -181,6 +190,30 @@ class NameCollector(ast.NodeVisitor):
             self._note(path, node)
         self.generic_visit(node)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Finds the classes of the attributes that methods assign to `self`, then visits the body."""
+        me = f"<self {len(self.classes)}>"
+        found: dict[str, str | None] = {}
+        for method in node.body:
+            if not isinstance(method, ast.FunctionDef) or not method.args.args or method.decorator_list:
+                continue
+            self.selves[method] = me
+            enclosing, self.names = self.names, ChainMap(dict.fromkeys(_local_names(method)), self.names)
+            known = {
+                target: self._path(one.value)
+                for one in ast.walk(method)
+                if isinstance(one, ast.Assign)
+                for target in one.targets
+            }
+            self.names = enclosing
+            for target in ast.walk(method):
+                if _is_assigned_attribute(target, method.args.args[0].arg):
+                    path = known.get(target)
+                    same = found.setdefault(target.attr, path) == path
+                    found[target.attr] = path if same and _is_instance(path) else None
+        self.classes[me] = found
+        self.generic_visit(node)
+
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
         for part in (*getattr(node, "decorator_list", ()), getattr(node, "returns", None)):
             if part is not None:
@@ -188,10 +221,12 @@ class NameCollector(ast.NodeVisitor):
         self.visit(node.args)
         body = node.body if isinstance(node.body, list) else [node.body]
         names, piece = self.names, self.piece
-        arguments = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+        arguments: Names = dict.fromkeys(a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg))
+        if node in self.selves:
+            arguments[node.args.args[0].arg] = self.selves[node]
 
         def read() -> None:
-            self.names, self.piece = ChainMap(dict.fromkeys(arguments), names), piece
+            self.names, self.piece = ChainMap(arguments, names), piece
             self._scope(body)
 
         self.later.append(read)
@@ -203,6 +238,23 @@ class NameCollector(ast.NodeVisitor):
 def _is_instance(*paths: str | None) -> bool:
     """Whether any of the paths is that of an instance."""
     return any(path is not None and path.endswith("()") for path in paths)
+
+
+def _local_names(function: ast.FunctionDef) -> set[str]:
+    """Returns the parameters of a function, and the names that it assigns."""
+    nodes = list(ast.walk(function))
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    return stored | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _is_assigned_attribute(node: ast.AST, owner: str) -> TypeGuard[ast.Attribute]:
+    """Whether a node is the target of an assignment to an attribute of the name `owner`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and not isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == owner
+    )
 
 
 def _calls_getattr(node: ast.Call) -> bool:
