@@ -83,15 +83,16 @@ def reporting(what: str, total: int | None = None) -> Iterator[Progress]:
     if os.environ.get("GRADTAPE_PROGRESS") == "0":
         yield Progress(what, total)
         return
-    progress = _of_thread.current = Progress(what, total)
+    progress = Progress(what, total)
     shower = threading.Thread(target=progress.show, name="gradtape-progress", daemon=True)
-    shower.start()
     try:
+        _of_thread.current = progress
+        shower.start()
         yield progress
     finally:
         _of_thread.current = None
         progress.end()
-        if _shown.locked():  # it may be ours: the line ends before the program writes the next one
+        if _shown.locked() and shower.is_alive():  # its line ends before the program writes the next one
             shower.join()
 
 
