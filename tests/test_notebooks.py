@@ -47,6 +47,7 @@ def test_a_notebook_is_small_complete_and_linked(path):
         ("loss 0.50", "loss 0.53", True, True),
         ("loss 0.50", "cost 0.50", True, False),
         ("op   kept\n──  ────\nexp  4 kB", "op     kept\n──  ──────\nexp  3.1 MB", True, True),
+        ("exp  4 kB\nexp  3 kB", "exp  4 kB\nexp  3 kB\nexp  1 kB", True, True),  # a row more
         ("most ▁▂█ 12", "most ▁▃█ 12", False, True),
         ("[1, 2]", "[1, 2, 3]", False, False),
         ("1,797 images", "1,597 images", False, False),

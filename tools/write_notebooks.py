@@ -163,13 +163,18 @@ def differences(kept: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def is_same_text(before: str, after: str, varies: bool) -> bool:
     """Whether two texts have the same words and, unless it `varies`, the same numbers within the tolerance."""
+    if varies:
+        return _varying_words(before) == _varying_words(after)
     words = [_DRAWN.sub(" ", _NUMBER.sub("#", each)).strip() for each in (before, after)]
-    if varies:  # units change too
-        words = [re.sub(r"# (?:[kMG]?B|[nµm]?s)\b", "#", each) for each in words]
-        return words[0] == words[1]
     numbers = [[float(number.replace(",", "")) for number in _NUMBER.findall(each)] for each in (before, after)]
     pairs = zip(*numbers, strict=False)
     return words[0] == words[1] and all(math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-6) for a, b in pairs)
+
+
+def _varying_words(shown: str) -> list[str]:
+    """Returns the words of each line without numbers and units; of lines that then are alike, as rows are, one."""
+    lines = [_DRAWN.sub(" ", _NUMBER.sub("#", line)).strip() for line in shown.splitlines()]
+    return [line for line, _ in itertools.groupby(re.sub(r"# (?:[kMG]?B|[nµm]?s)\b", "#", line) for line in lines)]
 
 
 def main() -> int:
