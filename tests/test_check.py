@@ -11,7 +11,7 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.cli import main
-from gradtape.cli.libraries import UNSUPPORTED
+from gradtape.cli.libraries import LIMITED, UNSUPPORTED
 from gradtape.cli.lookup import judge
 
 
