@@ -1,1 +1,1 @@
-"""Helpers of the NumPy backend: threads, BLAS control, malloc, accelerated kernels. Imports `tuning` and `torch`."""
+"""Helpers of the NumPy backend: threads, malloc, accelerated kernels. Imports `tuning` and `torch`."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import blas
 from ..torch.library import IS_ENABLED, can_import, on_arrays, torch
 from ..tuning import BLOCK, LARGE, REPEATED_ROW, ROW_BLOCK, THREADED
-from . import blas
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {

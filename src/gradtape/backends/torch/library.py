@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numpy.blas import keep_one_thread
+from ..blas import keep_one_thread
 
 # Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
 IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.util.find_spec("torch") is not None

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ...backends.arrays import astype
-from ...backends.numpy.blas import linalg
+from ...backends.blas import linalg
 from ...engine.registry.families import opaque
 from ...engine.registry.op import sample
 from .matrix_algebra import (

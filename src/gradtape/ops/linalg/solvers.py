@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import astype, stacked
-from ...backends.numpy.blas import linalg, one_thread_of_scipy
+from ...backends.blas import linalg, one_thread_of_scipy
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import bilinear, opaque, unbroadcast
 from ...engine.registry.op import sample

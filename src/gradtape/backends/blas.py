@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import LARGE_MATRIX
+from .tuning import LARGE_MATRIX
 
 
 @cache
