@@ -21,7 +21,7 @@ def transform_images(
     images = to_tensor(images)
     if len(images.shape) != 4:
         raise InvalidArgumentError(f"images must have rank 4, got shape {images.shape}")
-    batch, height, width, _ = (int(n) for n in images.shape)
+    batch, height, width, _ = images.dims
     rows, columns = output_shape[0], output_shape[1]
     y, x = (tf.cast(part, "float32") for part in tf.meshgrid(tf.range(rows), tf.range(columns), indexing="ij"))
     a0, a1, a2, b0, b1, b2, c0, c1 = tf.unstack(tf.cast(transforms, "float32")[:, None, None], axis=-1)

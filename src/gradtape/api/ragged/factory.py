@@ -311,6 +311,11 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> tf.ragged.map_flat_values(tf.ones_like, tf.ragged.constant([[1, 2], [3]]))
     <tf.RaggedTensor [[1, 1], [1]]>
     """
+    return _map_flat_values(op, *args, **kwargs)
+
+
+@errors.runs_with_examples
+def _map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     found: list[RaggedTensor] = []
 
     def flattened(value: Any) -> Any:

@@ -150,6 +150,9 @@ class Generator(Owner):
     def _take(self, count: int) -> State | Tensor:
         if self._alg == Algorithm.THREEFRY.value:
             raise errors.UnimplementedError("ThreeFry is not available on this device. Use alg='philox'")
+        example = dispatch.thread.example
+        if example is not None:
+            return state(example.index, example.index)  # a scratch graph does not advance the generator
         if dispatch.thread.trace is not None:
             words, after = ops.advance(self._state_var.value(), blocks=count * BLOCKS_PER_NUMBER)
             self._state_var.assign(after)
@@ -168,6 +171,7 @@ class Generator(Owner):
         take.variable = self._state_var  # type: ignore[attr-defined]
         return as_state(next_seed(take))
 
+    @errors.runs_with_examples
     def normal(
         self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
@@ -176,6 +180,7 @@ class Generator(Owner):
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
+    @errors.runs_with_examples
     def truncated_normal(
         self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
@@ -184,6 +189,7 @@ class Generator(Owner):
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
         return distributions.normal(ops.random_truncated_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
+    @errors.runs_with_examples
     def uniform(
         self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
         dtype: DTypeLike = dtypes.float32, name: str | None = None,
@@ -195,11 +201,13 @@ class Generator(Owner):
             return distributions.uniform_int(self._next(dims), dims, minval, maxval, dtype)
         return distributions.uniform_float(self._next(dims), dims, minval, 1 if maxval is None else maxval, dtype)
 
+    @errors.runs_with_examples
     def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None) -> Tensor:
         """Draws integers in the whole range of a dtype."""
         dims = dims_of(shape)
         return distributions.uniform_int(self._next(dims), dims, None, None, dtypes.as_dtype(dtype))
 
+    @errors.runs_with_examples
     def binomial(
         self, shape: ShapeLike, counts: TensorLike, probs: TensorLike, dtype: DTypeLike = dtypes.int32,
         name: str | None = None,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.errors import FailedPreconditionError, InvalidArgumentError
+from ...core.errors import FailedPreconditionError, InvalidArgumentError, runs_with_examples
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
@@ -43,6 +43,7 @@ def op_named(name: str) -> Callable[..., Any]:
     outputs = [output.name for output in definition.outputs]
     result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
 
+    @runs_with_examples
     @wraps(compute)
     def named(*args: Any, **kwargs: Any) -> Any:
         value = compute(*args, **kwargs)

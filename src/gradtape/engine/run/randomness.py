@@ -176,7 +176,8 @@ def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
 def _one(take: Callable[[], State]) -> Any:
     """Draws one state; in a trace, adds a draw per run of the graph, unless the state is read from a variable."""
     trace = dispatch.thread.trace
-    return take() if trace is None or hasattr(take, "variable") else trace.draw(take)
+    reads_variable = hasattr(take, "variable") and not getattr(trace, "is_scratch", False)
+    return take() if trace is None or reads_variable else trace.draw(take)
 
 
 class _Frames(threading.local):

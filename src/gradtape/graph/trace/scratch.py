@@ -53,6 +53,8 @@ def is_in_scratch_graph() -> bool:
 class ScratchTrace(Trace):
     """The trace of a scratch graph: it has no nodes, and forgets what is assigned."""
 
+    is_scratch = True
+
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._assigned: dict[int, Tensor] = {}
@@ -123,8 +125,8 @@ class ScratchTrace(Trace):
         """Drops the check: there are no values."""
 
     def draw(self, take: Callable[[], Any]) -> Any:
-        """Returns a constant state, so that no stream advances."""
-        return state(0, 0)
+        """Returns a state of its own for each example, so that no stream advances and drawn values are unknown."""
+        return SymbolicTensor((wrap(state(0, 0), dtypes.uint64), wrap(state(1, 1), dtypes.uint64)), self, "seed")
 
     def read(self, variable: Variable) -> Tensor:
         """Returns the value assigned in the graph, or the variable's own."""
@@ -137,6 +139,9 @@ class ScratchTrace(Trace):
 
     def made(self, variable: Variable) -> None:
         """Accepts the variable: it exists already."""
+
+    def lifted_out(self, variable: Variable) -> None:
+        """Accepts the variable."""
 
     def lifted(self, value: Any) -> Any:
         """Returns the initial value of a variable, zeros if it depends on a placeholder."""
