@@ -124,6 +124,21 @@ def test_gradients_and_hessians_need_a_graph():
             f(X, X)
 
 
+def test_a_function_that_creates_a_variable_in_init_scope_is_traced_twice():
+    made, traces = [], []
+
+    @tf.function
+    def double(x):
+        traces.append(x.shape)
+        if not made:
+            with tf.init_scope():
+                made.append(tf.Variable(2.0))
+        return x * made[0]
+
+    assert [float(double(tf.constant(3.0))), float(double(tf.constant(4.0)))] == [6, 8]
+    assert len(traces) == 2  # as in TensorFlow
+
+
 def test_init_scope_pauses_all_recorders():
     v = tf.Variable(2.0)
     acc = tf.autodiff.ForwardAccumulator(v, tf.constant(1.0))

@@ -182,6 +182,16 @@ for name, options in made.items():
             35.6601, 35.0676, 35.6601, 35.0676,
         ],
     ),
+    "steps that are traced twice": (
+        """
+model = mlp()
+model.compile(keras.optimizers.Nadam(0.02), "mse")  # its numbers depend on how often the step is traced
+print(*losses(model), model.optimizer._u_product_counter)
+""",
+        [
+            36.05006, 34.9906, 9,
+        ],
+    ),
     "formats of models": (
         """
 for suffix in (".h5", ".keras", ""):
@@ -314,6 +324,41 @@ print(*keras.Model(words, ids).predict(np.array(texts, object), verbose=0).ravel
         [
             1.61956, 0.517461, 1.31051, 2.14935, 0.782405, 0, 0.693147, 0.693147, 0, 0, 5, 2, 5, 1, 2, 0, 1, 2, 1, 1,
             3, 1, 2, 1, 3,
+        ],
+    ),
+    "random images": (
+        """
+images = np.arange(384).reshape(2, 8, 8, 3).astype("float32") / 384
+for layer in (L.RandomRotation(0.2, seed=1), L.RandomZoom(0.2, seed=1), L.RandomContrast(0.3, seed=1),
+              L.RandomTranslation(0.2, 0.2, seed=1), L.RandomBrightness(0.3, value_range=(0, 1), seed=1),
+              L.RandomCrop(5, 5, seed=1), L.RandomHeight(0.3, seed=1)):
+    inputs = keras.Input((8, 8, 3))
+    features = L.Conv2D(1, 3, padding="same", kernel_initializer="ones")(layer(inputs))
+    model = keras.Model(inputs, L.GlobalAveragePooling2D()(features))
+    model.compile("sgd", "mse")
+    model.fit(images, np.zeros((2, 1)), verbose=0)
+    print(sum(n is None for n in features.shape), *model.predict(images, verbose=0)[:, 0])
+""",
+        [
+            1, 4.738793, 14.725428, 1, 4.738482, 14.725117, 1, 4.7391, 14.725735, 1, 4.724158, 14.671973,
+            1, 4.690421, 14.629922, 1, 4.387021, 13.603192, 2, 4.723006, 14.68277,
+        ],
+    ),
+    "ragged words": (
+        """
+words = keras.Input((), dtype=tf.string)
+ids = L.TextVectorization(vocabulary=["cat", "dog", "the"], ragged=True)(words)
+print(*keras.Model(words, ids)(tf.constant(["the cat", "dog"])).flat_values.numpy())
+rows = L.Lambda(lambda x: tf.reduce_sum(x, axis=1))(L.Embedding(5, 2, embeddings_initializer="ones")(ids))
+model = keras.Model(words, L.Dense(1, kernel_initializer="ones")(rows))
+model.compile("sgd", "mse")
+print(*model.fit(tf.constant(["the cat", "dog", "a b c d"]), np.zeros((3, 1)), verbose=0).history["loss"])
+pieces = keras.Input((None,), dtype=tf.string, ragged=True)
+lookup = keras.Model(pieces, L.StringLookup(vocabulary=["a", "b"])(pieces))
+print(*lookup(tf.ragged.constant([["a", "z"], ["b"]])).flat_values.numpy())
+""",
+        [
+            4, 2, 3, 28, 1, 0, 2,
         ],
     ),
     "training steps of one's own": (

@@ -25,6 +25,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
 from ...state.type_spec import TypeSpec
+from ...state.variable import variable_creator_scope
 from .composite_calls import call_with_composites, has_composites
 
 NAMESPACES = ("",)
@@ -77,8 +78,17 @@ def init_scope() -> Iterator[None]:
     >>> tape.gradient(y, x) is None
     True
     """
-    with dispatch.traced_by(None), holding(dispatch.thread, example=None):
+    trace = dispatch.thread.trace
+    noting = nullcontext() if trace is None else variable_creator_scope(functools.partial(_create_lifted, trace))
+    with dispatch.traced_by(None), holding(dispatch.thread, example=None), noting:
         yield
+
+
+def _create_lifted(trace: Any, next_creator: Callable[..., Any], **arguments: Any) -> Any:
+    """Creates a variable in an `init_scope`; the function that is being traced creates it, as in TensorFlow."""
+    variable = next_creator(**arguments)
+    trace.lifted_out(variable)
+    return variable
 
 
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:

@@ -71,6 +71,9 @@ class TraceProtocol(Protocol):
     def write(self, variable: Variable, value: Tensor) -> None:
         """Sets the current value of `variable`."""
 
+    def lifted_out(self, variable: Variable) -> None:
+        """Registers a variable that was created in an `init_scope` inside the function."""
+
     def made(self, variable: Variable) -> None:
         """Registers a variable that was created inside the function."""
 

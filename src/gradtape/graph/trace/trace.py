@@ -278,6 +278,11 @@ class Trace(dispatch.Recorder):
         """Register a variable that was created inside the function."""
         self.variables.add_created(variable)
 
+    def lifted_out(self, variable: Variable) -> None:
+        """Register a variable that was created in an `init_scope` inside the function."""
+        if self.variables.may_create:
+            self.variables.created.append(variable)
+
     def made_for_a_run(self, variable: Variable, value: Tensor) -> None:
         """Register a variable that is local to each run of the function, with its initial value."""
         self.variables.add_local(variable, value, self)
