@@ -448,3 +448,17 @@ def test_ragged_inputs_have_the_operators_of_ragged_tensors(numbers):
         """
     )
     assert found == [2, 4, 6, 2, 4, 6, 1, 3, 0, 1, 2, 0, 0, 1, 2, 2]  # TensorFlow 2.21's
+
+
+def test_shapes_of_transposed_convolutions_are_found_without_computing_them(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        L = tf.keras.layers
+        for options in ({}, {"strides": 2}, {"padding": "same", "strides": 3}, {"strides": 2, "output_padding": 1}):
+            print(*L.Conv3DTranspose(5, 3, **options)(L.Input((40, 50, 60, 4))).shape[1:])
+        print(*(int(size is None) for size in L.Conv3DTranspose(5, 3)(L.Input((None, None, None, 4))).shape[:-1]))
+        """
+    )
+    sizes = [42, 52, 62, 5, 81, 101, 121, 5, 120, 150, 180, 5, 82, 102, 122, 5]  # TensorFlow 2.21's
+    assert found == [*sizes, 1, 1, 1, 1]

@@ -139,6 +139,19 @@ def _convolution_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any])
     return (x.dims[0], *y.dims[1:-1], w.dims[-1]), given, alone
 
 
+def _transposed_convolution_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
+    """Spreads one value of one channel over a window."""
+    y, w = inputs
+    windows = [(n - 1) * hole + 1 for n, hole in zip(w.dims[:-2], attrs["dilations"], strict=True)]
+    padded = [n + sum(pair) for n, pair in zip(attrs["size"], attrs["paddings"], strict=True)]
+    places = [(n - k) // step + 1 for n, k, step in zip(padded, windows, attrs["strides"], strict=True)]
+    if y.dims[1:] != (*places, w.dims[-1]):
+        return None
+    alone = {**attrs, "groups": 1, "size": tuple(windows), "paddings": ((0, 0),) * len(windows)}
+    given = [_part(y, (1,) * len(y.dims)), _part(w, (*w.dims[:-2], 1, 1))]
+    return (y.dims[0], *attrs["size"], w.dims[-2] * attrs["groups"]), given, alone
+
+
 def _same_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Reduced | None:
     """For ops along an axis, such as softmax."""
     return inputs[0].dims, [_part(inputs[0], (1,) * len(inputs[0].dims))], attrs
@@ -153,6 +166,7 @@ def _reduced_shape(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 
 _REDUCTIONS = "sum mean max min prod logsumexp euclidean_norm".split()
 _SHAPES = {
-    "matmul": _matmul_shape, "contract": _contraction_shape, "conv": _convolution_shape, "softmax": _same_shape,
-    "log_softmax": _same_shape, **dict.fromkeys(_REDUCTIONS, _reduced_shape),
+    "matmul": _matmul_shape, "contract": _contraction_shape, "conv": _convolution_shape,
+    "conv_input": _transposed_convolution_shape, "softmax": _same_shape, "log_softmax": _same_shape,
+    **dict.fromkeys(_REDUCTIONS, _reduced_shape),
 }  # fmt: skip
