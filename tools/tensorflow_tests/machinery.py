@@ -114,6 +114,16 @@ def times(*several: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [functools.reduce(lambda a, b: a | b, chosen) for chosen in itertools.product(*several)]
 
 
+def named_combinations(**choices: Any) -> list[dict[str, Any]]:
+    """Every choice of one value for each name, with the title that TensorFlow's machinery gives a test of it."""
+
+    def title(chosen: dict[str, Any]) -> str:
+        parts = (part for name, value in chosen.items() for part in (name, str(value)))
+        return "".join(f"_{''.join(filter(str.isalnum, part))}" for part in parts)
+
+    return [{**chosen, "testcase_name": f"_test{title(chosen)}"} for chosen in combine(**dict(sorted(choices.items())))]
+
+
 def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) -> Callable[[Any], Any]:
     """A test for each combination that is eager and whose strategies are there; what comes out the same, once.
 
@@ -252,6 +262,7 @@ MACHINERY: dict[str, dict[str, Any]] = {
         **{name: _skipped(reason) for names, reason in _SKIPPED.items() for name in names.split()},
         **dict.fromkeys(_NOT_HERE.split(), lambda *args, **kwargs: False),
         **dict.fromkeys(("use_gpu", "force_cpu", "force_gpu", "device"), _no_block),
+        "generate_combinations_with_testcase_name": named_combinations,
         "also_run_as_tf_function": _also_in_function, "gpu_device_name": lambda: "", "sync_devices": lambda: None,
         "matmul_without_tf32": lambda *args, **options: sys.modules["tensorflow"].matmul(*args, **options),
         "NHWCToNCHW": _channels_first, "NCHWToNHWC": _channels_last,
