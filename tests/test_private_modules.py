@@ -9,6 +9,7 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 
 import gradtape as tf
 from gradtape.cli import private
+from gradtape.cli.private.autograph.impl.api import tf_convert
 from gradtape.cli.private.framework.composite_tensor import convert_variables_to_tensors
 from gradtape.cli.private.framework.func_graph import FuncGraph
 from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
@@ -324,3 +325,18 @@ def test_specs_of_ragged_shapes_of_uniform_ones():
     assert (spec.num_row_partitions, spec.inner_rank, spec.rank, spec.dtype) == (2, 2, 4, tf.int32)
     with pytest.raises(ValueError, match="must be less than rank"):
         tf.experimental.DynamicRaggedShape.Spec._from_tensor_shape([2, 3], 2, tf.int64)
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [None, 3], [2, 500, 3], [None, None, 3]])
+def test_gradients_of_tensors_without_values(shape):
+    v = tf.Variable([1.0, 2.0, 3.0])
+
+    def call(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x * v
+        return tape.gradient(y, [x, v])
+
+    with FuncGraph("scratch").as_default():
+        found = tf_convert(call, None)(tf.compat.v1.placeholder(tf.float32, shape))
+    assert [g.shape.as_list() for g in found] == [shape, [3]]

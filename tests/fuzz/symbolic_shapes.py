@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gradtape as tf
+from gradtape.cli.private.autograph.impl.api import tf_convert
 from gradtape.cli.private.framework.func_graph import FuncGraph
 
 # Unknown sizes are no smaller than those of the examples that a scratch graph computes with.
@@ -35,6 +36,21 @@ def _axis(rng: np.random.Generator, x: Any) -> int:
     return axis if rng.random() < 0.5 else axis - len(x.shape)
 
 
+_weight = tf.Variable(2.0)
+
+
+def _gradients(x: Any) -> Any:
+    """Returns a gradient for a tensor and one for a variable, as a layer may compute them."""
+
+    def call(x: Any) -> Any:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = tf.sin(x) * tf.cast(_weight, x.dtype)
+        return tape.gradient(y, x) * tf.cast(tape.gradient(y, _weight), x.dtype)
+
+    return tf_convert(call, None)(x)
+
+
 def _of_any(rng: np.random.Generator, x: Any, columns: int | None) -> dict[str, Callable[[Any], Any]]:
     """Returns functions that fit a tensor, by name; `columns` is its last size, if that is known."""
     rank, dtype = len(x.shape), x.dtype
@@ -50,7 +66,8 @@ def _of_any(rng: np.random.Generator, x: Any, columns: int | None) -> dict[str, 
     }  # fmt: skip
     axis = int(rng.integers(rank + 1))
     if dtype.is_floating:
-        found |= {"sin": tf.sin, "relu": tf.nn.relu, "leaky": tf.nn.leaky_relu, "positive": lambda x: x > 0,
+        found |= {"gradients": _gradients, "sin": tf.sin, "relu": tf.nn.relu, "leaky": tf.nn.leaky_relu,
+                  "positive": lambda x: x > 0,
                   "where": lambda x: tf.where(x > 0, x, -x), "to int": lambda x: tf.cast(x, tf.int32),
                   "numerics": lambda x: tf.debugging.check_numerics(x, "x"), "gelu": tf.nn.gelu}  # fmt: skip
     if rank:

@@ -89,5 +89,8 @@ class TraceProtocol(Protocol):
     def iterated(self) -> None:
         """The rows of a tensor are iterated over."""
 
+    def target_is_unrecorded(self, target: Any) -> None:
+        """Notes that a tape is asked for the gradient of a value that it has not recorded."""
+
     def tape_is_asked(self) -> None:
         """A tape computes a gradient."""

@@ -162,6 +162,8 @@ class Tape(dispatch.Block):
         plain = log.plain and dispatch.unrecorded()
         for target, cotangent in zip(targets, cotangents, strict=True):
             position = log.position(target)
+            if position is None and dispatch.thread.trace is not None:
+                dispatch.thread.trace.target_is_unrecorded(target)
             into, key = (straight, id(target)) if position is None else (seeds, position)
             if target.dtype.differentiable or position is not None or is_itself(target, sources):
                 g = ones(target) if cotangent is None else cotangent

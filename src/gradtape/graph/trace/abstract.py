@@ -46,7 +46,9 @@ class AbstractTensor(Tensor):
         return dispatch.run(op, inputs, {})
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Run `op` for the shapes and dtypes of its results."""
+        """Run `op` for the shapes and dtypes of its results; what a tape records runs on zeros."""
+        if dispatch.thread.recorders and any(x.tracer is not None for x in inputs):
+            return dispatch.run(op, list(map(concrete, inputs)), attrs)
         shape = _SHAPES.get(op.name, _elementwise_shape if op.family == "elementwise" else None)
         if shape is not None:
             try:
@@ -63,8 +65,12 @@ Reduced = tuple[tuple[int, ...], list[Tensor], dict[str, Any]]  # the result's s
 
 
 def concrete(x: Tensor) -> Tensor:
-    """Returns a plain tensor of zeros for an abstract one."""
-    return wrap(x.array, x.dtype) if type(x) is AbstractTensor else x
+    """Returns a plain tensor of zeros for an abstract one, with its tracers."""
+    if type(x) is not AbstractTensor:
+        return x
+    found = wrap(x.array, x.dtype)
+    found.tracer = x.tracers
+    return found
 
 
 def abstracted(result: Any, dims: tuple[int, ...] | None = None) -> Any:

@@ -124,14 +124,25 @@ class ScratchTrace(Trace):
     def verify(self, test: Callable[..., None], inputs: Sequence[Tensor]) -> None:
         """Drops the check: there are no values."""
 
+    def target_is_unrecorded(self, target: Any) -> None:
+        """Has the gradient of a symbolic tensor, which no tape records, computed with examples."""
+        if isinstance(target, SymbolicTensor) and dispatch.thread.example is None:
+            raise NeedsExamples(self.for_examples)
+
     def draw(self, take: Callable[[], Any]) -> Any:
         """Returns a state of its own for each example, so that no stream advances and drawn values are unknown."""
         return SymbolicTensor((wrap(state(0, 0), dtypes.uint64), wrap(state(1, 1), dtypes.uint64)), self, "seed")
 
     def read(self, variable: Variable) -> Tensor:
-        """Returns the value assigned in the graph, or the variable's own."""
+        """Returns the value assigned in the graph, or the variable's own, with tracers for the active recorders."""
         found = self._assigned.get(id(variable))
-        return variable._storage.snapshot() if found is None else found
+        value = variable._storage.snapshot() if found is None else found
+        if not dispatch.thread.recorders or isinstance(value, SymbolicTensor):
+            return value
+        value = value.own_read()
+        for recorder in dispatch.thread.recorders:
+            value.tracer = recorder.tracer_of(variable, value.tracer)
+        return value
 
     def write(self, variable: Variable, value: Tensor) -> None:
         """Assigns in the graph only."""

@@ -95,6 +95,9 @@ class Trace(dispatch.Recorder):
         """Record that a tape computes a gradient here, or in a nested trace."""
         self.outermost.asks_a_tape = True
 
+    def target_is_unrecorded(self, target: Any) -> None:
+        """Accepts a target that a tape has not recorded: its gradients are None."""
+
     def entered(self) -> dispatch.traced_by:
         """Return a context manager in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
