@@ -1,7 +1,6 @@
 """gradtape's modules as source code: their files, syntax trees and imports."""
 
 import ast
-from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -11,7 +10,6 @@ MODULES = {
 }
 
 
-@cache
 def syntax_tree(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text())
 

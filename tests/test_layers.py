@@ -6,6 +6,7 @@ that still patch something, read frames or rewrite objects are listed with their
 
 import ast
 from functools import cache
+from typing import NamedTuple
 
 import pytest
 from source_modules import MODULES, imports, is_package, syntax_tree
@@ -59,20 +60,42 @@ def upward(module: str, imported: set[str]) -> list[str]:
     )
 
 
+class Facts(NamedTuple):
+    """What the tests ask about a module. The syntax trees of all modules would take too much memory to be kept."""
+
+    imports: set[str]
+    patches: tuple[set, set, bool]
+    global_statements: int
+    has_docstring: bool
+    classes: list[str]
+
+
 @cache
-def imports_of_modules() -> dict[str, set[str]]:
-    return {module: imports(module, syntax_tree(module)) for module in MODULES}
+def facts() -> dict[str, Facts]:
+    found = {}
+    for module in MODULES:
+        tree = syntax_tree(module)
+        nodes = list(ast.walk(tree))
+        classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+        found[module] = Facts(
+            imports(module, tree),
+            patches(module, nodes),
+            global_statements(nodes),
+            bool(ast.get_docstring(tree)),
+            classes,
+        )
+    return found
 
 
 def test_imports_point_downward():
-    found = {module: upward(module, imported) for module, imported in imports_of_modules().items()}
+    found = {module: upward(module, known.imports) for module, known in facts().items()}
     assert not {module: others for module, others in found.items() if others}
 
 
 def test_only_the_stand_in_serves_the_private_modules():
     """What TensorFlow keeps to itself is there for libraries that ask for it, not for gradtape."""
     private = {module for module in MODULES if module.startswith("gradtape.cli.private")}
-    users = {module for module, others in imports_of_modules().items() if others & private and module not in private}
+    users = {module for module, known in facts().items() if known.imports & private and module not in private}
     assert users == {"gradtape.cli.stand_in"}
 
 
@@ -92,8 +115,8 @@ def in_circles(arrows: dict[str, set[str]]) -> list[str]:
 
 def eager_imports() -> dict[str, set[str]]:
     return {
-        module: imported - {other for importer, other in LAZY_IMPORTS if importer == module}
-        for module, imported in imports_of_modules().items()
+        module: known.imports - {other for importer, other in LAZY_IMPORTS if importer == module}
+        for module, known in facts().items()
     }
 
 
@@ -135,7 +158,7 @@ def test_an_arrow_back_up_is_seen(line):
 
 def test_every_folder_says_what_lives_there():
     for module in filter(is_package, MODULES):
-        assert ast.get_docstring(syntax_tree(module)), module
+        assert facts()[module].has_docstring, module
     assert all((path.parent / "__init__.py").exists() for path in MODULES.values())
 
 
@@ -165,11 +188,11 @@ GLOBAL_STATEMENTS = {
 }
 
 
-def imported_modules(module: str, tree: ast.Module) -> dict[str, str]:
+def imported_modules(module: str, nodes: list[ast.AST]) -> dict[str, str]:
     """The modules of ours that a module has as variables, by the names of these."""
     package = module.split(".") if is_package(module) else module.split(".")[:-1]
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*base, *([node.module] if node.module else [])])
@@ -179,11 +202,11 @@ def imported_modules(module: str, tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def patches(module: str, tree: ast.Module) -> tuple[set, set, bool]:
+def patches(module: str, nodes: list[ast.AST]) -> tuple[set, set, bool]:
     """The objects that a module rewrites, the attributes of other modules that it assigns, whether it reads frames."""
-    others = imported_modules(module, tree)
+    others = imported_modules(module, nodes)
     rewritten, assigned, reads_frames = set(), set(), False
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign):
             targets = node.targets
         elif isinstance(node, ast.AugAssign | ast.AnnAssign):
@@ -209,7 +232,7 @@ def patches(module: str, tree: ast.Module) -> tuple[set, set, bool]:
 
 
 def test_nothing_is_patched_at_run_time():
-    found = {module: patches(module, syntax_tree(module)) for module in MODULES}
+    found = {module: known.patches for module, known in facts().items()}
     assert set().union(*(rewritten for rewritten, _, _ in found.values())) == set(REWRITTEN_OBJECTS)
     assert not {"__class__", "__code__"} & {attribute for _, attribute in REWRITTEN_OBJECTS}  # without exceptions
     assert not set().union(*(assigned for _, assigned, _ in found.values()))  # without exceptions
@@ -228,16 +251,17 @@ def test_nothing_is_patched_at_run_time():
     ],
 )
 def test_a_patch_is_seen(line):
-    assert any(patches("gradtape.core.tensor", ast.parse(line)))
+    assert any(patches("gradtape.core.tensor", list(ast.walk(ast.parse(line)))))
 
 
-def global_statements(tree: ast.Module) -> int:
-    return sum(isinstance(node, ast.Global) for node in ast.walk(tree))
+def global_statements(nodes: list[ast.AST]) -> int:
+    return sum(isinstance(node, ast.Global) for node in nodes)
 
 
 def test_functions_assign_no_module_variables():
-    assert {module for module in MODULES if global_statements(syntax_tree(module))} == set(GLOBAL_STATEMENTS)
-    assert global_statements(ast.parse("hook = None\ndef install(f):\n    global hook\n    hook = f")) == 1
+    assert {module for module, known in facts().items() if known.global_statements} == set(GLOBAL_STATEMENTS)
+    source = "hook = None\ndef install(f):\n    global hook\n    hook = f"
+    assert global_statements(list(ast.walk(ast.parse(source)))) == 1
 
 
 def test_an_extension_point_without_an_implementation_says_so():
@@ -257,9 +281,9 @@ def test_reference_counts_are_read_in_one_module():
 def test_classes_below_the_api_have_names_of_their_own():
     """A reader searches for a class by its name. What is private to a module may be called as elsewhere."""
     defined: dict[str, list[str]] = {}
-    for module in MODULES:
+    for module, known in facts().items():
         if not module.startswith(("gradtape.api", "gradtape.cli", "keras_gradtape")):
-            for node in syntax_tree(module).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    defined.setdefault(node.name, []).append(module)
+            for name in known.classes:
+                if not name.startswith("_"):
+                    defined.setdefault(name, []).append(module)
     assert not {name: modules for name, modules in defined.items() if len(modules) > 1}
