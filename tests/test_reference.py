@@ -91,7 +91,8 @@ data.Dataset.map data.Dataset.batch data.Dataset.shuffle data.Dataset.repeat dat
 data.Dataset.from_tensor_slices data.Dataset.zip data.Dataset.take data.Dataset.filter data.Dataset.padded_batch
 data.Dataset.window data.Dataset.shard math.sin math.exp math.add math.reduce_sum math.reduce_mean math.reduce_max
 nn.relu nn.softmax nn.softmax_cross_entropy_with_logits nn.sigmoid_cross_entropy_with_logits nn.max_pool2d nn.avg_pool2d
-nn.moments random.normal random.uniform zeros ones cast
+nn.moments random.normal random.uniform zeros ones cast inspect.explain inspect.load_tape inspect.compare inspect.report
+inspect.tracing inspect.record_steps inspect.check_gradients
 """.split()
 RARELY_NEEDED = set("synchronous use_unbounded_threadpool gate_gradients aggregation_method layout name self".split())
 

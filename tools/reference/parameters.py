@@ -80,6 +80,18 @@ _BY_NAMESPACE = {
     "linalg.": {"matrix": "a matrix, or a batch of matrices in the last two axes."},
     "debugging.assert_": {"y": "a tensor to compare with; shapes broadcast."},
 }
+# The parameters of gradtape's own functions, to which the table of TensorFlow's does not apply.
+_OWN = {
+    "inspect.": {
+        "tape": "a tape whose block has ended.",
+        "target": "the tensor to be differentiated; by default, that of the last gradient, or else the last value.",
+        "sources": "what to differentiate with respect to; by default, the sources of the last gradient, or all that "
+        "the tape watches.",
+        "path": "the file to write.",
+        "seed": "the seed of the random directions.",
+    },
+    "extend.": {},
+}
 _RETURNS = {
     "Tensor": "A tensor.",
     "list[Tensor]": "A list of tensors.",
@@ -100,6 +112,9 @@ def described(parameter: str, function: str) -> str | None:
     >>> described("seed", "random.stateless_uniform"), described("no_such_parameter", "math.sin")
     ('two integers, which define the numbers together with the other arguments.', None)
     """
+    for space, found in _OWN.items():
+        if function.startswith(space):
+            return found.get(parameter)
     for space, found in _BY_NAMESPACE.items():
         if function.startswith(space) and parameter in found:
             return found[parameter]

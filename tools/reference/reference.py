@@ -68,7 +68,7 @@ class PublicNames(griffe.Extension):
 
     def describe_parameters(self, target: griffe.Object, name: str) -> None:
         """Lists the parameters of a function, or of a class, that its docstring leaves to the common table."""
-        if target.docstring is None or name.startswith(OWN):
+        if target.docstring is None:
             return
         if target.is_function:
             parameters = [parameter.name for parameter in target.parameters]

@@ -123,6 +123,19 @@ def load_tape(path: str | os.PathLike[str], max_rounds: int = MAX_ROUNDS) -> Loa
     The file may be untrusted: it contains no code, and all of it is validated. A damaged file raises `DataLossError`.
     Each step is run once; a loop of more than `max_rounds` iterations raises `ResourceExhaustedError`.
 
+    Args:
+      path: a file written by `GradientTape.save`.
+      max_rounds: the largest number of iterations of a loop in the file.
+
+    Returns:
+      A `LoadedTape`.
+
+    Raises:
+      tf.errors.DataLossError: if the file is damaged.
+      tf.errors.UnimplementedError: if an op in the file is not registered.
+      tf.errors.ResourceExhaustedError: if a loop takes more than `max_rounds` iterations, or a value needs more than
+        half of the memory.
+
     >>> import gradtape as tf, os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")
     >>> with tf.GradientTape(trace=True) as tape:

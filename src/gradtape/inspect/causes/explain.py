@@ -25,6 +25,14 @@ from .registry import find_cause
 def explain(tape: Tape, target: Any, sources: Any) -> Explanation:
     """Explains each of the gradients `tape.gradient(target, sources)`.
 
+    Args:
+      tape: a tape whose block has ended. One created with `trace=True` also names source lines.
+      target: the tensor to be differentiated, or a nested structure of tensors.
+      sources: a tensor, a variable, or a nested structure of them.
+
+    Returns:
+      An `Explanation` with a `Reason` for each source.
+
     >>> import gradtape as tf
     >>> w = tf.Variable(2.0, name="w")
     >>> with tf.GradientTape(trace=True) as tape:

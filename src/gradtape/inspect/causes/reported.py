@@ -59,6 +59,12 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     Computations outside of tapes are logged as well. Explanations go to `stream`, standard error by default, once per
     cause; the `with` statement also returns them as a list.
 
+    Args:
+      stream: where to write explanations.
+
+    Returns:
+      A context manager whose value is the list of reasons, which grows as they are found.
+
     >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
     >>> with tf.inspect.tracing():

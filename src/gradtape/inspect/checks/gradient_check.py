@@ -92,6 +92,9 @@ def check_gradients(
       rtol: the relative tolerance.
       seed: the seed of the random directions.
 
+    Returns:
+      A `GradientCheck`; its `assert_ok` raises an AssertionError if a derivative is wrong.
+
     >>> import gradtape as tf
     >>> tf.inspect.check_gradients(lambda x: tf.reduce_sum(x * tf.exp(x)), [0.5, 2.0]).ok
     True

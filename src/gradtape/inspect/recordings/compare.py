@@ -42,6 +42,14 @@ def compare(
 ) -> Comparison:
     """Finds the first input or op whose values differ by more than `tolerance` times the largest number in them.
 
+    Args:
+      first: a file written by `GradientTape.save`.
+      second: a recording of the same step from another run or another machine.
+      tolerance: the relative difference to ignore.
+
+    Returns:
+      A `Comparison`, whose `same` is true if nothing differs.
+
     >>> import gradtape as tf, os, tempfile
     >>> def recorded(scale):
     ...     v = tf.Variable([1.0, 2.0], name="v")

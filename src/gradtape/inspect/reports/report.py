@@ -40,6 +40,15 @@ _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}
 def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None) -> Path:
     """Writes a page about a tape, recorded steps, a traced function or its graph to `path`, and returns the path.
 
+    Args:
+      subject: a tape created with `trace=True`, the `Steps` of `record_steps`, a concrete function, or its graph.
+      path: the HTML file to write.
+      target: of a tape, the tensor to be differentiated; by default, that of its last gradient.
+      sources: of a tape, what to differentiate with respect to; by default, the sources of its last gradient.
+
+    Returns:
+      The path of the file.
+
     >>> import gradtape as tf, os, tempfile
     >>> @tf.function
     ... def f(x):

@@ -158,6 +158,13 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     than `keep` steps, every second one is dropped and `every` doubles, so that the steps of a run of any length are
     spread over it.
 
+    Args:
+      every: the distance between two steps that are kept.
+      keep: the largest number of steps that are kept.
+
+    Returns:
+      A context manager whose value is the `Steps`.
+
     >>> import gradtape as tf, os, tempfile
     >>> w = tf.Variable(4.0, name="w")
     >>> with tf.inspect.record_steps(every=2) as steps:
