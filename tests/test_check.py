@@ -107,14 +107,22 @@ def test_methods_of_instances_are_looked_up(script, capsys):  # noqa: F811
         ds.save("folder")
 
         class Trainer:
+            declared = None
+
             def __init__(self, v, step=None):
                 self.step, self.data, self.given = step or tf.Variable(0), tf.data.Dataset.range(2), v
                 self.given_too = v
                 self.v = tf.Variable(1.0)
-                self.either = tf.Variable(1.0)
+                self.either, self.declared = tf.Variable(1.0), tf.Variable(1.0)
+                self.declared = tf.Variable(1.0)
 
+            @staticmethod
+            def helper(self):
+                return self.v.anything
+
+            @tf.function
             def train(self):
-                self.either = None
+                self.either = self.declared.anything
                 self.v.assign(2.0)
                 return self.v.asign_add, self.either.anything, self.step.anything, self.data.anything, self.anything
                 return self.given.anything, self.given_too.anything, getattr(self, "anything", None)
@@ -133,7 +141,7 @@ def test_methods_of_instances_are_looked_up(script, capsys):  # noqa: F811
         "tf.Tensor.numpyy": ["6"],
         "tf.Tensor.no_such_method": ["6"],
         "tf.Variable.no_such_method": ["9"],
-        "tf.Variable.asign_add": ["25"],
+        "tf.Variable.asign_add": ["33"],
     }
     assert {"tf.data.Dataset.save", "tf.data.Dataset.map", "tf.Variable.assign"} <= set(names(report, "supported"))
     notes = {use["name"]: use["note"] for use in report["files"][0]["names"] if use["note"]}

@@ -193,9 +193,12 @@ class NameCollector(ast.NodeVisitor):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Finds the classes of the attributes that methods assign to `self`, then visits the body."""
         me = f"<self {len(self.classes)}>"
-        found: dict[str, str | None] = {}
+        own = (one for one in node.body if isinstance(one, ast.Assign | ast.AnnAssign))
+        found: dict[str, str | None] = dict.fromkeys(
+            name.id for one in own for name in ast.walk(one) if isinstance(name, ast.Name)
+        )
         for method in node.body:
-            if not isinstance(method, ast.FunctionDef) or not method.args.args or method.decorator_list:
+            if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) or not _has_self(method):
                 continue
             self.selves[method] = me
             enclosing, self.names = self.names, ChainMap(dict.fromkeys(_local_names(method)), self.names)
@@ -240,7 +243,13 @@ def _is_instance(*paths: str | None) -> bool:
     return any(path is not None and path.endswith("()") for path in paths)
 
 
-def _local_names(function: ast.FunctionDef) -> set[str]:
+def _has_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the first parameter of a function in a class is an instance."""
+    names = {one.id for one in method.decorator_list if isinstance(one, ast.Name)}
+    return bool(method.args.args) and not names & {"classmethod", "staticmethod"}
+
+
+def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Returns the parameters of a function, and the names that it assigns."""
     nodes = list(ast.walk(function))
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
