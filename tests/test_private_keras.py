@@ -187,6 +187,10 @@ CELLS = """
     layer = v1.make_template("t", lambda x: v1.layers.dense(x, 2, kernel_initializer=ones, name="d"))
     print(layer(x).numpy().sum(), layer(x).shape, [v.name for v in layer.variables])
     print(v1.layers.conv2d(tf.ones([1, 4, 4, 2]), 3, 2, kernel_initializer=ones).numpy().sum())
+    calls = []
+    two_layers = lambda x: v1.layers.dense(v1.layers.dense(x, 2), calls.append(x) or 3)
+    two = v1.wrap_function(two_layers, [tf.TensorSpec([1, 2])])
+    print(two(tf.ones([1, 2])).shape, len(calls), *sorted(v.name for v in two.variables))
 """
 
 
@@ -199,4 +203,5 @@ def test_the_cells_and_layers_of_tensorflow_1(script):  # noqa: F811
         "4 0.0305 0.0305 0.269 0.269 bidirectional_rnn/fw/a/gates/kernel:0 bidirectional_rnn/bw/b/gates/kernel:0",
         "23.0 (2, 4, 2) ['t/d/bias:0', 't/d/kernel:0']",
         "216.0",
+        "(1, 3) 1 dense/bias:0 dense/kernel:0 dense_1/bias:0 dense_1/kernel:0",
     ], done.stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -144,6 +145,7 @@ class _Scopes(threading.local):
     def __init__(self) -> None:
         self.open = [VariableScope(False)]
         self.kept: dict[str, Variable2] | None = None
+        self.taken: frozenset[str] = frozenset()  # names of scopes: another one of this default name gets a number
         self.collections: dict[Any, list[Any]] = {}
 
 
@@ -198,6 +200,7 @@ class variable_scope:
         if name_or_scope is None and default_name is None:
             raise TypeError("If default_name is None then name_or_scope is required")
         self._name: Any = default_name if name_or_scope is None else name_or_scope
+        self._is_default = name_or_scope is None
         self._given = {
             "initializer": initializer, "regularizer": regularizer, "custom_getter": custom_getter, "dtype": dtype,
             "constraint": constraint, "reuse": reuse,
@@ -208,16 +211,28 @@ class variable_scope:
         around = get_variable_scope()
         again = isinstance(self._name, VariableScope)
         base = self._name if again else around
-        name = base.name if again else f"{around.name}/{self._name}".lstrip("/")
+        chosen = _unique_scope(around.name, self._name) if self._is_default else self._name
+        name = base.name if again else f"{around.name}/{chosen}".lstrip("/")
+        self._taken = _thread.taken if again else None
+        _thread.taken |= {name}
         settled = {key: getattr(base, key) if value is None else value for key, value in self._given.items()}
-        prefix = "" if again else self._names.enter_context(resolve("name_scope")(self._name))
+        prefix = "" if again else self._names.enter_context(resolve("name_scope")(chosen))
         scope = VariableScope(settled.pop("reuse"), name, name_scope=prefix or base.original_name_scope, **settled)
         _thread.open = [*_thread.open, scope]  # a new list: a thread that takes over keeps the old one
         return scope
 
     def __exit__(self, *error: object) -> None:
+        inside = f"{_thread.open[-1].name}/"
+        taken = _thread.taken if self._taken is None else self._taken
+        _thread.taken = frozenset(name for name in taken if not name.startswith(inside))
         _thread.open = _thread.open[:-1]
         self._names.close()
+
+
+def _unique_scope(around: str, default_name: str) -> str:
+    """Returns the default name of a scope, with a number if the enclosing scope has had one of that name."""
+    numbered = (f"{default_name}_{i}" if i else default_name for i in itertools.count())
+    return next(name for name in numbered if f"{around}/{name}".lstrip("/") not in _thread.taken)
 
 
 def get_variable(
@@ -350,11 +365,12 @@ class Template(Trackable):
 @contextlib.contextmanager
 def keeping(variables: dict[str, Variable2]) -> Iterator[None]:
     """Context manager: `get_variable` returns these variables, and adds those that it creates."""
-    before, _thread.kept = _thread.kept, variables
+    before = _thread.kept, _thread.taken
+    _thread.kept, _thread.taken = variables, frozenset()
     try:
         yield
     finally:
-        _thread.kept = before
+        _thread.kept, _thread.taken = before
 
 
 def add_to_collection(name: Any, value: Any) -> None:
