@@ -110,7 +110,8 @@ class ScratchTrace(Trace):
         given, keywords = _example((tuple(args), kwargs), run.index)
         dispatch.thread.example = run
         try:
-            with dispatch.traced_by(trace), np.errstate(all="ignore"):
+            # Tapes around the graph record none of it; those that the function enters do.
+            with dispatch.traced_by(trace), dispatch.recorded_by(()), np.errstate(all="ignore"):
                 return drawing_from(Streams(0), lambda: function(*given, **keywords), ())
         finally:
             dispatch.thread.example = None
@@ -134,10 +135,10 @@ class ScratchTrace(Trace):
         return SymbolicTensor((wrap(state(0, 0), dtypes.uint64), wrap(state(1, 1), dtypes.uint64)), self, "seed")
 
     def read(self, variable: Variable) -> Tensor:
-        """Returns the value assigned in the graph, or the variable's own, with tracers for the active recorders."""
+        """Returns the value assigned in the graph, or the variable's own; tapes record what examples read."""
         found = self._assigned.get(id(variable))
         value = variable._storage.snapshot() if found is None else found
-        if not dispatch.thread.recorders or isinstance(value, SymbolicTensor):
+        if dispatch.thread.example is None or isinstance(value, SymbolicTensor):
             return value
         value = value.own_read()
         for recorder in dispatch.thread.recorders:
