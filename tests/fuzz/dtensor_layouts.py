@@ -41,7 +41,7 @@ def _worker() -> subprocess.Popen[str]:
     process = subprocess.Popen([sys.executable, "-m", f"{__package__}.dtensor_layouts"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                cwd=Path(__file__).parents[1])  # fmt: skip
-    atexit.register(process.terminate)
+    atexit.register(process.communicate)  # closes its input, which ends it, and waits
     return process
 
 
