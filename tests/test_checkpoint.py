@@ -108,6 +108,8 @@ def test_what_does_not_match_is_told(tmp_path):
         more.assert_existing_objects_matched()
     with pytest.raises(AssertionError, match="Nothing except the root"):
         tf.train.Checkpoint(z=tf.Variable(0.0)).read(path).assert_nontrivial_match()
+    with pytest.raises(AssertionError, match="Nothing to load"):
+        tf.train.Checkpoint().read(path).assert_nontrivial_match()
     nothing = tf.train.Checkpoint(a=tf.Variable(0.0)).restore(None)
     nothing.expect_partial()
     with pytest.raises(AssertionError, match="save_path=None"):

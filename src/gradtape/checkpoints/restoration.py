@@ -257,6 +257,8 @@ class CheckpointLoadStatus:
         """Raise `AssertionError` if nothing but the root matched."""
         self._restoration.again()
         if len(self._restoration.matched) <= 1 and len(self._restoration.nodes) > 1:
+            if not children(self._root):
+                raise AssertionError(f"Nothing to load. No dependencies have been added to {self._root} yet.")
             raise AssertionError("Nothing except the root object matched a checkpointed value.")
         return self
 

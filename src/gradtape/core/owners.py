@@ -109,7 +109,6 @@ class Owner(Trackable):
     """
 
     _names_all_children = False
-
     _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -123,7 +122,8 @@ class Owner(Trackable):
         if self._names_all_children:
             return named
         untracked = self.__dict__.get("_self_untracked", ())
-        return {name: value for name, value in self.__dict__.items() if name not in untracked} | named
+        own = {name: value for name, value in self.__dict__.items() if name not in untracked}
+        return {name: value for name, value in own.items() if not name.startswith("_self_")} | named
 
     def _untrack_attributes(self, names: Iterable[str]) -> None:
         """Makes attributes that the object has no children."""
