@@ -240,6 +240,18 @@ _COMBINATIONS = {
     "no_tf_function": NamedObject("NoTfFunction", lambda f: f), "env": lambda: types.SimpleNamespace(),
     "tf_function": NamedObject("TfFunction", lambda f: sys.modules["tensorflow"].function(f)),
 }  # fmt: skip
+def _for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
+    """Decorator of a class: decorates its tests."""
+
+    def decorate(kind: type) -> type:
+        for name, method in list(vars(kind).items()):
+            if callable(method) and name.startswith("test"):
+                setattr(kind, name, decorator(*args, **kwargs)(method))
+        return kind
+
+    return decorate
+
+
 _UNCHANGED = """
 run_in_graph_and_eager_modes run_v2_only with_eager_op_as_function run_all_in_graph_and_eager_modes disable_xla
 disable_tfrt disable_mlir_bridge run_without_tensor_float_32 run_all_without_tensor_float_32
@@ -259,6 +271,7 @@ MACHINERY: dict[str, dict[str, Any]] = {
     "framework.combinations": _COMBINATIONS,
     "framework.test_util": {
         **dict.fromkeys(_UNCHANGED.split(), _unchanged),
+        "for_all_test_methods": _for_all_test_methods,
         **{name: _skipped(reason) for names, reason in _SKIPPED.items() for name in names.split()},
         **dict.fromkeys(_NOT_HERE.split(), lambda *args, **kwargs: False),
         **dict.fromkeys(("use_gpu", "force_cpu", "force_gpu", "device"), _no_block),
