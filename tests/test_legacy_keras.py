@@ -450,6 +450,36 @@ def test_ragged_inputs_have_the_operators_of_ragged_tensors(numbers):
     assert found == [2, 4, 6, 2, 4, 6, 1, 3, 0, 1, 2, 0, 0, 1, 2, 2]  # TensorFlow 2.21's
 
 
+def test_ragged_tensors_are_made_of_symbolic_inputs(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        keras, Ragged = tf.keras, tf.RaggedTensor
+        x, ends = keras.Input(()), keras.Input((), dtype=tf.int64)
+        splits = Ragged.from_row_splits(x, ends)
+        for rows in (
+            splits, Ragged.from_row_starts(x, row_starts=[0, 2, 2]), Ragged.from_value_rowids(x, [0, 0, 2, 2, 2, 2]),
+            Ragged.from_uniform_row_length(x, 3), Ragged.from_nested_row_lengths(x, [[1, 2], [2, 0, 4]]),
+        ):
+            model = keras.Model([x, ends], rows)
+            model = keras.Model.from_config(model.get_config())
+            y = model([tf.range(6.0), tf.constant([0, 5, 6], tf.int64)])
+            print(*y.flat_values.numpy()[:2], *y.row_splits.numpy(), rows.shape[0] or 0)
+        print(*keras.Model([x, ends], tf.reduce_sum(splits, 1))([tf.range(6.0), tf.constant([0, 5, 6])]).numpy())
+        dense, sparse = keras.Input((4,)), keras.Input((4,), sparse=True)
+        rows = Ragged.from_tensor(dense, padding=0.0)
+        print(*keras.Model(dense, rows)(tf.constant([[1.0, 2.0, 0.0, 0.0]])).flat_values.numpy())
+        entries = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [5.0, 6.0, 7.0], [3, 4])
+        print(*keras.Model(sparse, Ragged.from_sparse(sparse))(entries).row_splits.numpy())
+        words = keras.Input((2, None), ragged=True)
+        print(int(words.shape == [None, 2, None]), int(words.to_tensor().shape == [None, 2, None]))
+        """
+    )
+    starts, uniform, nested = [0, 1, 0, 2, 2, 6, 3], [0, 1, 0, 3, 6, 0], [0, 1, 0, 1, 3, 2]
+    made = [0, 1, 0, 5, 6, 0, *starts, *starts, *uniform, *nested]
+    assert found == [*made, 10, 5, 1, 2, 0, 2, 2, 3, 1, 1]  # TensorFlow 2.21's
+
+
 def test_shapes_of_transposed_convolutions_are_found_without_computing_them(numbers):
     found = numbers(
         """

@@ -6,6 +6,7 @@ it is imported. These are all of them. State that observers need while they are 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
+_T = TypeVar("_T")
 
 
 class ExtensionPoint(Generic[_P, _R]):
@@ -47,6 +49,12 @@ operator_fallback: ExtensionPoint[[str, Tensor, Any], Any] = ExtensionPoint("ope
 # tensors, given the name of the op; may return NotImplemented. Installed while a library has registered a dispatcher.
 foreign_operands: ExtensionPoint[[str, Sequence[Any]], Any] = ExtensionPoint("foreign_operands")
 
+# `foreign_arguments(function, args, kwargs)` calls what libraries have registered for a function that has refused these
+# arguments; may return NotImplemented. Installed while a library has registered a dispatcher for one function.
+foreign_arguments: ExtensionPoint[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any] = ExtensionPoint(
+    "foreign_arguments"
+)
+
 # `place_tensor(x)` moves a tensor created from a non-tensor value to its device; only GPU backends install it.
 place_tensor: ExtensionPoint[[Tensor], Tensor] = ExtensionPoint("place_tensor")
 
@@ -68,3 +76,19 @@ public_names: ExtensionPoint[[], ModuleType] = ExtensionPoint("public_names")
 
 # `served_names()` returns public names that only `gradtape run` serves, by path, and functions that return each.
 served_names: ExtensionPoint[[], Mapping[str, Callable[[], Any]]] = ExtensionPoint("served_names")
+
+
+def takes_foreign_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Decorator: a call that raises TypeError or ValueError is passed to `foreign_arguments`."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            found = NotImplemented if foreign_arguments.installed is None else foreign_arguments(call, args, kwargs)
+            if found is NotImplemented:
+                raise
+            return found
+
+    return call

@@ -11,6 +11,7 @@ to them and drawn from random streams is dropped with the graph.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from ...engine.run.randomness import Streams, drawing_from, state
 from ...engine.run.source_lines import Line
 from ...ops.arrays import slicing
 from ...state.ragged.constructors import rows_of
+from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ...state.variable import Variable
@@ -68,17 +70,17 @@ class ScratchTrace(Trace):
         return made
 
     def sparse_placeholder(self, dtype: dtypes.DType, shape: TensorShape) -> SparseTensor:
-        """Returns a sparse tensor of the graph: its examples have one entry each."""
+        """Returns a sparse tensor of the graph: the first entries of its examples are present, in order."""
         rank = shape.rank
         if rank is None:
             raise ValueError("a sparse placeholder needs a shape with a known rank, such as [None, 3]")
         sizes = [x.dims for x in _examples(dtype, shape)]
         first, second = [wrap(np.array(dims, np.int64), dtypes.int64) for dims in sizes]
         dense_shape = SymbolicTensor((first, second), self, "shape")
-        return SparseTensor(
-            self.placeholder(dtypes.int64, TensorShape([None, rank])), self.placeholder(dtype, TensorShape([None])),
-            dense_shape,
-        )  # fmt: skip
+        places = (_first_places(sizes[0], _BATCH[0]), _first_places(sizes[1], _BATCH[1]))
+        indices = SymbolicTensor(places, self, "indices")
+        self._placeholders.append(indices)
+        return SparseTensor(indices, self.placeholder(dtype, TensorShape([None])), dense_shape)
 
     def for_examples(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], name: str = "Tensor"
@@ -311,6 +313,13 @@ def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:
     return _zeros(dtype, sizes[0]), _zeros(dtype, sizes[1])
 
 
+def _first_places(dims: tuple[int, ...], count: int) -> Tensor:
+    """Returns the indices of the first elements of a tensor, which begin again where it has fewer."""
+    sizes = [max(n, 1) for n in dims]
+    places = np.unravel_index(np.arange(count) % math.prod(sizes), sizes)
+    return wrap(np.stack(places, 1).astype(np.int64), dtypes.int64)
+
+
 def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
     if dtype is dtypes.string:
         empty = np.empty(dims, object)
@@ -349,9 +358,11 @@ def _with_rows(x: Any) -> Any:
         return x
     values, splits = _with_rows(x.values), x.row_splits.array
     count = rows_of(values)
-    if splits[-1] != count:
-        splits = np.linspace(0, count, len(splits)).astype(splits.dtype)
-    return RaggedTensor.from_row_splits(values, splits, validate=False)
+    if splits[-1] != count or np.any(splits[1:] < splits[:-1]):
+        splits = np.full_like(splits, count)  # one row has all values, so that its length differs between the examples
+        splits[0] = 0
+    rows = cut_at(wrap(splits, x.row_splits.dtype), x._row_partition.static_uniform_row_length)
+    return RaggedTensor(values, rows, internal=True)
 
 
 def _merged(first: Any, second: Any, trace: ScratchTrace, name: str = "Tensor") -> Any:

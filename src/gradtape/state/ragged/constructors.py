@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core import errors
 from ...core.composites import CompositeTensor
+from ...core.extension_points import takes_foreign_arguments
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.verification import verify
@@ -67,15 +68,17 @@ class MadeOfRows(CompositeTensor):
         return cls._from_row_partition(values, make(*rows, validate=validate, dtype_hint=hint), validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_value_rowids(
         cls, values: object, value_rowids: object, nrows: object = None, name: str | None = None, validate: bool = True
     ) -> Any:
         """Group values with equal `value_rowids`, which must be non-decreasing, into rows."""
         values = converted(values)
+        count = static_rows_of(values)
 
         def make(*rows: Any, **options: Any) -> RowPartition:
             partition = RowPartition.from_value_rowids(*rows, **options)
-            if partition.count != (count := rows_of(values)):
+            if count is not None and partition.count != count:
                 raise ValueError(
                     f"Shapes ({count},) and ({partition.count},) are incompatible: every value needs a row number"
                 )
@@ -84,11 +87,13 @@ class MadeOfRows(CompositeTensor):
         return cls._in_rows(make, values, value_rowids, nrows, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_row_splits(cls, values: object, row_splits: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows `values[row_splits[i]:row_splits[i + 1]]`."""
         return cls._in_rows(RowPartition.from_row_splits, values, row_splits, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_row_lengths(
         cls, values: object, row_lengths: object, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -96,27 +101,41 @@ class MadeOfRows(CompositeTensor):
         return cls._in_rows(RowPartition.from_row_lengths, values, row_lengths, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_row_starts(cls, values: object, row_starts: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows that begin at `row_starts[i]`."""
         values = converted(values)
-        return cls._in_rows(RowPartition.from_row_starts, values, row_starts, rows_of(values), validate=validate)
+
+        def make(starts: object, **options: Any) -> RowPartition:
+            return RowPartition.from_row_starts(starts, rows_of(values), **options)
+
+        return cls._in_rows(make, values, row_starts, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_row_limits(cls, values: object, row_limits: object, name: str | None = None, validate: bool = True) -> Any:
         """Create rows that end before `row_limits[i]`."""
         return cls._in_rows(RowPartition.from_row_limits, values, row_limits, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_uniform_row_length(
         cls, values: object, uniform_row_length: object, nrows: object = None, validate: bool = True,
         name: str | None = None,
     ) -> Any:  # fmt: skip
         """Create rows of one length, which becomes part of the static shape."""
         values = converted(values)
-        make = RowPartition.from_uniform_row_length
-        return cls._in_rows(make, values, uniform_row_length, rows_of(values), nrows, validate=validate)
+        count = static_rows_of(values)
+
+        def make(length: object, rows: object, **options: Any) -> RowPartition:
+            if count is None and rows is None:  # any number that differs between the examples
+                rows = rows_of(values)
+            return RowPartition.from_uniform_row_length(length, count, rows, **options)
+
+        return cls._in_rows(make, values, uniform_row_length, nrows, validate=validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_nested_value_rowids(
         cls, flat_values: object, nested_value_rowids: Sequence[object], nested_nrows: Sequence[object] | None = None,
         name: str | None = None, validate: bool = True,
@@ -138,6 +157,7 @@ class MadeOfRows(CompositeTensor):
         return result
 
     @classmethod
+    @takes_foreign_arguments
     def from_nested_row_splits(
         cls, flat_values: object, nested_row_splits: Sequence[object], name: str | None = None, validate: bool = True
     ) -> Any:
@@ -145,6 +165,7 @@ class MadeOfRows(CompositeTensor):
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, "nested_row_splits", validate)
 
     @classmethod
+    @takes_foreign_arguments
     def from_nested_row_lengths(
         cls, flat_values: object, nested_row_lengths: Sequence[object], name: str | None = None, validate: bool = True
     ) -> Any:

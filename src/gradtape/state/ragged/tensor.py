@@ -13,6 +13,7 @@ from ...core import dtypes
 from ...core.composites import WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import runs_with_examples
+from ...core.extension_points import takes_foreign_arguments
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.registry.op import Op
@@ -20,7 +21,7 @@ from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from . import indices
-from .constructors import MadeOfRows, converted, rows_of, static_rows_of
+from .constructors import MadeOfRows, converted, static_rows_of
 from .partition import RowPartition, cut_at
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class RaggedTensor(_RaggedOperators):
     # Factory methods: see also `MadeOfRows`
 
     @classmethod
+    @takes_foreign_arguments
+    @runs_with_examples
     def from_tensor(
         cls, tensor: object, lengths: object = None, padding: object = None, ragged_rank: int = 1,
         name: str | None = None, row_splits_dtype: object = dtypes.int64,
@@ -77,6 +80,8 @@ class RaggedTensor(_RaggedOperators):
         return elsewhere.from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
 
     @classmethod
+    @takes_foreign_arguments
+    @runs_with_examples
     def from_sparse(
         cls, st_input: object, name: str | None = None, row_splits_dtype: object = dtypes.int64
     ) -> RaggedTensor:
@@ -218,10 +223,10 @@ class RaggedTensor(_RaggedOperators):
                 "self and new_values have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
                 "convert them to compatible dtypes."
             )
-        if static_rows_of(values) != static_rows_of(self._values):
+        new, old = static_rows_of(values), static_rows_of(self._values)
+        if new != old and new is not None and old is not None:
             raise ValueError(
-                f"Dimensions {rows_of(values)} and {rows_of(self._values)} are not compatible: there must be as many "
-                "new values as there were values"
+                f"Dimensions {new} and {old} are not compatible: there must be as many new values as there were values"
             )
         return RaggedTensor(values, self._row_partition, internal=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 import gradtape
 from gradtape.api.catalogue import fronts
 from gradtape.core.errors import NeedsExamples
-from gradtape.core.extension_points import foreign_operands
+from gradtape.core.extension_points import foreign_arguments, foreign_operands
 from gradtape.core.operators import BINARY, UNARY
 
 from . import tf_decorator
@@ -31,6 +31,7 @@ class OpDispatcher:
     def register(self, op: Any) -> None:
         """Handles the calls of `op` from now on."""
         vars(tf_decorator.unwrap(op)[1]).setdefault(DISPATCH_ATTR, []).append(self)
+        foreign_arguments.install(_of_function)
 
 
 class _TypeBasedDispatcher(OpDispatcher):
@@ -87,6 +88,12 @@ def dispatch(op: Any, args: Any, kwargs: Any) -> Any:
         if found is not NotImplemented:
             return found
     return OpDispatcher.NOT_SUPPORTED
+
+
+def _of_function(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Passes a call of gradtape's own function to the dispatchers."""
+    found = dispatch(function, tuple(args), kwargs)
+    return NotImplemented if found is OpDispatcher.NOT_SUPPORTED else found
 
 
 def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:

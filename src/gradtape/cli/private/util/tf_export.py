@@ -78,7 +78,16 @@ def _public_name(symbol: Any) -> str | None:
     if publication is not None:
         return publication.path
     module, name = getattr(symbol, "__module__", ""), getattr(symbol, "__qualname__", "")
-    return _names_of_places().get((str(module).removeprefix("gradtape."), str(name)))
+    found = _names_of_places().get((str(module).removeprefix("gradtape."), str(name)))
+    return _name_of_class(symbol) if found is None and isinstance(symbol, type) else found
+
+
+def _name_of_class(symbol: type) -> str | None:
+    """Returns the public name of a class that a module of the API imports from where it is defined."""
+    if not symbol.__module__.startswith("gradtape."):
+        return None
+    names = (public for (_, name), public in _names_of_places().items() if name == symbol.__name__)
+    return next((name for name in names if resolve(name) is symbol), None)
 
 
 @cache
