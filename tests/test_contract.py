@@ -72,7 +72,6 @@ LEFT_OUT = {
         """
         Dismantle colocate_with container create_op get gradient_override_map graph_def_versions is_feedable
         is_fetchable new_operations num_operations op_def_for_type operations prevent_feeding prevent_fetching
-        switch_to_thread_local
         """.split(),
         NO_BUILDING,
     ),

@@ -153,7 +153,7 @@ def cosine_decay_restarts(
     """Decays a rate along half cosines, each `t_mul` times as long, with `m_mul` times the rate of the one before.
 
     >>> import gradtape as tf
-    >>> float(tf.compat.v1.train.cosine_decay_restarts(0.5, 20, 10, m_mul=0.5)())
+    >>> round(float(tf.compat.v1.train.cosine_decay_restarts(0.5, 20, 10, m_mul=0.5)()), 4)
     0.125
     """
 
