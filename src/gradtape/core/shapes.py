@@ -77,12 +77,10 @@ class TensorShape:
 
     def is_compatible_with(self, other: object) -> bool:
         """Whether one tensor could have both shapes."""
-        other = TensorShape(other)
-        if self.rank is None or other.rank is None:
+        mine, its = self._dims, TensorShape(other)._dims
+        if mine == its or mine is None or its is None:  # equal shapes are by far the most frequent
             return True
-        return len(self) == len(other) and all(
-            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
-        )
+        return len(mine) == len(its) and all(a is None or b is None or a == b for a, b in zip(mine, its, strict=True))
 
     def assert_is_compatible_with(self, other: object) -> None:
         """Raises `ValueError` unless the shapes are compatible."""
@@ -92,6 +90,8 @@ class TensorShape:
     def merge_with(self, other: object) -> TensorShape:
         """Merges two compatible shapes: each size is known if either shape knows it."""
         other = TensorShape(other)
+        if self._dims == other._dims:
+            return self
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are not compatible")
         if self.rank is None:

@@ -228,13 +228,14 @@ class TensorArray(Composite):
                 f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {entry.dtype.name}. "
                 "Use tf.cast"
             )
-        if not self._element_shape.is_compatible_with(entry.shape):
+        shape = entry.shape
+        if not self._element_shape.is_compatible_with(shape):
             raise ValueError(
-                f"Incompatible shape for value ({entry.shape}), expected ({self._element_shape}). Use "
+                f"Incompatible shape for value ({shape}), expected ({self._element_shape}). Use "
                 "infer_shape=False for entries of different shapes"
             )
         if self._infer_shape:
-            self._element_shape = self._element_shape.merge_with(entry.shape)
+            self._element_shape = self._element_shape.merge_with(shape)
         return entry
 
     def read(self, index: object, name: str | None = None) -> Tensor:
