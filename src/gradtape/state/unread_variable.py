@@ -29,7 +29,7 @@ class UnreadVariable(Variable):
         self._variable._replace(new)
 
 
-def assigned(result: Any) -> Any:
+def assigned(result: Any) -> Variable:
     """Returns the result of an assignment: in a function the variable itself, whose `op` is None there."""
     return UnreadVariable(result) if isinstance(result, Variable) and thread.trace is None else result
 
