@@ -25,7 +25,7 @@ test: $(VENV)/.test  ## Runs the test suite, including the examples in docstring
 # the files of tests that reach most functions per second.
 QUICK := $(addsuffix .py,$(addprefix tests/,test_bad_input test_checkpoint_extensions test_compat_v1 \
 	test_compiled_sweeps test_composites test_contract test_custom_gradient test_data test_data_storage \
-	test_distribute test_docs test_explain test_explain_zeros test_extend test_extension_types test_feature_columns \
+	test_distribute test_explain test_explain_zeros test_extend test_extension_types test_feature_columns \
 	test_files test_forward test_function test_function_control_flow test_function_effects test_function_graphs \
 	test_graph_passes test_graphs_as_listed test_hessians test_image test_layers test_numpy_executor \
 	test_ragged test_recorded test_saved_model \
