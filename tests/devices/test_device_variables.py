@@ -166,3 +166,33 @@ def test_rows_are_added_in_place_unless_the_value_was_read(gpu):
     v.scatter_nd_add([[0, 1]], [10.0])
     np.testing.assert_array_equal(read.numpy(), [[4.0, 5.0], [1.0, 1.0], [7.0, 9.0]])
     np.testing.assert_array_equal(v.numpy(), [[-2.0, 7.0], [1.0, 1.0], [-5.0, -7.0]])
+
+
+def updated(method, dtype, first, at, changes, is_read):
+    """Returns the value of a variable after an update of rows; a value that was read before does not change."""
+    v = tf.Variable(tf.cast(first, dtype))
+    read = v.value() if is_read else None
+    getattr(v, method)(tf.IndexedSlices(tf.cast(changes, dtype), tf.constant(at)))
+    if read is not None:
+        np.testing.assert_array_equal(tf.cast(read, tf.complex128).numpy(), first)
+    return tf.cast(v, tf.complex128).numpy()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_updates_of_rows_are_those_of_the_host(gpu, seed):
+    """Of any dtype and shape, also empty ones, with repeated rows, of values that were read or not."""
+    rng = np.random.default_rng(seed)
+    for _ in range(25):
+        dtype = tf.as_dtype(rng.choice(["float32", "float64", "float16", "bfloat16", "int32", "uint16", "complex64"]))
+        shape = (int(rng.integers(1, 5)), *rng.integers(0, 4, rng.integers(0, 3)).tolist())
+        count = int(rng.integers(0, 6))
+        first, changes = rng.integers(0, 9, shape), rng.integers(0, 9, (count, *shape[1:]))
+        at = rng.integers(0, shape[0], count)
+        method = str(rng.choice(["scatter_add", "scatter_sub", "scatter_update"]))
+        if method == "scatter_update":  # of repeated rows, a GPU may keep any
+            at, changes = np.arange(min(count, shape[0])), changes[: shape[0]]
+        case = method, dtype, first, at, changes, bool(rng.integers(2))
+        found = updated(*case)
+        with tf.device("/CPU:0"):
+            expected = updated(*case)
+        np.testing.assert_array_equal(found, expected)

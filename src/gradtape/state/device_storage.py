@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.arrays import ArrayModule, add_at
+from ..core import dtypes
 from ..core.tensor import Tensor
 from ..engine.registry.devices import REAL, DeviceTensor, combined, exhausted, on_device, send_to_device
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
-from .rows import ARITHMETIC, Combine
+from .rows import Combine
 from .storage import HostArray, Storage, XlaArray, is_exclusive, storages, updating
 
 if TYPE_CHECKING:
@@ -129,8 +130,11 @@ class DeviceStorage(Storage):
         return True
 
     def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:
-        """Add to rows, or subtract, in place if no other reference to the array exists; leave other updates to ops."""
-        if combine not in (operator.add, operator.sub) or not self.dtype.kind & ARITHMETIC:
+        """Add floats to rows, or subtract, in place if no other reference to the array exists; leave the rest to ops.
+
+        Ops compute in narrow dtypes as TensorFlow does, and on the host what the library cannot.
+        """
+        if combine not in (operator.add, operator.sub) or self.dtype.kind != dtypes.FLOAT or 0 in values.dims:
             return False
         if type(at) not in REAL or type(values) not in REAL:
             return False
