@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.engine.memory.policy import Timeline
 
 
 class Checker(HTMLParser):
@@ -155,3 +156,15 @@ def test_variables_of_one_name_keep_their_norms_apart():
     with tf.GradientTape() as tape:
         losses = v[0] * tf.constant([1.0, 2.0]) + v[1]
     assert len(tf.inspect.example_norms(tape, losses, v).by_source) == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 1023, 1024, 1025, 5000])
+def test_a_timeline_is_bounded_and_keeps_the_largest_samples(count):
+    samples = np.random.default_rng(count).integers(0, 1 << 40, count).tolist()
+    timeline = Timeline(max)
+    for sample in samples:
+        timeline.add(sample)
+    assert len(timeline) == (count if count < 1024 else pytest.approx(768, abs=256))
+    assert max(timeline, default=0) == max(samples, default=0)
+    step = next((n for n in (1, 2, 4, 8) if -(-count // n) == len(timeline)), 1)
+    assert timeline == [max(samples[i : i + step]) for i in range(0, count, step)]

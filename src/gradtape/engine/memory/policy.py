@@ -7,7 +7,7 @@ only when no others are left, many blocks are evicted some at a time, and costs 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
@@ -19,7 +19,34 @@ _MANY_BLOCKS = 64  # with more blocks, one choice evicts a share of the limit at
 _SLACK_SHARE = 1 / 16  # of the limit
 _MIN_STALENESS = 1e-7  # seconds
 
+_MAX_SAMPLES = 1024  # of a timeline; even
+
 AnyBlock = TypeVar("AnyBlock", bound=MemoryBlock)
+Sample = TypeVar("Sample")
+
+
+class Timeline(list[Sample]):
+    """Samples over time. Where there are many, neighbors become one, by `combine`, so that the length is bounded."""
+
+    def __init__(self, combine: Callable[[Sample, Sample], Sample]) -> None:
+        super().__init__()
+        self._combine = combine
+        self._count, self._stride = 0, 1
+
+    def add(self, sample: Sample) -> None:
+        """Adds the next sample."""
+        if self._count % self._stride:
+            self[-1] = self._combine(self[-1], sample)
+        else:
+            self.append(sample)
+        self._count += 1
+        if len(self) == _MAX_SAMPLES and self._count % self._stride == 0:
+            self[:] = map(self._combine, self[::2], self[1::2])
+            self._stride *= 2
+
+
+def _larger_of_each(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    return max(a[0], b[0]), max(a[1], b[1])
 
 
 @dataclass
@@ -33,9 +60,9 @@ class Account:
     recomputations: int = 0  # ops that were rerun
     seconds: float = 0.0  # their total time
     written: int = 0  # bytes written to disk
-    # `held` and `wanted` after each op of the recording; `held` each time that a sweep has read residuals
-    recording: list[tuple[int, int]] = field(default_factory=list, repr=False)
-    sweeping: list[int] = field(default_factory=list, repr=False)
+    # `held` and `wanted` after the ops of the recording; `held` when sweeps have read residuals
+    recording: Timeline[tuple[int, int]] = field(default_factory=lambda: Timeline(_larger_of_each), repr=False)
+    sweeping: Timeline[int] = field(default_factory=lambda: Timeline(max), repr=False)
 
 
 class BlockStore(ABC, Generic[AnyBlock]):

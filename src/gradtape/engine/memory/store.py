@@ -294,7 +294,7 @@ class Store(BlockStore[StoredBlock]):
                 self._recompute(numbers, found)
         if more:
             self.keep_within({values[i].block for i in numbers})
-        self.account.sweeping.append(self.account.held)
+        self.account.sweeping.add(self.account.held)
         return found
 
     def _hold_if_needed(self, value: StoredValue, x: Tensor) -> None:

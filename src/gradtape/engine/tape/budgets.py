@@ -228,7 +228,7 @@ class BudgetedLog(Log):
                     "they go to disk",
                     readable_bytes(store.fixed_bytes), readable_bytes(budget), readable_bytes(ROOM_SHARE * budget),
                 )  # fmt: skip
-        store.account.recording.append((store.account.held, store.account.wanted))
+        store.account.recording.add((store.account.held, store.account.wanted))
 
     def _register_call(self, execution: Execution, numbers: dict[int, int]) -> None:
         """Registers a call of a function, which is one op: its residuals are evictable if the call can be rerun."""

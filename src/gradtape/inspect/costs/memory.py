@@ -6,6 +6,7 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from types import FrameType, ModuleType
 from typing import Any
@@ -123,7 +124,7 @@ def memory(tape: Any) -> Memory:
     account, limit = None, None
     if isinstance(log, BudgetedLog):
         account, limit = log.store.account, log.store.limit
-        account = replace(account, recording=account.recording.copy(), sweeping=account.sweeping.copy())
+        account = replace(account, recording=copy(account.recording), sweeping=copy(account.sweeping))
     return Memory(list(iterate_kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account, limit)
 
 
