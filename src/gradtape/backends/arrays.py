@@ -100,7 +100,7 @@ class ArrayModule:
         return None
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
-        """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/kernels.py`."""
+        """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`."""
         return None
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:

@@ -1,0 +1,47 @@
+"""The tables of PyTorch's kernels of ops that are not elementwise, which `kernels.py` and `windows.py` fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from .library import can_import, on_arrays, torch
+
+
+class HostKernel(NamedTuple):
+    """A kernel, and the number of elements of operand `operand` from which it is faster than NumPy's."""
+
+    function: Callable[..., Any]
+    min_elements: int
+    operand: int
+    dtypes: str = "fd"  # of that operand, as NumPy's characters
+
+
+KERNELS: dict[str, HostKernel] = {}
+VJPS: dict[str, HostKernel] = {}
+
+
+def _register(
+    table: dict[str, HostKernel], name: str, min_elements: int, operand: int, dtypes: str = "fd"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        table[name] = HostKernel(function, min_elements, operand, dtypes)
+        return function
+
+    return register
+
+
+def kernel(name: str, min_elements: int, operand: int = 0, dtypes: str = "fd") -> Any:
+    """Registers the kernel of an op."""
+    return _register(KERNELS, name, min_elements, operand, dtypes)
+
+
+def vjp(name: str, min_elements: int, operand: int = 0) -> Any:
+    """Registers the vjp of an op; `operand` counts the cotangent as 0."""
+    return _register(VJPS, name, min_elements, operand)
+
+
+def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
+    """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
+    return on_arrays(partial(kernel.function, torch())) if can_import() else lambda *arrays, **attrs: None

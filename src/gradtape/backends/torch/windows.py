@@ -1,0 +1,185 @@
+"""PyTorch's kernels of convolutions and pooling over one or two spatial axes: see `kernels.py`."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..tuning import DEVICES_ONLY, TORCH_WINDOWS
+from .host_kernels import kernel, vjp
+
+Axes = tuple[int, ...]
+
+
+class _Windows(NamedTuple):
+    """The windows of a convolution or a pooling over one or two spatial axes, as PyTorch's functions take them.
+
+    PyTorch pads both ends of an axis alike, and a pooling by at most half a window. An image that needs other padding
+    is padded before: `extra` is that padding as pairs. A single spatial axis becomes the second of two.
+    """
+
+    strides: Axes
+    paddings: Axes
+    dilations: Axes
+    extra: tuple[tuple[int, int], ...]
+    lacks_axis: bool
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, strides: Axes, paddings: Any, dilations: Axes, most: Axes | None = None) -> _Windows | None:
+        """Creates them; `most` is the padding that PyTorch accepts. None for other numbers of spatial axes."""
+        if len(strides) not in (1, 2):
+            return None
+        lacks_axis = len(strides) == 1
+        if lacks_axis:
+            strides, paddings, dilations = (1, *strides), ((0, 0), *paddings), (1, *dilations)
+            most = None if most is None else (0, *most)
+        alike = all(a == b for a, b in paddings)
+        if most is not None:
+            alike = alike and all(a <= n for (a, _), n in zip(paddings, most, strict=True))
+        both = tuple([a for a, _ in paddings]) if alike else (0, 0)
+        return cls(strides, both, dilations, () if alike else tuple(paddings), lacks_axis)
+
+    def image(self, t: Any, x: Any, value: float = 0.0) -> Any:
+        """Returns an image `(examples, *space, channels)` as a view `(examples, channels, height, width)`, padded."""
+        x = x.unsqueeze(1) if self.lacks_axis else x
+        if self.extra:
+            (top, bottom), (left, right) = self.extra
+            x = t.nn.functional.pad(x, (0, 0, left, right, top, bottom), value=value)
+        return x.contiguous().permute(0, 3, 1, 2)
+
+    def result(self, y: Any) -> Any:
+        """Returns `(examples, channels, height, width)` as a contiguous image with channels last."""
+        y = y.permute(0, 2, 3, 1)
+        return (y.squeeze(1) if self.lacks_axis else y).contiguous()
+
+    def channels_first(self, x: Any) -> Any:
+        """Returns an image `(examples, *space, channels)` as a view `(examples, channels, height, width)`."""
+        return (x.unsqueeze(1) if self.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
+
+    def filter_result(self, w: Any) -> Any:
+        """Returns `(outputs, inputs, height, width)` as a contiguous filter `(*window, inputs, outputs)`."""
+        w = w.permute(2, 3, 1, 0).contiguous()
+        return w.squeeze(0) if self.lacks_axis else w
+
+    def padded_size(self, size: Axes) -> Axes:
+        """Returns the spatial shape of a padded image."""
+        size = (1, *size) if self.lacks_axis else size
+        return tuple([n + sum(p) for n, p in zip(size, self.extra, strict=True)]) if self.extra else size
+
+    def cotangent(self, x: Any) -> Any:
+        """Returns the cotangent of an image from that of the padded image `(examples, channels, height, width)`."""
+        for axis, (before, after) in enumerate(self.extra, 2):
+            x = x.narrow(axis, before, x.shape[axis] - before - after)
+        return self.result(x)
+
+
+def _filter(w: Any, windows: _Windows) -> Any:
+    """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`."""
+    return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+
+
+@kernel("conv", TORCH_WINDOWS)
+def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not w.numel():
+        return None
+    kernel = _filter(w, windows)
+    image = windows.image(t, x)
+    return windows.result(t.convolution(
+        image, kernel, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
+    ))  # fmt: skip
+
+
+def _convolution_backward(t: Any, windows: _Windows, g: Any, x: Any, w: Any, groups: int, wanted: list[bool]) -> Any:
+    return t.ops.aten.convolution_backward.default(
+        g, x, w, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups, wanted
+    )
+
+
+@kernel("conv_input", TORCH_WINDOWS)
+def _conv_input(
+    t: Any, a: Any, w: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not a.numel() or not w.numel():
+        return None
+    x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
+    given = windows.channels_first(a), x, _filter(w, windows)
+    return windows.cotangent(_convolution_backward(t, windows, *given, groups, [True, False, False])[0])
+
+
+@kernel("conv_filter", TORCH_WINDOWS)
+def _conv_filter(
+    t: Any, x: Any, b: Any, *, size: Axes, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not b.numel():
+        return None
+    w = _filter(x.new_empty((*size, x.shape[-1] // groups, b.shape[-1])), windows)
+    given = windows.channels_first(b), windows.image(t, x), w
+    return windows.filter_result(_convolution_backward(t, windows, *given, groups, [False, True, False])[1])
+
+
+@vjp("conv", DEVICES_ONLY, 1)
+def _conv_vjp(t: Any, g: Any, x: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
+    """Both cotangents in one call."""
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not x.numel() or not w.numel():
+        return None
+    of_x, of_w, _ = _convolution_backward(
+        t, windows, windows.channels_first(g), windows.image(t, x), _filter(w, windows), groups, [True, True, False]
+    )
+    return windows.cotangent(of_x), windows.filter_result(of_w)
+
+
+def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
+    """Returns the windows of a pooling, and the window's size along two axes."""
+    windows = _Windows.of(strides, paddings, dilations, tuple([n // 2 for n in window]))
+    return windows, (1, *window) if windows is not None and windows.lacks_axis else window
+
+
+@kernel("max_pool", TORCH_WINDOWS)
+def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel():
+        return None
+    image = windows.image(t, x, -math.inf)
+    return windows.result(t.max_pool2d(image, window, windows.strides, windows.paddings, windows.dilations))
+
+
+@vjp("max_pool", TORCH_WINDOWS, 1)
+def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel():
+        return None
+    image = windows.image(t, x, -math.inf)
+    given = (window, windows.strides, windows.paddings, windows.dilations, False)
+    _, positions = t._C._nn.max_pool2d_with_indices(image, *given)
+    found = t.ops.aten.max_pool2d_with_indices_backward.default(windows.channels_first(g), image, *given, positions)
+    return windows.cotangent(found)
+
+
+@kernel("window_sum", TORCH_WINDOWS)
+def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel() or max(dilations) > 1:
+        return None
+    image = windows.image(t, x)
+    return windows.result(
+        t.nn.functional.avg_pool2d(image, window, windows.strides, windows.paddings, divisor_override=1)
+    )
+
+
+@kernel("window_spread", TORCH_WINDOWS)
+def _window_spread(
+    t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes
+) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel() or max(dilations) > 1:
+        return None
+    image = x.new_empty((len(x), *windows.padded_size(size), x.shape[-1])).permute(0, 3, 1, 2)
+    return windows.cotangent(t.ops.aten.avg_pool2d_backward.default(
+        windows.channels_first(x), image, window, windows.strides, windows.paddings, False, True, 1
+    ))  # fmt: skip
