@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.backends.numpy import blocks
 from gradtape.backends.torch import library
 from gradtape.backends.torch.elementwise import forward_kernel
 from gradtape.backends.torch.kernels import KERNELS, VJPS, bind_kernel
@@ -303,3 +304,14 @@ def test_matrices_without_an_inverse_are_reported(value):
         tf.linalg.inv(x)
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
         tf.linalg.solve(x, x)
+
+
+@FLOATS
+def test_large_products_are_those_of_numpy(dtype):
+    """Of matrices in any layout, which PyTorch computes, and of smaller ones."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        rows, columns, inner = (int(n) for n in rng.choice([0, 1, 7, 64, 200], 3))
+        a, b = rng.normal(size=(rows, inner)).astype(dtype), rng.normal(size=(inner, columns)).astype(dtype)
+        a, b = (LAYOUTS[rng.choice(sorted(LAYOUTS))](x) for x in (a, b))
+        assert_close(blocks.product(a, b), np.dot(a, b), dtype, np.sqrt(inner + 1))
