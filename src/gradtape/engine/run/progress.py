@@ -2,7 +2,7 @@
 
 On a terminal the line appears after two seconds, counts the seconds, and stays. Elsewhere it is written once, after 20
 seconds, so that a log shows why nothing else happens. `GRADTAPE_PROGRESS=0` turns it off. At most one line is shown at
-a time; work inside other work shows as the line of the outer one.
+a time; the line of the outer work shows what work inside it does.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ def reporting(what: str, total: int | None = None) -> Iterator[Progress]:
         yield Progress(what, total)
         return
     progress = Progress(what, total)
-    shower = threading.Thread(target=progress.show, name="gradtape-progress", daemon=True)
+    display = threading.Thread(target=progress.show, name="gradtape-progress", daemon=True)
     try:
         _of_thread.current = progress
-        shower.start()
+        display.start()
         yield progress
     finally:
         _of_thread.current = None
         progress.end()
-        if _shown.locked() and shower.is_alive():  # its line ends before the program writes the next one
-            shower.join()
+        if _shown.locked() and display.is_alive():  # its line ends before the program writes the next one
+            display.join()
 
 
 def _is_terminal() -> bool:

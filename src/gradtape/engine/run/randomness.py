@@ -176,8 +176,9 @@ def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
 def _one(take: Callable[[], State]) -> Any:
     """Draws one state; in a trace, adds a draw per run of the graph, unless the state is read from a variable."""
     trace = dispatch.thread.trace
-    reads_variable = hasattr(take, "variable") and not getattr(trace, "is_scratch", False)
-    return take() if trace is None or reads_variable else trace.draw(take)
+    if trace is None or (hasattr(take, "variable") and not trace.is_scratch):
+        return take()
+    return trace.draw(take)
 
 
 class _Frames(threading.local):

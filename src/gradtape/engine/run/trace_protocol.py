@@ -37,6 +37,7 @@ class TraceProtocol(Protocol):
     budget: int | float | None  # the memory budget of a tape inside
     tracks_external: bool  # whether ops on plain tensors that tapes or traces outside track become nodes
     tracks_all_external: bool  # also constants that the function creates
+    is_scratch: bool  # whether the graph is dropped, with what it assigns and draws
 
     @property
     def for_xla(self) -> bool:

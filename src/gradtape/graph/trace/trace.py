@@ -48,6 +48,7 @@ class Trace(dispatch.Recorder):
     nodes too, and their results carry tracers that hold their places.
     """
 
+    is_scratch: bool = False
     for_examples: Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any] | None = None  # of scratch graphs
 
     def __init__(self, name: str, nested: bool = False, for_xla: bool = False, lazy: bool = False) -> None:
