@@ -41,8 +41,8 @@ UPDATED_IN_PLACE = 1 << 16
 PRODUCTS = 16
 # Multiplications from which OpenBLAS uses several threads for a product, by its own rule.
 THREADED = 1 << 18
-# Columns of a matrix: its decomposition by two threads against one: eigenvectors 1.1 for 128, 1.0 for 256, 0.9 for 512;
-# singular values 1.4, 1.2, 1.0; QR 2.2, 1.4, 1.1.
+# Columns of a matrix: its decomposition by two threads against one: eigenvectors 1.1 for 128, 1.0 for 256, 0.9 for 512,
+# 0.6 for 1024 (this one on ARM); singular values 1.4, 1.2, 1.0, 0.8; QR 2.2, 1.4, 1.1, 0.7.
 LARGE_MATRIX = 1 << 10
 # Rows: products of 32 rows each against one of all: 0.85 for 256, 1.2 for 1024 to 4096; more only use more memory.
 MOST_PENDING_ROWS = 2048
