@@ -5,6 +5,7 @@ import pathlib
 import sqlite3
 import tempfile
 import threading
+from contextlib import closing
 
 _COUNTS = "unigrams=[3.0, 1.0, 4.0, 1.0, 5.0, 9.0]"
 
@@ -32,7 +33,8 @@ def _database(query, types, driver="sqlite"):
     def program(tf):
         path = os.path.join(tempfile.mkdtemp(), "data.db")
         rows = [("a", 1, 1.5, b"xy", "12 apples"), ("b", 300, -2.75, None, "x"), (None, None, None, b"", "3.9")]
-        with sqlite3.connect(path) as database:
+        # The connection's own `with` only ends the transaction.
+        with closing(sqlite3.connect(path)) as database, database:
             database.execute("CREATE TABLE t (name TEXT, n INTEGER, x REAL, b BLOB, mixed TEXT)")
             database.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
         kinds = tuple(getattr(tf, kind) for kind in types)

@@ -48,9 +48,9 @@ def SqlDataset(driver_name: StringLike, data_source_name: StringLike, query: Str
       data_source_name: the file of the database.
       output_types: the dtypes of the columns; values are converted as SQLite does, and NULL becomes 0 or "".
 
-    >>> import gradtape as tf, sqlite3, tempfile, os
+    >>> import gradtape as tf, contextlib, sqlite3, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "people.db")
-    >>> with sqlite3.connect(path) as database:
+    >>> with contextlib.closing(sqlite3.connect(path)) as database, database:
     ...     _ = database.execute("CREATE TABLE people (name TEXT, age INTEGER)")
     ...     _ = database.execute("INSERT INTO people VALUES ('Ada', 36)")
     >>> data = tf.data.experimental.SqlDataset("sqlite", path, "SELECT name, age FROM people", (tf.string, tf.int32))
