@@ -94,33 +94,29 @@ def _parse_expression(text: str) -> ast.expr | None:
 
 
 @lru_cache(32)
-def _tree(file: str, size: int) -> ast.Module | None:
-    """Parses a file."""
+def _tree(source: str) -> ast.Module | None:
     try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
+        return ast.parse(source)
+    except _NOT_PARSED:
         return None
 
 
 def syntax_tree(file: str) -> ast.Module | None:
     """Returns the syntax tree of a source file, or None if it cannot be parsed."""
-    return _tree(file, len(linecache.getlines(file)))
+    return _tree("".join(linecache.getlines(file)))
 
 
 @lru_cache(32)
-def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
-    """Returns the source of a file, and its expressions."""
-    source = "".join(linecache.getlines(file))
-    try:
-        return source, [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.expr)]
-    except _NOT_PARSED:
-        return source, []
+def _expressions(source: str) -> list[ast.expr]:
+    """Returns the expressions in a program."""
+    tree = _tree(source)
+    return [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
 
 
 def _on_line(file: str, number: int, op: str | None) -> str | None:
     """Returns the only expression on a line that can have run the op, or None."""
-    source, expressions = _expressions(file, len(linecache.getlines(file)))
-    here = [node for node in expressions if node.lineno <= number <= (node.end_lineno or 0)]
+    source = "".join(linecache.getlines(file))
+    here = [node for node in _expressions(source) if node.lineno <= number <= (node.end_lineno or 0)]
     found = [node for node in here if _runs(node, op)]
     if not found:
         # Perhaps a composite function such as tf.clip_by_value, or the call of a model, if there is only one.

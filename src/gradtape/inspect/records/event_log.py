@@ -109,7 +109,7 @@ class FunctionCall(NamedTuple):
 _new = tuple.__new__
 _thread = threading.get_ident
 _STEPS = Event._fields.index("steps")
-_MADE = (None, (), None, None, 0, 0, (), 0)  # a created tensor's event is used for its identity only
+_MADE = (None, (), None, None, 0, 0, (), 0)  # of a tensor whose creation was not observed: an early one, a number
 
 
 class EventLog(Recorder, modes.Mode):
@@ -150,8 +150,8 @@ class EventLog(Recorder, modes.Mode):
                 g.tracer = (self.key, self._event(Gradient, (*tracers, g.tracers), None), g.tracers)
 
     def tensor_created(self, x: Tensor) -> None:
-        """Traces a tensor created from a non-tensor value."""
-        x.tracer = self.made(x)
+        """Traces a tensor created from a non-tensor value, and when."""
+        x.tracer = (self.key, _new(Event, (None, (), None, None, _tick(), 0, (), 0)), None)
 
     def scope_changed(self) -> None:
         """Notes the scope in the thread's traced tapes."""
@@ -205,7 +205,7 @@ class EventLog(Recorder, modes.Mode):
                 y.tracer = (self.key, event, None)
 
     def made(self, x: Tensor) -> Any:
-        """Returns the tracer of a tensor created from a non-tensor value."""
+        """Returns the tracer of a tensor whose creation was not observed."""
         return (self.key, _new(Event, _MADE), None)
 
     def event_of(self, x: Tensor) -> Event:
@@ -403,6 +403,7 @@ class TracingLog(NotingLog):
         self._pending: list[Any] = []
         self.exit_lines: dict[int, LineReference | Line] = {}  # of `disconnections`, by index
         self.exit_positions: dict[int, int] = {}  # of the same, by index: the length of the log then
+        self.exit_clocks: dict[int, int] = {}  # and the tick of the event log's clock
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors, by position
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
@@ -707,4 +708,5 @@ class TracingLog(NotingLog):
     def _note_exit_line(self, i: int) -> None:
         self.exit_lines[i] = _here(4)
         self.exit_positions[i] = len(self.ops)
+        self.exit_clocks[i] = _tick()
 

@@ -10,7 +10,7 @@ from ..query import Finding, Query
 from ..reasons import Cause
 from ..registry import Priority, detector
 from ..zeros import Lost, why_zero
-from .escapes import at_constant
+from .escapes import at_constant, suspected_return
 
 
 @detector(Priority.CONNECTED)
@@ -26,6 +26,8 @@ def recorded_path(query: Query) -> Finding | None:
             "GradientTape(trace=True) shows which one",
         )
     lost = why_zero(Reading(query.tape, query.targets, [query.source]), at)
+    if lost.cause == Cause.CONNECTED and (suspicion := suspected_return(query)) is not None:
+        return suspicion
     if lost.at is not None and lost.cause in (Cause.NO_RULE, Cause.INTEGER):
         record = log.records[lost.at]
         op, parents, *_ = log.records[record] if type(record) is int else record

@@ -13,10 +13,11 @@ from ....engine.run.dispatch import entry
 from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
 from ...records.event_log import Event, TracingLog, events
-from ...records.reading import array_in_run
+from ...records.reading import array_in_run, short
 from ...records.replay import ReplayLog
 from ..calls import COMPARISONS
 from ..messages import Where, expression, line_of, phrase, user_of
+from ..name_flow import may_flow
 from ..provenance import descendants, path_between, step_of
 from ..query import Finding, Query
 from ..reasons import Cause
@@ -31,6 +32,14 @@ _INSTEAD = {
     "one_hot": "Its indices are integers",
     "greater": "A sigmoid is a smooth comparison",
     "less": "A sigmoid is a smooth comparison",
+}
+# How a floating-point value leaves the tape for NumPy or Python, in words.
+_CONVERSIONS = {
+    "numpy()": ".numpy()",
+    "NumPy": "a NumPy function or np.array",
+    "DLPack": "DLPack",
+    "float()": "float()",
+    "complex()": "complex()",
 }
 
 
@@ -141,10 +150,15 @@ def _may_return(query: Query, i: int, by: Any) -> bool:
 
 def _constants_behind(x: Tensor) -> set[int]:
     """Returns the identities of the constants that a tensor was computed from off the tape, or its own."""
+    return set(map(id, _origins(x))) or {id(x)}
+
+
+def _origins(x: Tensor) -> list[Event]:
+    """Returns the events that a tensor was computed from off the tape and that have no inputs themselves."""
     event: Event | None = entry(x.tracers, events.key)
     if event is None:
-        return {id(x)}
-    found, seen, stack = set[int](), set[int](), [event]
+        return []
+    found, seen, stack = list[Event](), set[int](), [event]
     while stack:
         event = stack.pop()
         if id(event) in seen:
@@ -153,7 +167,7 @@ def _constants_behind(x: Tensor) -> set[int]:
         behind = [before for tracer in event.inputs if (before := entry(tracer, events.key)) is not None]
         stack += behind
         if not behind:
-            found.add(id(event))
+            found.append(event)
     return found
 
 
@@ -164,6 +178,51 @@ def _is_literal(x: Tensor, where: Where) -> bool:
         return False
     texts = re.findall(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?", linecache.getline(line[0], line[1]), re.IGNORECASE)
     return any(value == np.asarray(float(text)).astype(value.dtype) for text in texts)
+
+
+def suspected_return(query: Query) -> Finding | None:
+    """Suspects that a value on a recorded path also left for NumPy or Python and returned as a constant.
+
+    The gradient then lacks the second path. The tape cannot know: it observes that the value was read, and that an op
+    on the path to the target used a constant that was created afterward. The program's names exclude a value that was
+    only logged.
+    """
+    log, at = query.traced, query.position
+    if log is None or at is None or isinstance(log, ReplayLog):
+        return None
+    below = descendants(log, at)
+    exits = [(i, by) for i, (where, by) in enumerate(log.disconnections) if where in below and isinstance(by, str)]
+    exits = [(i, by) for i, by in exits if by in _CONVERSIONS and integer_output(log, log.disconnections[i][0]) is None]
+    for used_at, noted in sorted(log.notes.items()) if exits else ():
+        op, parents, *_ = log.records[used_at]
+        for x, parent in zip(noted[3], parents, strict=False) if used_at in query.reached else ():
+            if parent >= 0 or not x.dtype.differentiable or _is_literal(x, noted[0]):
+                continue
+            for i, by in exits:
+                where = log.exit_lines.get(i)
+                if _is_created_after(x, used_at, log, i) and may_flow(line_of(where), line_of(noted[0])):
+                    return _incomplete(by, where, user_of(op, noted[0]), short(line_of(noted[0])))
+    return None
+
+
+def _is_created_after(x: Tensor, used_at: int, log: TracingLog, i: int) -> bool:
+    """Whether a constant that the record at `used_at` uses, or one behind it, was created after exit `i`."""
+    created = [event.clock for event in _origins(x) if event.op is None and event.variable is None]
+    if not any(created) and not x.dims:  # possibly a Python number, which becomes a tensor when an op uses it
+        return used_at >= log.exit_positions.get(i, used_at + 1)
+    latest = max(created, default=0)
+    return latest > log.exit_clocks.get(i, latest)
+
+
+def _incomplete(by: str, where: Where, user: str, used_at: str) -> Finding:
+    return Finding(
+        Cause.CONNECTED,
+        "the target depends on it, but its gradient may be incomplete: its value also left the tape through "
+        f"{_CONVERSIONS[by]} and may have returned as a constant in {user} ({used_at}), through which no gradient "
+        "flows",
+        "Use TensorFlow ops on that path too, or tf.stop_gradient if the value is meant to be a constant",
+        where,
+    )
 
 
 def _leads_to_target(query: Query, variable: Any) -> bool:
@@ -221,10 +280,9 @@ def _at_exit(by: Any, where: Where) -> Finding:
             "Use TensorFlow ops, or tf.py_function with TensorFlow ops inside",
             where,
         )
-    how = {"NumPy": "a NumPy function or np.array", "numpy()": ".numpy()"}.get(by, by)
     return Finding(
         Cause.NUMPY,
-        f"its value left the tape through {how}; ops on the converted value are not recorded",
+        f"its value left the tape through {_CONVERSIONS.get(by, by)}; ops on the converted value are not recorded",
         "Use TensorFlow ops all the way to the target",
         where,
     )
