@@ -31,7 +31,7 @@ from .tape_arguments import (
 
 _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
-    "GradientTape(persistent=True) to ask more than once"
+    "GradientTape(persistent=True) to compute several"
 )
 _NONE = UnconnectedGradients.NONE
 

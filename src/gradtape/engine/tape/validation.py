@@ -50,8 +50,9 @@ def differentiable(x: object, role: str) -> Any:
         )
     if isinstance(x, bool | int | float | complex | np.ndarray | np.generic) or hasattr(x, "dtype"):
         raise AttributeError(
-            f"'{type(x).__name__}' object is not something a tape knows: a gradient {role} must be a tensor or a "
-            f"variable that was used inside the tape's block, {given}"
+            f"'{type(x).__name__}' object is not on the tape: a gradient {role} must be a tensor or a variable that "
+            f"was used inside the tape's block, {given}. Pass the tensor itself, not what .numpy(), float() or NumPy "
+            "returned"
         )
     raise TypeError(
         f"A gradient {role} must be a tensor, a variable, or a list, tuple or dict of them, {given}. In TensorFlow's "

@@ -24,6 +24,7 @@ from ...engine.tape.validation import native
 Where = LineReference | Line | None
 _LONGEST = 60  # characters quoted of an expression
 _FEW = 2  # names that are listed in full
+_UNNAMED = "a variable without a name"
 
 _OPERATORS = {row.op: row.syntax for row in ARITHMETIC + ORDERINGS + EQUALITIES}
 
@@ -185,7 +186,18 @@ def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
 def name_of_variable(variable: Any, frame: Any) -> str:
     """Returns the user's name of a variable."""
     name = _path(variable) or _local_name(variable, frame) or _own_name(variable) or _name_inside(variable, frame)
-    return name or "a variable without a name"
+    return name or _UNNAMED
+
+
+def quote_name(name: str) -> str:
+    """Quotes a name that `name_of_variable` returned, unless it is a description."""
+    return name if name == _UNNAMED else f"`{name}`"
+
+
+def describe_variable(variable: Any) -> str:
+    """Describes a variable by the name that its creator gave it, if there is one."""
+    name = _own_name(variable)
+    return "a variable" if name is None else f"the variable {name!r}"
 
 
 def _name_inside(value: Any, frame: Any) -> str | None:
@@ -296,6 +308,8 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 def join_names(names: Sequence[str]) -> str:
     """Joins names in a sentence: up to two in full, otherwise the first and the number of others."""
+    if len(names) > 1 and set(names) == {_UNNAMED}:
+        return f"{len(names)} variables without names"
     if len(names) <= _FEW:
         return " and ".join(names)
     return f"{names[0]} and {len(names) - 1} more"

@@ -22,7 +22,7 @@ def why_missing(sources: Sequence[Any]) -> str:
     ...     y = v * v
     >>> tape.gradient(y, v)
     >>> tf.inspect.why_missing([v])
-    '`v`: it is not trainable, so the tape does not watch it automatically. Call tape.watch on it first'
+    '`v`: it is not trainable, so the tape does not watch it automatically. Call tape.watch(v) before using it'
     """
     tape = last_missing.tape()
     targets = [target() for target in last_missing.targets]

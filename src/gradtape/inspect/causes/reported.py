@@ -35,7 +35,7 @@ from .calls import python_inside
 from .control import explain_skipped_control
 from .explain import reasons_for
 from .inside_calls import why_zero_inside
-from .messages import join_names, line_of, locate_sources, name_of_variable, names_of_sources, phrase
+from .messages import join_names, line_of, locate_sources, name_of_variable, names_of_sources, phrase, quote_name
 from .nonfinite import Diagnosis, diagnose
 from .provenance import ancestors
 from .reasons import Cause, Reason
@@ -326,7 +326,7 @@ def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
     log = tape._log or tape._past
     ends = [at for target in targets if (at := log.position(target)) is not None]
     below = set().union(*(ancestors(log, end) for end in ends)) if ends else set()
-    names = [f"`{name_of_variable(v, frame)}`" for v, at in log.variable_positions() if at in below]
+    names = [quote_name(name_of_variable(v, frame)) for v, at in log.variable_positions() if at in below]
     if not names:
         return []
     text, asked_at, taken_at = locate_sources(frame)

@@ -77,7 +77,9 @@ def why_zero(reading: Reading, at: int) -> Lost:
         if culprit is not None and reading.operation(culprit) is assigned:
             return Lost("assign", ASSIGNED.format("a variable"), culprit)
         name = "an op" if culprit is None else phrase(reading.operation(culprit), reading.reference(culprit))
-        sentence = f"{name} is on the path to the target, and its rule returns no gradient for this argument"
+        sentence = f"{name} is on the path to the target, and its gradient function returns None for this argument"
+        if culprit is not None and getattr(reading.operation(culprit), "family", None) == "custom":
+            sentence += ". Return a gradient for it there (tf.custom_gradient)"
         return Lost("the rule gives none", sentence, culprit)
     found = _why(reading, at)
     inside = "" if found.at is None else f"in {_place(reading, found.at)}, "
@@ -210,8 +212,8 @@ _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "masked": "the mask removes all of it. Check the mask",
     "mul": f"{_ZEROS}. Check where they come from",
     "matmul": f"{_ZEROS}. Check where they come from",
-    "sign": "the derivative of sign is zero everywhere. x + tf.stop_gradient(tf.sign(x) - x) passes gradients straight "
-    "through",
+    "sign": "the derivative of sign is zero everywhere. To pass gradients straight through it, use x + "
+    "tf.stop_gradient(tf.sign(x) - x)",
     "imag": "the imaginary part of real numbers is always 0. Use tf.math.real or tf.abs",
     "angle": "the angle of real numbers is always 0 or pi. Use tf.math.real or tf.abs",
     "svd": "singular vectors of equal singular values have no derivative, and the rule returns zeros. Use the singular "

@@ -16,7 +16,7 @@ from ...records.event_log import Event, TracingLog, events
 from ...records.reading import array_in_run, short
 from ...records.replay import ReplayLog
 from ..calls import COMPARISONS
-from ..messages import Where, expression, line_of, phrase, user_of
+from ..messages import Where, describe_variable, expression, line_of, phrase, user_of
 from ..name_flow import may_flow
 from ..provenance import descendants, path_between, step_of
 from ..query import Finding, Query
@@ -25,13 +25,13 @@ from ..registry import Priority, detector
 from ..zeros import ASSIGNED, INTEGER_OUTPUT
 
 _INSTEAD = {
-    "argmax": "A softmax is a smooth argmax",
-    "argmin": "A softmax of the negative values is a smooth argmin",
-    "rint": "x + tf.stop_gradient(tf.round(x) - x) passes gradients straight through",
-    "floor": "x + tf.stop_gradient(tf.floor(x) - x) passes gradients straight through",
-    "one_hot": "Its indices are integers",
-    "greater": "A sigmoid is a smooth comparison",
-    "less": "A sigmoid is a smooth comparison",
+    "argmax": "Use a softmax, which is a smooth argmax",
+    "argmin": "Use a softmax of the negative values, which is a smooth argmin",
+    "rint": "To pass gradients straight through it, use x + tf.stop_gradient(tf.round(x) - x)",
+    "floor": "To pass gradients straight through it, use x + tf.stop_gradient(tf.floor(x) - x)",
+    "one_hot": "Its indices are integers: use a softmax instead of an argmax before it",
+    "greater": "Use a sigmoid, which is a smooth comparison",
+    "less": "Use a sigmoid, which is a smooth comparison",
 }
 # How a floating-point value leaves the tape for NumPy or Python, in words.
 _CONVERSIONS = {
@@ -54,7 +54,12 @@ def at_constant(op: Any, where: Where) -> Finding:
     if op.name == "stop_gradient":
         text = expression(where, op)
         if text is None or "stop_gradient" in text or not text.startswith(("tf.constant", "constant")):
-            return Finding(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the path to the target", "", where)
+            return Finding(
+                Cause.STOP_GRADIENT,
+                f"{phrase(op, where)} stops the gradient on the path to the target",
+                "Remove it if the gradient should include that path",
+                where,
+            )
         return Finding(
             Cause.STOP_GRADIENT,
             f"`{text}` turns its value into a constant, which cuts the path to the target",
@@ -66,8 +71,9 @@ def at_constant(op: Any, where: Where) -> Finding:
     if op.vjp is not None:
         return Finding(
             Cause.INTEGER,
-            f"{phrase(op, where)} converts it to integers or booleans, which have no derivative",
-            "Keep floating-point values on the path to the target",
+            f"{phrase(op, where)} is on the path to the target and returns integers or booleans, which have no "
+            "derivative",
+            "Keep floating-point values on that path",
             where,
         )
     return Finding(
@@ -253,8 +259,7 @@ def _at_exit(by: Any, where: Where) -> Finding:
     if hasattr(by, "vjp"):
         return at_constant(by, where)
     if not isinstance(by, str):
-        name = by.name.partition(":")[0]
-        return Finding(Cause.ASSIGN, ASSIGNED.format(f"the variable {name!r}"), "", where)
+        return Finding(Cause.ASSIGN, ASSIGNED.format(describe_variable(by)), "", where)
     line = line_of(where)
     if line is not None and ".predict(" in linecache.getline(line[0], line[1]):
         message = "predict returns NumPy arrays, which no tape records"

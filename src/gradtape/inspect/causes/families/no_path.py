@@ -6,7 +6,7 @@ from ....engine.run.dispatch import entry
 from ....engine.tape.log import positions_in
 from ...records.event_log import Gradient, TracingLog, events
 from ...records.reading import short
-from ..messages import join_names, line_of, name_of_variable, user_of
+from ..messages import join_names, line_of, name_of_variable, quote_name, user_of
 from ..provenance import ancestors, descendants, elsewhere
 from ..query import Finding, Query
 from ..reasons import Cause
@@ -27,7 +27,7 @@ def outside_block(query: Query) -> Finding | None:
     made = [entry(tracers, events.key) for tracers in query.target_tracers]
     if any(event is not None and log.key in event.recording for event in made):
         return None  # it was computed there, from other values
-    used = "what was computed from it" if len(descendants(log, at)) > 1 else "it"
+    used = "values that depend on it" if len(descendants(log, at)) > 1 else "it"
     return Finding(
         Cause.OUTSIDE_BLOCK,
         f"the target was computed from {used} while the tape was not recording: before or after the block, before "
@@ -96,7 +96,7 @@ def other_sources(query: Query) -> Finding:
     """The target depends on something else, or on nothing; this detector always answers."""
     log, target = query.log, query.target_name
     names = [name_of_variable(v, query.frame) for v, at in log.variable_positions() if at in query.reached]
-    others = [f"`{name}`" for name in names] + ["a watched tensor"] * sum(at in query.reached for at in log.watched)
+    others = [*map(quote_name, names)] + ["a watched tensor"] * sum(at in query.reached for at in log.watched)
     advice = "Pass other sources, or compute the target from this one"
     if query.name in names:  # a variable of a copy, or of an earlier step
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -107,7 +107,8 @@ def other_sources(query: Query) -> Finding:
     elif others:
         depends = f"{target} depends on {join_names(others)}"
     else:
-        depends, advice = "no recorded op leads from it to the target", ""
+        depends = "no recorded op leads from it to the target"
+        advice = "Compute the target from it, in the tape's block"
     depends += _last_use(query)
     return Finding(Cause.NO_PATH, f"{target} does not depend on it: {depends}", advice, query.target_reference())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....core.tensor import Tensor
 from ....engine.tape.log import Log
 from ...records.event_log import events
-from ..messages import Where, user_of
+from ..messages import Where, describe_variable, user_of
 from ..query import Finding, Query, is_same_value
 from ..reasons import Cause
 from ..registry import Priority, detector
@@ -21,7 +21,7 @@ def not_trainable(query: Query) -> Finding | None:
         return None
     if source.dtype.differentiable and query.position is not None:
         return None
-    advice = "Call tape.watch on it first"
+    advice = f"Call tape.watch({query.name}) before using it"
     if query.of_layer:
         advice = (
             "It is the state of a layer, such as a moving average, a counter or statistics from adapt(), which is not "
@@ -43,7 +43,7 @@ def integer(query: Query) -> Finding | None:
     return Finding(
         Cause.INTEGER,
         f"its dtype is {source.dtype.name}, and only floating-point and complex tensors have derivatives{watched}",
-        "Use a floating-point value, such as 3.0 instead of 3, or tf.cast before the tape records it",
+        "Use a floating-point value, such as 3.0 instead of 3, or watch the result of tf.cast",
         watched_at or query.first_use(),
     )
 
@@ -76,7 +76,7 @@ def unknown_tensor(query: Query) -> Finding | None:
     variable, made = origin
     return Finding(
         Cause.REBOUND,
-        f"it is no longer the variable {variable.name.partition(':')[0]!r} but the tensor that "
+        f"it is no longer {describe_variable(variable)} but the tensor that "
         f"{user_of(made.op, made.reference)} returned, which the tape does not watch",
         "Use assign, assign_add or assign_sub to change a variable",
         made.reference,
@@ -90,7 +90,7 @@ def never_watched(query: Query, where: Where) -> Finding:
         Cause.NEVER_WATCHED,
         "it is a tensor that was never watched; only trainable variables are watched automatically",
         f"Call tape.watch({name}) before using it. (If it was a variable, a line such as `{name} = {name} + 1` has "
-        "replaced it by a tensor: use assign)",
+        "replaced it with a tensor: use assign instead)",
         where,
     )
 
@@ -104,12 +104,12 @@ def later_than_target(query: Query) -> Finding | None:
     line = None if query.traced is None else query.traced.line(at)
     if at in query.log.leaves:
         message = "it was watched after the target had been computed"
-        return Finding(Cause.WATCHED_LATE, message, "Call tape.watch first", line)
+        return Finding(Cause.WATCHED_LATE, message, f"Call tape.watch({query.name}) before computing the target", line)
     return Finding(
         Cause.REBOUND,
         "it was computed after the target: the name now refers to a newer tensor than the one the target was computed "
         "from",
-        "",
+        "Give the newer tensor another name, or pass the older one as the source",
         line,
     )
 
@@ -122,7 +122,7 @@ def accessed_variables_unwatched(query: Query) -> Finding | None:
     return Finding(
         Cause.NEVER_WATCHED,
         "the tape was created with watch_accessed_variables=False and was never told to watch it",
-        f"Call tape.watch({query.name}) first",
+        f"Call tape.watch({query.name}) before using it",
         query.first_use(),
     )
 
@@ -135,7 +135,7 @@ def used_by_dataset(query: Query) -> Finding | None:
         return None
     return Finding(
         Cause.DATASET,
-        "a dataset function, such as the one of dataset.map, uses it, and no tape records how dataset elements are "
+        "a dataset function, such as one passed to dataset.map, uses it, and no tape records how dataset elements are "
         "computed",
         "Apply the computation to the batch, inside the tape's block",
         used[1].reference,

@@ -18,6 +18,7 @@ from .inner_gradients import linear_gradient, piecewise_linear, piecewise_linear
 from .sources import never_watched
 
 _MOVE = "Move that computation into the `with` block"
+_OUTSIDE = "Move that computation out of the `with tape.stop_recording()` block"
 
 
 @detector(Priority.OBSERVED_PATH)
@@ -88,7 +89,7 @@ def not_recording(query: Query, step: Event) -> Finding:
 
 
 def _stopped(title: str, where: Where) -> Finding:
-    return Finding(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", "", where)
+    return Finding(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", _OUTSIDE, where)
 
 
 def _before_tape(title: str, where: Where) -> Finding:
@@ -107,7 +108,7 @@ def discarded_by_reset(query: Query) -> Finding | None:
         (start,) = other.positions([query.source])
         if id(other) in resets and start is not None and start in ancestors(other, position):
             message = "tape.reset() discarded the ops that used it"
-            return Finding(Cause.RESET, message, "Compute it after the reset", resets[id(other)])
+            return Finding(Cause.RESET, message, "Compute the target after the reset", resets[id(other)])
     return None
 
 
