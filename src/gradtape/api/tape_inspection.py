@@ -21,6 +21,8 @@ class InspectionMethods(Tape):
     def explain(self, target: Any, sources: Any) -> Any:
         """Explains why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
 
+        A tape created with `trace=True` also says where a gradient may be incomplete because a value left for NumPy.
+
         Args:
           target: the tensor to be differentiated, or a nested structure of tensors.
           sources: a tensor, a variable, or a nested structure of them.

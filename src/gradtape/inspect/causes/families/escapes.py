@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.tensor import Tensor
 from ....engine.run.dispatch import entry
+from ....engine.run.source_lines import Line
 from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
 from ...records.event_log import Event, TracingLog, events
@@ -197,17 +198,24 @@ def suspected_return(query: Query) -> Finding | None:
     if log is None or at is None or isinstance(log, ReplayLog):
         return None
     below = descendants(log, at)
-    exits = [(i, by) for i, (where, by) in enumerate(log.disconnections) if where in below and isinstance(by, str)]
-    exits = [(i, by) for i, by in exits if by in _CONVERSIONS and integer_output(log, log.disconnections[i][0]) is None]
+    exits: dict[Line | None, tuple[int, str]] = {}  # the first one in each line
+    for i, (left_at, by) in enumerate(log.disconnections):
+        if left_at in below and isinstance(by, str) and by in _CONVERSIONS and integer_output(log, left_at) is None:
+            exits.setdefault(line_of(log.exit_lines.get(i)), (i, by))
+    flows: dict[tuple[Line | None, Line | None], bool] = {}
     for used_at, noted in sorted(log.notes.items()) if exits else ():
         op, parents, *_ = log.records[used_at]
         for x, parent in zip(noted[3], parents, strict=False) if used_at in query.reached else ():
-            if parent >= 0 or not x.dtype.differentiable or _is_literal(x, noted[0]):
+            if parent >= 0 or not x.dtype.differentiable:
                 continue
-            for i, by in exits:
-                where = log.exit_lines.get(i)
-                if _is_created_after(x, used_at, log, i) and may_flow(line_of(where), line_of(noted[0])):
-                    return _incomplete(by, where, user_of(op, noted[0]), short(line_of(noted[0])))
+            end = line_of(noted[0])
+            for start, (i, by) in exits.items():
+                if not _is_created_after(x, used_at, log, i):
+                    continue
+                if (start, end) not in flows:
+                    flows[start, end] = may_flow(start, end)
+                if flows[start, end] and not _is_literal(x, noted[0]):
+                    return _incomplete(by, start, user_of(op, noted[0]), short(end))
     return None
 
 
