@@ -180,7 +180,7 @@ def _normalized(
         return None
     center, spread = _as_row(mean, x), _as_row(variance, x)
     if center is None or spread is None:
-        if gain is None or not mean.dims == variance.dims == (*x.dims[:-1], 1):
+        if gain is None or len(x.dims) < 2 or not mean.dims == variance.dims == (*x.dims[:-1], 1):
             return None
         if not mean.dtype is variance.dtype is x.dtype:
             return None
