@@ -66,7 +66,7 @@ test-plain: $(VENV)/.test  ## Runs the tests of convolutions and pooling without
 # PyTorch's threads spin while they wait, which would take the cores from the other worker.
 test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch installed, in a separate virtual environment
 	OMP_WAIT_POLICY=passive .torch/bin/python -m pytest -n $(JOBS) -q tests/test_torch_kernels.py tests/test_size_tiers.py \
-		tests/test_nn.py tests/test_reductions.py tests/test_sorting.py tests/devices
+		tests/test_joint_rules.py tests/test_nn.py tests/test_reductions.py tests/test_sorting.py tests/devices
 
 .torch/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }

@@ -28,8 +28,8 @@ def straight(monkeypatch):
     monkeypatch.setattr(compiled_sweeps, "_made", {})
     found = []
 
-    def counted(log, target):
-        made = compiled_sweeps.repeated_sweep(log, target)
+    def counted(log, target, m):
+        made = compiled_sweeps.repeated_sweep(log, target, m)
         if made is not None:
             found.append(target)
         return made

@@ -329,6 +329,26 @@ def _normalization_back(
     return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 
 
+@vjp("normalization_by_moments", TORCH_ROWS, 1)
+def _normalization_by_moments_vjp(
+    t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float
+) -> Any:
+    """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
+    if not x.numel() or x.dtype not in (t.float32, t.float64):
+        return None
+    if x.is_cpu and mean.ndim == 1 and x.numel() < TORCH_REDUCTIONS:
+        return None
+    r, mask = t.rsqrt(variance + epsilon), [True, True, True]
+    g, x, mean, scale = g.contiguous(), x.contiguous(), mean.contiguous(), scale.contiguous()
+    if mean.ndim > 1:
+        return t.ops.aten.native_layer_norm_backward.default(g, x, x.shape[-1:], mean, r, scale, scale, mask)
+    rows = x.view(-1, x.shape[-1])
+    of_x, *others = t.ops.aten.native_batch_norm_backward.default(
+        g.view(rows.shape), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
+    )
+    return of_x.view(x.shape), *others
+
+
 @kernel("top_k", TORCH_ROWS)
 def _top_k(t: Any, x: Any, *, k: int) -> Any:
     """Of equal values, the first come first: rows in which `topk` had to choose among equal ones are sorted."""

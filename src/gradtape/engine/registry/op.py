@@ -74,6 +74,21 @@ class LazyRules:
         self.defer("vjp_device", lambda: build("buffer"))
 
 
+class JointRule(NamedTuple):
+    """The derivative of an op together with that of another op, if the outputs of that one are arguments of this one.
+
+    `inner` is the other op, a function of the argument `source` of this op, and `outputs` are the arguments of this op
+    that are its outputs, in order. `vjp(m, g, saved, inner_saved)` returns a cotangent for each of this op's arguments,
+    None for `outputs`: the cotangent of `source` includes what they contribute. It returns None for cases that it does
+    not cover. `saved` and `inner_saved` are the residuals of the two ops, with bare arrays for tensors.
+    """
+
+    inner: Op
+    source: int
+    outputs: tuple[int, ...]
+    vjp: Callable[..., tuple[Any, ...] | None]
+
+
 class Op(LazyRules):
     """One operation: how it is computed, differentiated, vectorized and tested.
 
@@ -140,6 +155,7 @@ class Op(LazyRules):
         self.keep_both: Callable[..., tuple[Any, ...]] = keep_nothing
         self.first: SingleInputRule | None = None
         self.second: SingleInputRule | None = None
+        self.joint: JointRule | None = None  # used in sweeps over bare arrays
         self.jvp: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.rows: Rows | None = None  # how the op treats rows that belong to examples
@@ -190,6 +206,7 @@ class Unregistered:
     moves_data = True
     backward_may_raise = takes_none = effect = shaped_by_values = detaches = False
     vjp: Any = None
+    joint: JointRule | None = None
     jvp: Any = None
     batch: Any = None
     rows: Rows | None = None
@@ -305,6 +322,25 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
         return compile_rule("m, g, s, parents", body, **names)
 
     op.defer_vjp(vjp)
+
+
+@cache
+def _vjp_of_torch(name: str) -> Callable[..., Any] | None:
+    """PyTorch's vjp with this name for large NumPy arrays; it returns None for others. See `ArrayModule.vjp_kernel`."""
+    found = VJPS.get(name)
+    if found is None or not IS_ENABLED:
+        return None
+    _, min_elements, operand, kinds = found
+    compute = cache(partial(bind_kernel, found))  # imports PyTorch when it is called
+
+    def vjp(*values: Any) -> Any:
+        x = values[operand]
+        return compute()(*values) if x.size >= min_elements and x.dtype.char in kinds else None
+
+    return vjp
+
+
+raw.vjp_kernel = _vjp_of_torch  # type: ignore[attr-defined]
 
 
 def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:

@@ -82,7 +82,12 @@ def sweep(
         else:
             if need is not None:
                 parents = tuple(p if p in need else -1 for p in parents)
-            cotangents = (op.vjp_raw if arrays else op.vjp_device if there else op.vjp)(m, g, saved, parents)
+            cotangents = None
+            if op.joint is not None and not hooks and (arrays or there):
+                inner = inner_of(log, op, parents, wanted)
+                cotangents = None if inner is None else joint_cotangents(op, m, g, saved, kept[inner])
+            if cotangents is None:
+                cotangents = (op.vjp_raw if arrays else op.vjp_device if there else op.vjp)(m, g, saved, parents)
         nth = 0
         for p in parents:  # creating a `zip` costs more than the rest of the loop
             gp = cotangents[nth]
@@ -95,6 +100,28 @@ def sweep(
             else:
                 grads[p] = joined(m, before, gp, p, owned)
                 before = None
+
+
+def inner_of(log: Log, op: Any, parents: tuple[int, ...], wanted: set[int]) -> int | None:
+    """The position of the inner op of a joint rule; None if the rule does not apply to these records.
+
+    An output of the inner op that is `wanted` needs its own cotangent. Other uses of it do not matter: their cotangents
+    are added to that of the source when the sweep reaches the inner op.
+    """
+    inner, source, outputs, _ = op.joint
+    first = parents[outputs[0]]
+    if first < 0 or log.ops[first] is not inner or log.parents[first] != (parents[source],):
+        return None
+    for nth, argument in enumerate(outputs, first):
+        if parents[argument] != nth or nth in wanted:
+            return None
+    return first if type(log.saved) is list else None  # a log with a budget may recompute what is read
+
+
+def joint_cotangents(op: Any, m: Namespace | DeviceOps, g: Any, saved: Any, inner_saved: Any) -> Any:
+    """Applies a joint rule to bare arrays: the cotangents of the op's arguments, or None."""
+    attribute = "array" if m is raw else "buffer"
+    return op.joint.vjp(m, g, *[[getattr(x, attribute, x) for x in values] for values in (saved, inner_saved)])
 
 
 def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned: set[int]) -> Any:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..registry.cotangents import DEFERRED, PendingProduct, materialize
+from ..registry.devices import DeviceOps
 from ..registry.op import Op, SingleInputRule
-from ..run.namespace import raw
+from ..run.namespace import Namespace, raw
 from ..run.source_lines import RULES
-from .backprop import joined, of_all_outputs
+from .backprop import inner_of, joined, joint_cotangents, of_all_outputs
 from .log import Log
 
 # How often a structure must occur first. Code generation takes as long as it saves in 100 to 300 sweeps, but a loop
@@ -27,14 +28,15 @@ _times: dict[Any, int] = {}  # by structure: how often it has occurred
 _made: dict[Any, Sweep] = {}
 
 
-def repeated_sweep(log: Log, target: int) -> Sweep | None:
+def repeated_sweep(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep | None:
     """Returns a compiled sweep from the target's cotangent to those of the leaves; it releases the log's residuals.
 
-    Returns None if the structure has not occurred often enough.
+    It computes with bare arrays: `m` is `raw` or a device's namespace. Returns None if the structure has not occurred
+    often enough.
     """
     if len(log.ops) > _LONGEST or type(log.saved) is not list:  # a subclass that fetches residuals on access
         return None
-    structure = target, tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
+    structure = m, target, tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
     found = _made.get(structure)
     if found is not None:
         return found
@@ -49,16 +51,19 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
     _times.pop(structure, None)
     if len(_made) >= _MOST_KNOWN:
         _made.clear()
-    found = _made[structure] = _straight_line(log, target)
+    found = _made[structure] = _straight_line(log, target, m)
     return found
 
 
-def _straight_line(log: Log, target: int) -> Sweep:
+def _straight_line(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep:
     """Generates and compiles the function."""
     # The module name makes NumPy attribute warnings to gradtape, which filters them.
-    names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "materialize": materialize}
+    names: dict[str, Any] = {"__name__": __name__, "m": m, "joined": joined, "materialize": materialize}
     names |= {"DEFERRED": DEFERRED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
-    names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
+    names |= {"joint_cotangents": joint_cotangents}
+    names |= {f"op{i}": op for i, op in enumerate(log.ops) if type(op) is Op and op.joint is not None}
+    rule = "vjp_raw" if m is raw else "vjp_device"
+    names |= {f"vjp{i}": getattr(op, rule) for i, op in enumerate(log.ops) if op is not None}
     exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
     return names.pop("sweep")
 
@@ -94,7 +99,11 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         else:
             # A rule that its family did not generate may return more cotangents than requested, which `sweep` ignores.
             exact = op.family != "opaque"
-            for line in _all_taken(parents, reached, f"vjp{i}(m, g{i}, s{i}, {parents})", exact):
+            cotangents = f"vjp{i}(m, g{i}, s{i}, {parents})"
+            inner = None if op.joint is None else inner_of(log, op, parents, log.leaves)
+            if inner is not None:
+                cotangents = f"joint_cotangents(op{i}, m, g{i}, s{i}, s{inner}) or {cotangents}"
+            for line in _all_taken(parents, reached, cotangents, exact):
                 yield f"    {line}"
         yield f"del s{i}, {', '.join(outputs)}"
     leaves = ", ".join(f"{i}: g{i}" for i in sorted(log.leaves))

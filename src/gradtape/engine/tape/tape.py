@@ -236,8 +236,8 @@ class Tape(dispatch.Block):
             if once and not log.constants and wanted >= (leaves := log.leaves):
                 # A single query for every leaf: every record leads to a leaf, so pruning would remove nothing.
                 target = max(seeds)
-                if release and m is raw and len(seeds) == 1 and len(wanted) == len(leaves):
-                    straight = repeated_sweep(log, target)
+                if release and m is not ops and len(seeds) == 1 and len(wanted) == len(leaves):
+                    straight = repeated_sweep(log, target, m)
                     if straight is not None:
                         return straight(log, seeds[target])
                 order: Any = range(target, min(wanted) - 1, -1)

@@ -28,7 +28,7 @@ from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.examples import SummedRows, all_rows
 from ...engine.registry.families import opaque, shift_axes
-from ...engine.registry.op import sample
+from ...engine.registry.op import JointRule, sample
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
@@ -494,3 +494,19 @@ moments = opaque(
         sample((2, 3), axis=(1,), keepdims=False),
     ],
 )  # fmt: skip
+
+
+def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
+    """The cotangents of x, scale and shift of a batch or layer norm, given that the moments are those of x."""
+    x, mean, variance, scale, epsilon = saved
+    columns, axis = _has_columns(x, mean), saved_of_moments[2]
+    if not (_of_rows if columns else _of_channels)(x.shape, axis) or x.dtype.itemsize < 4:
+        return None
+    vjp = m.vjp_kernel("normalization_by_moments")
+    found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
+    if found is None and columns:
+        found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
+    return None if found is None else (found[0], None, None, *found[1:])
+
+
+normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
