@@ -97,6 +97,10 @@ def _erf(x: Any) -> Any:
 def _gelu(x: Any) -> Any:
     """PyTorch's fused kernel, which is NaN for infinity: gives it the largest number, and subtracts -inf from that."""
     t = torch()
+    if x.is_cpu:  # a GPU would wait for the answer
+        y = t.nn.functional.gelu(x)
+        if t.isfinite(y.sum()):
+            return y
     finite = x.clamp(max=t.finfo(x.dtype).max)
     return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
 

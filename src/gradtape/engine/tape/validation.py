@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from ...backends.tuning import REPEATED_NUMBER
 from ...core import errors, nest
 from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
@@ -70,7 +72,12 @@ def ones(target: Differentiable) -> Tensor:
     shape = target.dims
     if not shape:  # scalars are moved to whichever device needs them
         return Tensor(number(target.dtype, 1.0).array, target.dtype)
-    return _beside(target, Tensor(np.ones(shape, target.dtype.numpy), target.dtype))
+    dtype = target.dtype.numpy
+    if prod(shape) <= REPEATED_NUMBER:
+        array = np.ones(shape, dtype)
+    else:  # a view of one number takes no memory, and rules read it faster
+        array = np.broadcast_to(dtype.type(1), shape)
+    return _beside(target, Tensor(array, target.dtype))
 
 
 def _beside(x: Differentiable, y: Tensor) -> Tensor:
