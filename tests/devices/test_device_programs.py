@@ -5,6 +5,7 @@ import pytest
 from stand_in import on_host
 
 import gradtape as tf
+from gradtape.engine.tape import compiled_sweeps
 
 FUNCTIONS = [
     tf.exp, tf.tanh, tf.nn.relu, tf.nn.gelu, tf.nn.softmax, tf.nn.log_softmax, tf.square, tf.abs, tf.sin, tf.sigmoid,
@@ -77,3 +78,41 @@ def test_a_program_computes_what_it_does_on_the_host(seed, dtype, way, request):
     close = 3e-4 if dtype == "float32" else 1e-9
     for found, value in zip(results(seed, dtype, way), expected, strict=True):
         np.testing.assert_allclose(found, value, rtol=close, atol=close)
+
+
+def trained(seed, dtype):
+    """Returns the weights and losses of a network with a norm, after steps that differ only in their numbers."""
+    rng = np.random.default_rng(seed)
+    axes, keepdims = ([0], False) if seed % 2 else ([-1], True)
+    weights = [tf.Variable(rng.normal(size=shape).astype(dtype)) for shape in ((5, 4), (4,), (4,), (4, 1))]
+    velocities = [tf.Variable(tf.zeros_like(w)) for w in weights]
+    x, activate = tf.constant(rng.normal(size=(6, 5)), dtype), FUNCTIONS[seed]
+    losses = []
+    for step in range(5):
+        with tf.GradientTape() as tape:
+            h = tf.matmul(x, weights[0]) * 0.5
+            if seed % 3:
+                mean, variance = tf.nn.moments(h, axes, keepdims=keepdims)
+                h = tf.nn.batch_normalization(h, mean, variance, weights[1], weights[2], 0.1)
+            else:
+                h = h * weights[2] + weights[1]
+            loss = tf.reduce_mean(tf.square(tf.matmul(activate(h), weights[3]) - 1.0)) / (1.0 + 0.1 * step)
+        for w, v, g in zip(weights, velocities, tape.gradient(loss, weights), strict=True):
+            v.assign(0.9 * v + tf.convert_to_tensor(g) / (1.0 + tf.norm(g)))
+            w.assign_sub(0.05 * v)
+        losses.append(loss)
+    return [tf.convert_to_tensor(y).numpy() for y in (*losses, *weights)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(12))
+def test_repeated_steps_compute_what_they_do_on_the_host(seed, dtype, request, monkeypatch):
+    monkeypatch.setattr(compiled_sweeps, "_TIMES", 2)
+    with on_host():
+        expected = trained(seed, dtype)
+    request.getfixturevalue("gpu")
+    monkeypatch.setattr(compiled_sweeps, "_made", {})
+    found = trained(seed, dtype)
+    assert compiled_sweeps._made
+    for mine, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, value, rtol=1e-3, atol=1e-3 if dtype == "float32" else 1e-9)

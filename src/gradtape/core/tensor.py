@@ -415,4 +415,5 @@ def number(dtype: DType, value: float) -> Tensor:
     made = wrap(dtype.as_numpy_dtype(value), dtype)
     if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # 0.0 and -0.0 are the same key
         dtype.numbers[value] = made
+        dtype.numbers.setdefault(made.array.item(), made)  # by the rounded value, too, from which devices find it
     return made

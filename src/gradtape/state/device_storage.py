@@ -59,8 +59,12 @@ class DeviceStorage(Storage):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the value."""
+        return tuple(self._shape())
+
+    def _shape(self) -> tuple[int, ...]:
+        """Return the shape in the library's form, which equals a tuple of the same sizes."""
         buffer = self.buffer if self.last is None else None
-        return self.snapshot().dims if buffer is None else buffer.shape
+        return self.snapshot().buffer.shape if buffer is None else buffer.shape
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
         """Return the value with tracers for the active recorder."""
@@ -118,14 +122,15 @@ class DeviceStorage(Storage):
         """Combine the value with a tensor, in place if no other reference to the array exists."""
         if type(delta) is not Tensor and type(delta) is not DeviceTensor:
             return False
-        if delta.dtype is not self.dtype or delta.dims != self.dims:
+        if delta.dtype is not self.dtype:
+            return False
+        if (delta.buffer.shape if type(delta) is DeviceTensor else delta.dims) != self._shape():
             return False
         module = self.module
         with updating:
             change: Any = send_to_device(module, delta)
             self._update(
-                lambda array, is_own: combined(module, ufunc, array, change.buffer, array if is_own else None),
-                f"an update of variable '{name}'",
+                lambda array, is_own: combined(module, ufunc, array, change.buffer, array if is_own else None), name
             )
         return True
 
@@ -148,20 +153,23 @@ class DeviceStorage(Storage):
         with updating:
             rows: Any = send_to_device(module, at)
             change: Any = send_to_device(module, values)
-            self._update(add, "an update of rows of a variable")
+            self._update(add)
         return True
 
-    def _update(self, function: Callable[[Any, bool], object], what: str) -> None:
+    def _update(self, function: Callable[[Any, bool], object], name: str = "") -> None:
         """Make `function(array, is_own)` the value; it may overwrite an array that is the storage's own.
 
-        The caller holds `updating`.
+        The caller holds `updating`. `name` is the variable's, for the error of a device without memory.
         """
-        held = [self.snapshot(), self.snapshot().buffer]
+        last = self.snapshot()
+        held = [last, last.buffer]
+        del last  # which would be a reference: see `is_exclusive`
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
             is_own = is_exclusive(held) and self.module.has_own_memory(held[1])
             self._hold(function(held[1], is_own))
         except self.module.memory_errors as error:
+            what = f"an update of variable '{name}'" if name else "an update of rows of a variable"
             raise exhausted(self.module, what, error) from error
         finally:
             if self.last is None:

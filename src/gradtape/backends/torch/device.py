@@ -47,6 +47,8 @@ def module_of(name: str) -> TorchModule:
 
 # Whose derivatives by PyTorch are several launches: the formula is one.
 _SEVERAL_STEPS = ("gelu_tanh", "relu", "rsqrt", "sqrt")
+# None if this PyTorch does not say how many tensors use a piece of memory.
+_count_storage_uses = getattr(torch._C, "_storage_Use_Count", None) if hasattr(torch.Tensor, "_use_count") else None
 _NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
 
 
@@ -79,7 +81,12 @@ class TorchModule(ArrayModule):
         return array.to(dtype_of(dtype))
 
     def function(self, name: str) -> Callable[..., Any]:
-        return getattr(torch, name)
+        function, in_place = getattr(torch, name), getattr(torch.Tensor, f"{name}_")
+
+        def run(a: Any, b: Any, out: Any = None) -> Any:
+            return in_place(a, b) if out is a else function(a, b, out=out)  # in place takes half as long
+
+        return run
 
     def scalar(self, value: Any) -> Any:
         return torch.as_tensor(value) if value.dtype in _NUMBERS else value
@@ -103,7 +110,12 @@ class TorchModule(ArrayModule):
 
     def has_own_memory(self, array: Any) -> bool:
         # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
-        return array._base is None and array.untyped_storage().resizable() and not _has_alias(array)
+        if _count_storage_uses is None or array._base is not None or array._use_count() > 1:
+            return False
+        storage = array.untyped_storage()
+        # Python's references do not tell whether a view or XLA shares the memory. The tensor is a use of its storage,
+        # and so is the object that represents it here.
+        return storage.resizable() and _count_storage_uses(storage._cdata) <= 2
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
         return fuse(formula) if self.there.type == "cuda" else compile_steps(formula)
@@ -131,14 +143,6 @@ class TorchModule(ArrayModule):
             f"of {total >> 20} MiB, {free >> 20} are free, tensors hold {held >> 20}, and {reserved - held >> 20} wait "
             "in PyTorch's pool"
         )
-
-
-def _has_alias(array: Any) -> bool:
-    """Whether a view, or another library such as XLA, shares the tensor's memory; Python's references do not tell."""
-    count = getattr(torch._C, "_storage_Use_Count", None)
-    if count is None or not hasattr(array, "_use_count"):
-        return True  # PyTorch does not say
-    return array._use_count() > 1 or count(array.untyped_storage()._cdata) > 2  # the tensor, and the object made here
 
 
 def use_tensor_float_32(enabled: bool) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule
-from ...core import devices, dtypes, errors, logger
+from ...core import devices, dtypes, errors, logger, modes
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
 from ...core.extension_points import place_tensor
@@ -94,13 +94,27 @@ class DeviceTensor(Tensor):
         The other argument, if any, is on the same device or a scalar.
         """
         module = self.module
+        tracked = modes.active or self.tracer is not None
         try:
-            arrays = [x.buffer if type(x) is DeviceTensor else x.array.item() for x in inputs]
-            value = (module.kernels.get(op) or _kernel(module, op))(*arrays)
+            kernel = module.kernels.get(op) or _kernel(module, op)
+            if len(inputs) == 1:
+                value = kernel(self.buffer)
+            else:
+                a, b = inputs
+                if type(a) is not type(b):
+                    a, b = inputs = _number_on(module, a), _number_on(module, b)
+                tracked = tracked or a.tracer is not None or b.tracer is not None
+                first, second = (x.buffer if type(x) is DeviceTensor else x.array.item() for x in inputs)
+                value = kernel(first, second)
         except Exception as error:
             value = _run_after_failure(module, op, inputs, {}, error)
-        y = on_device(module, value, dtype)
-        dispatch.notify(op, inputs, y, {})
+        y = _new(DeviceTensor)  # inlines `on_device`
+        y.buffer = value
+        y.module = module
+        y.dtype = dtype
+        y.tracer = None
+        if tracked:
+            dispatch.notify(op, inputs, y, {})
         return y
 
     def own_read(self) -> Tensor:
@@ -144,6 +158,20 @@ def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     y.dtype = dtype
     y.tracer = None
     return y
+
+
+def _number_on(module: ArrayModule, x: Tensor) -> Tensor:
+    """Returns a scalar that is a number in the program in the form that the library reads fastest, others unchanged."""
+    if type(x) is DeviceTensor:
+        return x
+    value = x.array.item()
+    if x.dtype.numbers.get(value) is not x:
+        return x
+    key = x.dtype, value
+    known = module.numbers.get(key)
+    if known is None:
+        known = module.numbers[key] = on_device(module, module.scalar(x.array), x.dtype)
+    return known
 
 
 def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[Device], ArrayModule]) -> None:

@@ -178,8 +178,9 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     several = len(partials) > 1
 
     def keeper() -> Any:
-        keep = saved.keeper()
-        return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
+        if len(partials) == 2:
+            return saved.keeper("None if (sa := xs[0].dims) == (sb := xs[1].dims) else (sa, sb)")
+        return saved.keeper("shapes(xs)", shapes=_shapes) if several else saved.keeper()
 
     op.defer("keep", keeper)
     op.kept = saved.names
@@ -309,7 +310,6 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
         for i, partial in enumerate(partials)
         for conjugate in (False, True)
     }
-    fused: dict[Any, Any] = {}
 
     def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
         """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
@@ -326,18 +326,52 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
         formula = trace_formula(product, given) if len(tensors) == len(saved.names) else None
         return None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
 
-    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        def cotangent(i: int) -> Any:
-            arrays = (g, *[s[k].buffer for k in tensors])
-            key = (m, i, *[x.dtype for x in arrays])
-            if key not in fused:
-                fused[key] = fuse(m, i, s, [m.dtype_of(x) for x in arrays])
-            kernel = fused[key]
-            return rules[i, kind_of(g) == "c"](m, g, s) if kernel is None else kernel(*arrays)
+    products: dict[Any, Sequence[Any]] = {}  # `f(m, g, s)` for each argument, by the dtypes
 
-        return _each_cotangent(m, g, s, parents, partials, cotangent)
+    def products_of(key: Any, m: OpNamespace, g: Operand, s: Sequence[Any]) -> Sequence[Any]:
+        given = [m.dtype_of(x) for x in (g, *[s[k].buffer for k in tensors])]
+        found: list[Any] = []
+        for i, partial in enumerate(partials):
+            if partial is None or partial == ONE:
+                found.append(_nothing if partial is None else _unchanged)
+            else:
+                kernel = fuse(m, i, s, given)
+                found.append(rules[i, kind_of(g) == "c"] if kernel is None else _on_residuals(kernel, tensors))
+        products[key] = found
+        return found
+
+    def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        key = (m, g.dtype, *[s[k].buffer.dtype for k in tensors])
+        functions = products.get(key) or products_of(key, m, g, s)
+        if len(functions) == 1:
+            return (functions[0](m, g, s),)
+        if len(functions) > 2:
+            pairs = zip(functions, parents, strict=True)
+            found = tuple([f(m, g, s) if parent >= 0 else None for f, parent in pairs])
+            return found if s[-1] is None else _sum_to_shapes(m, s[-1], found)
+        first, second = functions
+        of_a = first(m, g, s) if parents[0] >= 0 else None
+        of_b = second(m, g, s) if parents[1] >= 0 else None
+        return (of_a, of_b) if s[-1] is None else _sum_both_to_shapes(m, s[-1], of_a, of_b)
 
     return vjp
+
+
+def _nothing(m: OpNamespace, g: Operand, s: Sequence[Any]) -> None:
+    """The cotangent of an argument without a derivative."""
+
+
+def _unchanged(m: OpNamespace, g: Operand, s: Sequence[Any]) -> Operand:
+    """The cotangent if the partial derivative is 1."""
+    return g
+
+
+def _on_residuals(kernel: Callable[..., Any], tensors: Sequence[int]) -> Callable[..., Any]:
+    """Returns `f(m, g, s)`, which calls `kernel` on the cotangent and the saved arrays at the positions `tensors`."""
+    if len(tensors) == 1:
+        only = tensors[0]
+        return lambda m, g, s: kernel(g, s[only].buffer)
+    return lambda m, g, s: kernel(g, *[s[k].buffer for k in tensors])
 
 
 def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:

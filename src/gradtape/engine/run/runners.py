@@ -56,7 +56,8 @@ if kind is not Tensor or type(a) is not Tensor:
         if kind in readable:
             b = b._as_tensor()
         if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = read_both(a, b)
+            if type(a) is not type(b) or type(a) in readable:
+                a, b = read_both(a, b)
             if type(a) is not Tensor or type(b) is not Tensor:
                 return other({call})
 dtype = a.dtype
