@@ -27,8 +27,8 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     rank = len(x.dims)
     if axis is None:
         return tuple(range(rank))
-    if type(axis) is int and 0 <= axis < rank:
-        return (axis,)
+    if type(axis) is int:
+        return (axis,) if 0 <= axis < rank else (single_axis(rank, axis),)
     if type(axis) in (list, tuple) and len(axis) == 1 and type(axis[0]) is int:
         return (single_axis(rank, axis[0]),)
     given = to_array(axis)

@@ -38,6 +38,8 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     """Returns a stride, dilation or window for each of `n` spatial axes, from 1, `n` or `n + 2` numbers."""
     if value is None:
         return (1,) * n
+    if type(value) is int and value > 0:
+        return (value,) * n
     given = [value] if type(value) is int else [int(k) for k in to_array(value).ravel()]
     if len(given) == 1:
         given = given * n

@@ -44,6 +44,7 @@ def sweep(
     log_ops, log_parents, kept, multi_output = log.ops, log.parents, log.saved, log.multi_output
     owned: set[int] = set()  # see `joined`
     arrays, there = m is raw, type(m) is DeviceOps
+    cotangents: Any
     for i in order:
         g = grads[i]
         if g is None:
