@@ -121,6 +121,11 @@ def test_autograph_can_be_switched_off():
         tf.function(positive, autograph=False)(tf.constant(1.0))
 
 
+def test_a_function_in_one_that_is_not_converted_is_converted():
+    inner = tf.function(lambda x: positive(x))
+    assert float(tf.function(lambda x: inner(x), autograph=False)(tf.constant(-1.0))) == 1.0
+
+
 def test_functions_without_source_run_as_they_are(caplog):
     scope = {}
     exec(compile("def f(x):\n    return x if x > 0 else -x", "<nowhere>", "exec"), scope)

@@ -187,6 +187,7 @@ class Case(tf.test.TestCase):
         self.assertAllClose([tf.constant(1.0), tf.constant([2.0])], [1.0, [2.0]])
         self.assertAllEqual(tf.constant(["a"]), [b"a"])
         self.assertAllEqual(tf.Variable([1, 2]), [1, 2])
+        self.assertAllEqual(tf.constant(1.0).dtype, "float32")
         self.assertNotAllClose([1.0], [2.0])
         self.assertNotAllEqual([1], [2])
         self.assertAllInRange(tf.constant([1.0, 2.0]), 1.0, 2.0)

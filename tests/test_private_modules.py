@@ -10,6 +10,7 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 import gradtape as tf
 from gradtape.cli import private
 from gradtape.cli.private.autograph.impl.api import tf_convert
+from gradtape.cli.private.checkpoint import checkpoint, graph_view
 from gradtape.cli.private.framework.composite_tensor import convert_variables_to_tensors
 from gradtape.cli.private.framework.func_graph import FuncGraph
 from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
@@ -305,6 +306,58 @@ def test_shapes_of_large_tensors_without_values():
         assert tf.math.l2_normalize(x, 0).shape.as_list() == [None, None, 2, 3]
         sizes = tf.compat.v1.placeholder(tf.float32, [None])  # the last axis, which is also the first one
         assert (sizes * tf.compat.v1.placeholder(tf.float32, [None, 4])).shape.as_list() == [None, 4]
+
+
+def test_loops_of_large_tensors_without_values_run_a_few_iterations():
+    rounds = []
+
+    def step(i, x):
+        rounds.append(i)
+        return i + 1, tf.concat([x[:, :1], x[:, :2]], 1)
+
+    with FuncGraph("scratch").as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, None])
+        size = tf.shape(x)[1]
+        last, y = tf.while_loop(lambda i, x: i < size, step, (0, x[:, :3]), maximum_iterations=size)
+        assert (tf.zeros([last, 2]).shape.as_list(), y.shape.as_list()) == ([None, 2], [None, 3])
+    assert len(rounds) < 10
+
+
+def test_a_batch_of_unknown_size_meets_one_of_known_size():
+    def call(x):
+        return tf.reshape(x, (tf.shape(x)[0], 3)) @ tf.ones((3, 2)) + tf.ones((5, 2))
+
+    with FuncGraph("scratch").as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, 3])
+        assert tf_convert(call, None)(x).shape.as_list() == [5, 2]
+
+
+def test_tables_without_contents_have_shapes():
+    class Empty(tf.lookup.KeyValueTensorInitializer):
+        def initialize(self, table):
+            pass
+
+    table = tf.lookup.StaticHashTable(Empty(["a"], [1]), -1)
+    with FuncGraph("scratch").as_default():
+        assert table.lookup(tf.compat.v1.placeholder(tf.string, [None, 2])).shape.as_list() == [None, 2]
+    with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
+        table.lookup(tf.constant(["a"]))
+
+
+def test_errors_of_converted_functions_name_the_users_lines():
+    def fail(x):
+        raise TypeError("a message")
+
+    with FuncGraph("scratch").as_default(), pytest.raises(TypeError, match=r"(?s)in user code.*in fail.*a message"):
+        tf_convert(fail, None)(tf.compat.v1.placeholder(tf.float32, [None]))
+
+
+def test_objects_of_a_checkpoint():
+    module = tf.Module()
+    module.v = tf.Variable(1.0)
+    found, paths = graph_view.ObjectGraphView(module).breadth_first_traversal()
+    assert [id(x) for x in found] == [id(x) for x in checkpoint.list_objects(module)] == [id(module), id(module.v)]
+    assert [reference.name for reference in paths[module.v]] == ["v"]
 
 
 def test_variables_of_composites_become_tensors():

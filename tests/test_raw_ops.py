@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from test_recorded import recorder
 
@@ -173,3 +174,8 @@ def test_a_number_takes_the_dtype_of_what_it_is_chosen_against():
     found = tf.compat.v1.where(tf.constant(True), tf.constant(2.0, tf.float64), 1.0)
     assert (float(found), found.dtype) == (2.0, tf.float64)
     assert tf.compat.v1.where(tf.constant(False), 1.0, tf.constant(2.0, tf.float64)).dtype == tf.float64
+
+
+def test_boundaries_of_buckets_are_floats():
+    assert tf.raw_ops.Bucketize(input=[-1, 0, 2], boundaries=[-0.5, 0.5]).numpy().tolist() == [0, 1, 2]
+    assert tf.raw_ops.Bucketize(input=np.array([0.1]), boundaries=[0.1]).numpy().tolist() == [0]  # float32's is larger

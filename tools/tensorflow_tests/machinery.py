@@ -163,8 +163,10 @@ def _title(value: Any) -> str:
 
 def _with(method: Any, chosen: dict[str, Any], test_combinations: Any) -> Any:
     """The test `method` with what it takes of `chosen`, its strategies made."""
-    known = inspect.signature(method).parameters
+    known = inspect.signature(method, follow_wrapped=False).parameters
     every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    if every:  # a decorator passes on what the test takes; a test of `parameterized` has its parameters already
+        known = inspect.signature(method).parameters
     optional = {"mode", "tf_api_version", *(name for each in test_combinations for name in each.parameter_modifiers())}
 
     def run(self: Any) -> Any:
@@ -240,6 +242,8 @@ _COMBINATIONS = {
     "no_tf_function": NamedObject("NoTfFunction", lambda f: f), "env": lambda: types.SimpleNamespace(),
     "tf_function": NamedObject("TfFunction", lambda f: sys.modules["tensorflow"].function(f)),
 }  # fmt: skip
+
+
 def _for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
     """Decorator of a class: decorates its tests."""
 

@@ -17,7 +17,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.extension_points import convert_function
 from ..engine.run import dispatch
 from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, waiting
+from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, switched, waiting
 from .error_messages import of_the_user
 
 _GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
@@ -50,11 +50,11 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
         if getattr(getattr(f, "__code__", None), "co_flags", 0) & _GENERATOR:
             raise NotImplementedError("generators are not supported by AutoGraph")
         if again is not None:
-            with waiting(False):
+            with switched(off=False), waiting(False):
                 return again(*args, **kwargs)
         looks = conversion_status.thread.looks
         try:
-            with waiting(True):
+            with switched(off=False), waiting(True):
                 return f(*args, **kwargs)
         except ConversionNeeded:
             again = convert(f, features=features)

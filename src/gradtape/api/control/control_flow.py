@@ -27,6 +27,7 @@ from ..math.reductions import reduce_any, reduce_sum
 
 NAMESPACES = ("",)
 __all__ = ["case", "cond", "switch_case", "while_loop"]
+EXAMPLE_ITERATIONS = 2  # of a loop with a limit in a scratch graph
 
 
 def cond(
@@ -289,6 +290,8 @@ def while_loop(
         except structured_loops.OneByOne:
             pass
     limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
+    if dispatch.thread.example is not None and EXAMPLE_ITERATIONS < limit < float("inf"):
+        return _run_example_loop(cond, lambda state: _next(body, state, structure), loop_vars, int(limit))
     given = loop_vars
     count = 0
     one_round = structured_loops.rounds()
@@ -298,6 +301,30 @@ def while_loop(
         count += 1
     last = nest.map_structure(lambda x: x if nest.is_composite(x) else to_tensor(x), loop_vars)
     return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
+
+
+def _run_example_loop(cond: Callable[..., Any], body: Callable[[Any], Any], loop_vars: Any, limit: int) -> Any:
+    """Runs a loop of a scratch graph, where only shapes matter: the first iterations show what they are.
+
+    Single integers, such as counters, may be sizes: they continue as they changed in the last of these iterations.
+    """
+    before, count = loop_vars, 0
+    while count < EXAMPLE_ITERATIONS and cond(*loop_vars):
+        before, loop_vars = loop_vars, body(loop_vars)
+        count += 1
+    more = limit - count if count == EXAMPLE_ITERATIONS else 0
+    return nest.map_structure(lambda x, y: _continued(x, y, more), list(before), list(loop_vars))
+
+
+def _continued(before: Any, after: Any, count: int) -> Any:
+    """Returns a loop variable after `count` more iterations, if it is a single integer."""
+    if nest.is_composite(after):
+        return after
+    last = to_tensor(after)
+    if last.dims or not last.dtype.is_integer:
+        return last
+    found = int(last) + count * (int(last) - int(before))
+    return to_tensor(found, last.dtype) if last.dtype.min <= found <= last.dtype.max else last
 
 
 def _decided(more: Any) -> Any:

@@ -172,11 +172,12 @@ def row_select(condition: Any, x: Any, y: Any) -> Tensor:
 
 
 def bucketized(x: Any, boundaries: Any) -> Tensor:
-    """Returns the number of boundaries that do not exceed each entry."""
+    """Returns the number of boundaries, which are float32, that do not exceed each entry."""
     x = to_tensor(x)
-    places = resolve("searchsorted")(
-        resolve("constant")(list(boundaries), x.dtype), resolve("reshape")(x, [-1]), side="right"
-    )
+    limits = resolve("constant")(list(boundaries), dtypes.float32)
+    common = dtypes.float64 if x.dtype is dtypes.float64 else dtypes.float32
+    cast = resolve("cast")
+    places = resolve("searchsorted")(cast(limits, common), resolve("reshape")(cast(x, common), [-1]), side="right")
     return resolve("reshape")(places, x.dims)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core import devices, errors, nest
-from ...core.dtypes import as_dtype
+from ...core.dtypes import DType, as_dtype
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike, ValueLike
@@ -265,6 +265,8 @@ class TestCase(unittest.TestCase):
         """Asserts that all entries are equal; NaN equals NaN. Ragged tensors are compared row by row."""
         if hasattr(a, "to_list") or hasattr(b, "to_list"):
             return self.assertEqual(*_as_lists(a, b), msg)
+        if isinstance(a, DType) or isinstance(b, DType):  # a dtype also equals its name
+            return self.assertEqual(a, b, msg)
         x, y = (_as_numpy_dtype(self._GetNdArray(z)) for z in (a, b))
         self._same_shape(x, y, msg)
         try:

@@ -22,6 +22,7 @@ from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
+from ..trace.conversion_status import do_not_convert
 from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction, GraphView, PlainView
 from .elements import FunctionOfElements, TakesElements
@@ -112,7 +113,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         """The Python function with AutoGraph's conversion of control flow applied."""
         autograph, _, _, features, *_ = self._options
-        return convert_function(self._function, features) if autograph else self._function
+        return convert_function(self._function, features) if autograph else do_not_convert(self._function)
 
     @property
     def converted(self) -> Callable[..., Any]:

@@ -91,15 +91,36 @@ class ScratchTrace(Trace):
             given, keywords = _example((tuple(args), kwargs), running.index)
             with dispatch.traced_by(None):
                 return function(*given, **keywords)
-        results = [self._for_example(run, function, args, kwargs) for run in self._runs]
-        return _merged(results[0], results[1], self, name)
+        return _merged(*self._results(function, args, kwargs), self, name)
 
     def call_for_examples(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a user's function, as `for_examples`, in this graph: what it assigns is dropped."""
         if dispatch.thread.example is not None:
             return function(*args, **kwargs)
-        results = [self._for_example(run, function, args, kwargs, self) for run in self._runs]
-        return _merged(results[0], results[1], self)
+        return _merged(*self._results(function, args, kwargs, self), self)
+
+    def _results(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        trace: ScratchTrace | None = None,
+    ) -> tuple[Any, Any]:
+        """Calls a function with either example; with a known batch size if a batch of unknown size meets one."""
+        results = []
+        for run in self._runs:
+            try:
+                results.append(self._for_example(run, function, args, kwargs, trace))
+            except InvalidArgumentError as error:
+                size = _known_batch(error, _BATCH[run.index])
+                if size is None:
+                    raise
+                args, kwargs = _with_batch((tuple(args), kwargs), size)
+                break
+        else:
+            return results[0], results[1]
+        first, second = (self._for_example(run, function, args, kwargs, trace) for run in self._runs)
+        return first, second
 
     def _for_example(
         self,
@@ -352,6 +373,29 @@ def _example(structure: Any, i: int) -> Any:
     return structure
 
 
+def _known_batch(error: BaseException | None, unknown: int) -> int | None:
+    """Returns the first size of an operand that was rejected beside an example of an unknown batch, if there is one."""
+    while error is not None and not getattr(error, "operand_shapes", ()):
+        error = error.__context__  # of Keras' error, which adds the arguments of a layer
+    shapes = getattr(error, "operand_shapes", ())
+    sizes = {dims[0] for dims in shapes if dims}
+    if len(sizes) != 2 or unknown not in sizes or len({dims[1:] for dims in shapes if dims}) != 1:
+        return None
+    return min(sizes - {unknown})
+
+
+def _with_batch(structure: Any, size: int) -> Any:
+    """Replaces the symbolic tensors of a structure whose first size is unknown by zeros with this size."""
+
+    def sized(x: Any) -> Any:
+        if not isinstance(x, SymbolicTensor) or not x.shape.rank or x.shape[0] is not None:
+            return x
+        shape = TensorShape([size, *x.shape[1:]])
+        return SymbolicTensor(_examples(x.dtype, shape), x.trace, x._name, shape)
+
+    return nest.map_structure(sized, structure)
+
+
 def _with_rows(x: Any) -> Any:
     """Divides the values of a ragged example into rows: those of placeholders do not match."""
     if not isinstance(x, RaggedTensor):
@@ -367,9 +411,7 @@ def _with_rows(x: Any) -> Any:
 
 def _merged(first: Any, second: Any, trace: ScratchTrace, name: str = "Tensor") -> Any:
     """Returns the results for both examples as a structure of symbolic tensors."""
-    leaves = zip(
-        nest.flatten(first, expand_composites=True), nest.flatten(second, expand_composites=True), strict=True
-    )
+    leaves = zip(nest.flatten(first, expand_composites=True), nest.flatten(second, expand_composites=True), strict=True)
     made = [
         SymbolicTensor((x, y), trace, name) if isinstance(x, Tensor) and not isinstance(x, SymbolicTensor) else x
         for x, y in leaves

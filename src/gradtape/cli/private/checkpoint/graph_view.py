@@ -6,6 +6,8 @@ from typing import Any
 
 from gradtape.checkpoints import object_graph
 
+from ..util.object_identity import ObjectIdentityDictionary
+
 
 class ObjectGraphView:
     """The objects reachable from `root`."""
@@ -24,15 +26,16 @@ class ObjectGraphView:
         """Returns the children of an object by name."""
         return object_graph.children(obj)
 
-    def breadth_first_traversal(self) -> tuple[list[Any], dict[int, Any]]:
+    def breadth_first_traversal(self) -> tuple[list[Any], ObjectIdentityDictionary]:
         """Returns the objects in the order of their distance from the root, and a path to each."""
         found, waiting = [self.root], [self.root]
-        paths: dict[int, tuple[Any, ...]] = {id(self.root): ()}
+        paths = ObjectIdentityDictionary()
+        paths[self.root] = ()
         while waiting:
             owner = waiting.pop(0)
             for reference in self.list_children(owner):
-                if id(reference.ref) not in paths:
-                    paths[id(reference.ref)] = (*paths[id(owner)], reference)
+                if reference.ref not in paths:
+                    paths[reference.ref] = (*paths[owner], reference)
                     found.append(reference.ref)
                     waiting.append(reference.ref)
         return found, paths

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import gradtape
-from gradtape.autograph import convert  # type: ignore[attr-defined]  # the stub has public names only
+from gradtape.autograph import convert, of_the_user  # type: ignore[attr-defined]  # the stub has public names only
 from gradtape.core.errors import NeedsExamples
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace import conversion_status
@@ -33,6 +33,11 @@ def tf_convert(f: Any, ctx: Any, convert_by_default: bool = True, user_requested
             if not isinstance(trace, ScratchTrace):
                 raise
             return trace.call_for_examples(f, args, kwargs)
+        except Exception as error:
+            explained = of_the_user(error)
+            if explained is error:
+                raise
+        raise explained
 
     return call
 
