@@ -16,6 +16,8 @@ def test_the_second_version_is_the_root():
     v2 = tf.compat.v2  # the module `tensorflow`, if an earlier test replaced it by gradtape
     assert v2.Variable is tf.Variable
     assert v2.nn is tf.nn
+    assert v2.enable_v2_behavior() is None  # TensorFlow has it there, and not in the root
+    assert "enable_v2_behavior" not in dir(tf)
 
 
 def test_what_both_versions_have_alike_is_the_same():

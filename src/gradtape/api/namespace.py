@@ -24,6 +24,8 @@ BUILD = {
     "__compiler_version__": "version.COMPILER_VERSION", "__cxx11_abi_flag__": "sysconfig.CXX11_ABI_FLAG",
     "__cxx_version__": "sysconfig.CXX_VERSION", "__monolithic_build__": "sysconfig.MONOLITHIC_BUILD",
 }  # fmt: skip
+# Names of `compat.v2` that TensorFlow's root does not have. Here that module is the root itself.
+_V2_ONLY = {"enable_v2_behavior": "compat.v1.enable_v2_behavior"}
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarded to Keras
 
 
@@ -37,7 +39,7 @@ def spaces() -> tuple[str, ...]:
 
 def place_of(path: str) -> str | None:
     """Returns the location of a public name; names common to both TensorFlow versions are shared with `compat.v1`."""
-    where = NAMES.get(path)
+    where = NAMES.get(_V2_ONLY.get(path, path))
     if where is None and path.startswith(V1):
         own = path.removeprefix(V1)
         if own in ALIASES:
