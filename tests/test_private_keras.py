@@ -26,7 +26,8 @@ datasets.mnist load_data
 distribute.distributed_training_utils call_replica_local_fn
 engine.base_layer Layer InputSpec TensorFlowOpLayer
 engine.base_layer_utils make_variable
-engine.data_adapter train_validation_split
+engine.compile_utils LossesContainer apply_mask get_mask
+engine.data_adapter train_validation_split expand_1d
 engine.functional Functional
 engine.input_spec InputSpec
 engine.keras_tensor KerasTensor
@@ -81,9 +82,12 @@ MODEL = """
     import tensorflow as tf
     from tensorflow.python.keras import Model, backend as K
     from tensorflow.python.keras.engine.base_layer import Layer
+    from tensorflow.python.keras.engine import data_adapter
     from tensorflow.python.keras.layers import Dense, Input
     from tensorflow.python.keras.losses import MeanSquaredError
     from tensorflow.python.keras.optimizer_v2 import gradient_descent
+    from tensorflow.python import layers
+    from tensorflow.python.layers import utils
 
     class Scaled(Layer):
         def build(self, shape):
@@ -102,6 +106,8 @@ MODEL = """
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         print(round(float(loss), 5))
     print(K.int_shape(inputs), isinstance(model, Model))
+    print(*(tuple(x.shape) for x in data_adapter.expand_1d([tf.ones(3), tf.ones([2, 2])])))
+    print(layers.base.Layer.__name__, utils.normalize_tuple(2, 2, "strides"), utils.smart_cond.__name__)
 """
 
 
@@ -128,7 +134,8 @@ def test_the_modules_are_those_of_keras_2(script):  # noqa: F811
 
 def test_a_model_of_private_modules_trains(script):  # noqa: F811
     done = gradtape("run", script(MODEL))
-    assert done.stdout.split("\n")[:4] == ["9.0", "0.0144", "0.00528", "(None, 3) True"], done.stderr
+    expected = ["9.0", "0.0144", "0.00528", "(None, 3) True", "(3, 1) (2, 2)", "Layer (2, 2) smart_cond"]
+    assert done.stdout.split("\n")[:6] == expected, done.stderr
 
 
 def test_a_missing_package_is_named(script):  # noqa: F811

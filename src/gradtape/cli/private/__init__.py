@@ -80,8 +80,6 @@ def module(name: str) -> types.ModuleType:
     place = _place(name)
     for package, elsewhere in PACKAGES.items():
         if place == package or place.startswith(f"{package}."):
-            if elsewhere.startswith("tf_keras"):
-                keras2.require()
             return importlib.import_module(elsewhere + place.removeprefix(package))
     if keras2.serves(place):
         found = keras2.module(place)

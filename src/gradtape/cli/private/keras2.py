@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 import types
 from typing import Any
 
@@ -25,6 +26,8 @@ _PUBLIC = {1: "tf_keras.api._v1.keras", 2: "tf_keras.api._v2.keras"}
 _MOVED = {
     "combinations": "testing_infra.test_combinations",
     "engine.base_layer": "engine.base_layer engine.input_spec",
+    "engine.compile_utils": "engine.compile_utils utils.losses_utils",
+    "engine.data_adapter": "engine.data_adapter",
     "engine.network": "engine.functional",
     "engine.topology": "engine.base_layer engine.input_layer engine.input_spec utils.layer_utils",
     "initializers.initializers_v2": "initializers.initializers",
@@ -77,7 +80,11 @@ _MOVED = {
     "utils.tf_utils": "utils.tf_utils utils.layer_utils",
 }
 _RENAMED = {"Network": "Functional"}
-_FIRST = {"saving.saving_utils": ("gradtape.cli.private.keras_export",)}  # for models of Keras 3 too
+# Modules of gradtape that are searched before those of tf-keras.
+_FIRST = {
+    "engine.data_adapter": ("gradtape.cli.private.keras_removed",),
+    "saving.saving_utils": ("gradtape.cli.private.keras_export",),  # for models of Keras 3 too
+}
 
 
 class KerasModule(types.ModuleType):
@@ -94,8 +101,14 @@ class KerasModule(types.ModuleType):
         for each in (name, _RENAMED.get(name, name), name.lstrip("_")):
             for module in self._modules:
                 if hasattr(module, each):
-                    return getattr(module, each)
+                    return self._submodule(each) or getattr(module, each)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in the installed tf-keras", name=name)
+
+    def _submodule(self, name: str) -> types.ModuleType | None:
+        """Imports a submodule that tf-keras has at the same path, with the names that the table adds to it."""
+        path = f"{self.__name__}.{name}"
+        same = path.replace("tensorflow.python.keras", "tf_keras.src", 1)
+        return importlib.import_module(path) if same in sys.modules else None
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *(name for module in self._modules for name in dir(module))})
@@ -115,10 +128,10 @@ def module(place: str) -> types.ModuleType | None:
         return _found(f"tf_keras.{path}")
     for known in sorted(_MOVED, key=len, reverse=True):
         if path == known:
-            paths = _MOVED[known].split()
-            modules = [importlib.import_module(f"tf_keras.src.{each}") for each in paths]
-            modules = [importlib.import_module(each) for each in _FIRST.get(path, ())] + modules
-            return modules[0] if paths == [path] else KerasModule(f"tensorflow.python.{place}", modules)
+            names = (*_FIRST.get(path, ()), *(f"tf_keras.src.{each}" for each in _MOVED[known].split()))
+            modules = [importlib.import_module(name) for name in names]
+            itself = names == (f"tf_keras.src.{path}",)
+            return modules[0] if itself else KerasModule(f"tensorflow.python.{place}", modules)
         if path.startswith(f"{known}."):
             return _found(f"tf_keras.src.{_MOVED[known].split()[0]}{path.removeprefix(known)}")
     found = _found(f"tf_keras.src.{path}".rstrip("."))

@@ -411,10 +411,8 @@ COMPAT_NAMES = (
     ("train", "training.queue_runner", "QueueRunner add_queue_runner start_queue_runners"),
 )
 
-# AutoGraph and the layers of TensorFlow 1 are separate packages: submodules of these map to submodules of those.
+# AutoGraph is a separate package: submodules of these map to submodules of those.
 PACKAGES = {
-    "layers.utils": "tf_keras.src.utils.conv_utils",
-    "layers": "tf_keras.src.legacy_tf_layers",
     "autograph.pyct": "malt.pyct",
     "autograph.converters": "malt.converters",
     "autograph.core.converter": "malt.core.converter",
