@@ -7,6 +7,10 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
+# The tests start hundreds of Python processes, which would compile gradtape anew where the environment forbids Python to
+# keep compiled files. `make clean` removes them.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo example test test-quick test-changed test-several test-gpu test-plain test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
 
 help:  ## Shows this list
@@ -133,6 +137,8 @@ release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/
 
 clean:  ## Removes everything that the other targets created
 	rm -rf $(VENV) .ecosystem .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find benchmarks docs examples src tests tools -name __pycache__ -prune -exec rm -r {} +
+	rm -rf __pycache__
 
 $(RUN):
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }

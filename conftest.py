@@ -2,9 +2,9 @@
 
 import gc
 import importlib.util
-import os
 import random
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,18 +14,13 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
+SOURCES = Path(__file__).parent / "src"
+
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
-# These run in processes that have TensorFlow and mpmath.
-collect_ignore += ["tests/fuzz/_range_end_references.py", "tests/fuzz/_tensorflow_loader.py"]
 if importlib.util.find_spec("torch") is None:
     names = ("device", "device_kernels", "fusion", "namespace", "random")
     collect_ignore += [f"src/gradtape/backends/torch/{name}.py" for name in names]
-# How many logical devices there are is said before the first is used: these run in processes of their own.
-if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
-    collect_ignore += ["tests/on_four_cpus.py", "tests/keras_on_four_cpus.py", "tests/keras_distribution_program.py"]
-    collect_ignore += ["tests/dtensor_on_four_cpus.py"]
-collect_ignore += ["tests/private_program.py"]  # runs under `gradtape run`, and on TensorFlow
 
 
 @pytest.fixture
@@ -62,9 +57,23 @@ def pytest_runtest_call(item):
     return result
 
 
-def pytest_collection_finish():
-    """Hides what collecting has allocated from the garbage collector, which would look through it in every test."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Looks for examples in the docstrings of the sources only: the tests have none, and searching them takes time."""
+    collectors = yield
+    if file_path.is_relative_to(SOURCES):
+        return collectors
+    return [collector for collector in collectors if type(collector) is pytest.Module]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Hides what collecting allocates from the garbage collector, which would look through it again and again."""
+    gc.disable()
+    result = yield
     gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_collection_modifyitems(items):

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_groups import by_namespace, check_cases
 
 import gradtape as tf
 from gradtape.api.missing_names import missing_names, raising_names
@@ -220,8 +221,22 @@ def test_the_index_of_names_is_up_to_date():
     assert (ROOT / "docs" / "missing-names.md").read_text() == page, "run tools/index_names.py"
 
 
-@pytest.mark.parametrize("name", PRESENT)
-def test_the_front_door_opens(name):
+def for_each_namespace(names):
+    """Parametrizes a test with the names of each namespace."""
+    groups = by_namespace(names)
+    return pytest.mark.parametrize("names", groups.values(), ids=groups)
+
+
+def check_names(check, names):
+    check_cases(check, {name: (name,) for name in names})
+
+
+@for_each_namespace(PRESENT)
+def test_the_front_door_opens(names):
+    check_names(check_front_door, names)
+
+
+def check_front_door(name):
     space, value = None, tf
     for part in name.split("."):
         space, value = value, getattr(value, part)
@@ -240,8 +255,12 @@ def is_enum(name):
     return isinstance(value, type) and issubclass(value, enum.Enum)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLABLE if name not in OTHER_PARAMETERS and not is_enum(name)])
-def test_parameters_are_those_of_tensorflow(name):
+@for_each_namespace(name for name in CALLABLE if name not in OTHER_PARAMETERS)
+def test_parameters_are_those_of_tensorflow(names):
+    check_names(check_parameters, [name for name in names if not is_enum(name)])
+
+
+def check_parameters(name):
     expected = [(p, kind, default and addressless(default)) for p, kind, default in TABLE[name]["parameters"]]
     mine = [
         (p.name, p.kind.name, None if p.default is p.empty else addressless(repr(p.default)))
@@ -252,8 +271,12 @@ def test_parameters_are_those_of_tensorflow(name):
     assert [p for p in mine if p not in own] == expected
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_members_of_classes_are_there(name):
+@for_each_namespace(CLASSES)
+def test_members_of_classes_are_there(names):
+    check_names(check_members, names)
+
+
+def check_members(name):
     value = resolve(name)
     declared = {name for base in value.__mro__ for name in inspect.get_annotations(base)}
     holder = value() if name in WITH_ATTRIBUTES else value
@@ -263,17 +286,21 @@ def test_members_of_classes_are_there(name):
     assert absent == set(LEFT_OUT.get(name, LEFT_OUT.get(name.rpartition(".")[2], {})))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_are_documented_with_an_example(name):
+@for_each_namespace(FUNCTIONS)
+def test_functions_are_documented_with_an_example(names):
+    check_names(check_docstring, names)
+
+
+def check_docstring(name):
     text = inspect.getdoc(resolve(name)) or ""
     assert text, "no docstring"
     assert text.splitlines()[0].endswith((".", ":")), "the first line is a sentence"
     assert ">>>" in text, "no example"
 
 
-@pytest.mark.parametrize("name", sorted({*CLASSES} - {"compat.v1.SummaryMetadata"}))  # tensorboardX's
-def test_classes_are_documented(name):
-    assert resolve(name).__doc__
+def test_classes_are_documented():
+    classes = {*CLASSES} - {"compat.v1.SummaryMetadata"}  # tensorboardX's
+    assert not [name for name in sorted(classes) if not resolve(name).__doc__]
 
 
 def test_the_version_is_that_of_tensorflow():

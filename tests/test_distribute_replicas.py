@@ -19,6 +19,6 @@ TESTS = Path(__file__).parent
 )
 def test_in_a_process_of_its_own(name):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / name)]
-    environment = {**os.environ, "GRADTAPE_DEVICE": "cpu", "GRADTAPE_TEST_SEVERAL_DEVICES": "1"}
+    environment = {**os.environ, "GRADTAPE_DEVICE": "cpu"}
     run = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent, env=environment)
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from case_groups import check_cases
 
 import gradtape
 
@@ -17,15 +18,16 @@ _spec.loader.exec_module(recorder)
 TOLERANCES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
 
 
-def _cases():
-    for path in sorted(FOLDER.glob("*.json")):
-        answers = json.loads(path.read_text())["answers"]
-        for name, source in recorder.load(path.stem):
-            yield pytest.param(source, answers.get(name), id=f"{path.stem}-{name}")
+SUBJECTS = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
-@pytest.mark.parametrize(("source", "expected"), list(_cases()))
-def test_same_as_tensorflow(source, expected):
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_same_as_tensorflow(subject):
+    answers = json.loads((FOLDER / f"{subject}.json").read_text())["answers"]
+    check_cases(check_case, {name: (source, answers.get(name)) for name, source in recorder.load(subject)})
+
+
+def check_case(source, expected):
     assert expected is not None, "no answer is recorded for this case: run tools/record_tensorflow.py"
     got = recorder.evaluate(source, gradtape)
     if "error" in expected:

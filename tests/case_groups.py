@@ -1,0 +1,29 @@
+"""Runs many small cases as one test: pytest takes longer to start and report a test than such a case takes."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+
+def check_cases(check: Callable[..., None], cases: Mapping[str, tuple[Any, ...]]) -> None:
+    """Calls `check` with the arguments of each named case; raises the failures of all cases together, with the names.
+
+    A skip within a case would end the whole test: the cases that cannot run are left out of `cases`.
+    """
+    failures = []
+    for name, arguments in cases.items():
+        try:
+            check(*arguments)
+        except Exception as error:
+            error.add_note(f"in the case {name}")
+            failures.append(error)
+    if failures:
+        names = [error.__notes__[-1].removeprefix("in the case ") for error in failures]
+        raise ExceptionGroup(f"{len(failures)} of {len(cases)} cases fail: {', '.join(names)}", failures)
+
+
+def by_namespace(names: Iterable[str]) -> dict[str, list[str]]:
+    """Groups public names by their namespace: `math.log` by `math`, `Tensor` by `tf`."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(name.rpartition(".")[0] or "tf", []).append(name)
+    return groups
