@@ -21,6 +21,22 @@ def check_cases(check: Callable[..., None], cases: Mapping[str, tuple[Any, ...]]
         raise ExceptionGroup(f"{len(failures)} of {len(cases)} cases fail: {', '.join(names)}", failures)
 
 
+def check_together(check: Callable[[Mapping[str, Any]], None], cases: Mapping[str, Any]) -> None:
+    """Calls `check` with all cases at once, as one program; if it fails, with each alone, to tell which case fails."""
+    try:
+        check(cases)
+    except Exception:
+        check_cases(check, {name: ({name: case},) for name, case in cases.items()})
+        raise  # each case passes alone
+
+
+def in_batches(cases: Mapping[str, Any], size: int) -> dict[str, dict[str, Any]]:
+    """Splits cases into batches of a size, named after their first and last case."""
+    names = list(cases)
+    batches = [names[i : i + size] for i in range(0, len(names), size)]
+    return {f"{batch[0]}..{batch[-1]}": {name: cases[name] for name in batch} for batch in batches}
+
+
 def by_namespace(names: Iterable[str]) -> dict[str, list[str]]:
     """Groups public names by their namespace: `math.log` by `math`, `Tensor` by `tf`."""
     groups: dict[str, list[str]] = {}

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from case_groups import check_together, in_batches
 
 import gradtape as tf
 from gradtape.api.catalogue import rows
@@ -265,16 +266,38 @@ def test_sparse(path):
 
 
 @each()
-@pytest.mark.parametrize("engine", ["function", "xla"])
-def test_compiled(path, engine, request):
-    if engine == "xla":
-        request.getfixturevalue("quick_xla")
-        if reason(path, "xla") or any(x.dtype == tf.string for x in (*arguments_of(path)[0], called(path))):
-            pytest.skip("XLA has no strings")
-    compiled = tf.function(traceable(path), jit_compile=engine == "xla", autograph=False)
+def test_in_a_function(path):
+    compiled = tf.function(traceable(path), autograph=False)
     tensors, _ = arguments_of(path)
     for _ in range(2):  # the first call traces, the second runs the program
         assert_same(compiled(*tensors), called(path))
+
+
+BATCHES = in_batches(dict.fromkeys(thin_functions()), 12)
+
+
+@pytest.mark.parametrize("paths", BATCHES.values(), ids=BATCHES)
+def test_compiled_by_xla(paths, quick_xla):
+    check_together(check_compiled, {path: None for path in paths if not (reason(path, "xla") or has_strings(path))})
+
+
+def has_strings(path):
+    """Whether a function takes or gives strings, which XLA does not have."""
+    return any(x.dtype == tf.string for x in (*arguments_of(path)[0], called(path)))
+
+
+def check_compiled(paths):
+    """One program calls all functions."""
+    functions_of = {path: traceable(path) for path in paths}
+
+    def program(tensors):
+        return {path: function(*tensors[path]) for path, function in functions_of.items()}
+
+    compiled = tf.function(program, jit_compile=True, autograph=False)
+    tensors = {path: arguments_of(path)[0] for path in paths}
+    for _ in range(2):  # the first call traces, the second runs the program
+        for path, result in compiled(tensors).items():
+            assert_same(result, called(path))
 
 
 @each()

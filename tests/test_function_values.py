@@ -161,11 +161,15 @@ def calls(seed):
     return [1, *order] if seed % 2 else [0, 1, *order]
 
 
-@pytest.mark.parametrize("jit_compile", [False, True], ids=["numpy", "xla"])
+@pytest.fixture(params=[False, True], ids=["numpy", "xla"])
+def jit_compile(request):
+    if request.param:
+        request.getfixturevalue("quick_xla")
+    return request.param
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_called_in_random_orders(name, jit_compile):
-    if jit_compile:
-        pytest.importorskip("jax")
     f = FUNCTIONS[name]
     for seed in [len(name) % 2] if jit_compile else range(2):  # XLA takes long to compile
         compiled = tf.function(f, jit_compile=jit_compile)
@@ -176,11 +180,8 @@ def test_called_in_random_orders(name, jit_compile):
             assert compiled(x).shape == expected.shape
 
 
-@pytest.mark.parametrize("jit_compile", [False, True], ids=["numpy", "xla"])
 @pytest.mark.parametrize("f", [mask_in_branch, mask_in_body, rounds, rounds_over_range, parts])
 def test_differentiated_from_outside(f, jit_compile):
-    if jit_compile:
-        pytest.importorskip("jax")
     for seed in [0] if jit_compile else range(2):
         compiled = tf.function(f, jit_compile=jit_compile)
         for i in calls(seed):
@@ -188,10 +189,7 @@ def test_differentiated_from_outside(f, jit_compile):
             np.testing.assert_allclose(gradient(compiled)(x), gradient(f)(x), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True], ids=["numpy", "xla"])
 def test_assigned(jit_compile):
-    if jit_compile:
-        pytest.importorskip("jax")
     v, w = tf.Variable(0.0), tf.Variable(0.0)
 
     def step(x, v):

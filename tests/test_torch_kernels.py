@@ -20,7 +20,8 @@ from gradtape.engine.registry.rules import parameters
 from gradtape.engine.run.namespace import ops
 from gradtape.ops import load_all
 
-pytestmark = pytest.mark.skipif(not library.IS_ENABLED, reason="PyTorch is not installed, or turned off")
+if not library.IS_ENABLED:
+    pytest.skip("PyTorch is not installed, or turned off", allow_module_level=True)
 load_all()
 SIZE = 1 << 16  # PyTorch computes this many elements, and NumPy a part of them
 PART = 1 << 11

@@ -23,7 +23,6 @@ def small_budgets(monkeypatch):
     monkeypatch.setattr(Store, "least_limit", 0)
 
 
-
 def program_of(function, *args):
     """Returns the XLA program that a function runs for these arguments."""
     (variant,) = next(iter(function.get_concrete_function(*args)._concrete.variants()))
@@ -38,9 +37,15 @@ def trained(make, steps=3, **options):
     return losses, [v.numpy() for v in variables], program_of(step, x)
 
 
+@pytest.fixture(scope="module")
+def without_budget():
+    """Losses, variables and program of the chain that is trained without a budget."""
+    return trained(chain)
+
+
 @pytest.mark.parametrize("fraction", [0.5, 0.25, 0.1])
-def test_the_same_bits_in_a_fraction_of_the_memory(fraction):
-    losses, values, plain = trained(chain)
+def test_the_same_bits_in_a_fraction_of_the_memory(fraction, without_budget):
+    losses, values, plain = without_budget
     found, now, program = trained(chain, memory_budget=fraction)
     assert found == losses
     assert all(np.array_equal(a, b) for a, b in zip(values, now, strict=True))
@@ -56,14 +61,14 @@ def test_dropout_drops_the_same_units_and_what_xla_fuses_differently_is_rounded_
     assert program.peak <= 0.4 * plain.peak + largest(dead_code(plain.graph))
 
 
-def test_budget_in_bytes():
-    _, _, plain = trained(chain)
+def test_budget_in_bytes(without_budget):
+    _, _, plain = without_budget
     _, _, program = trained(chain, memory_budget=plain.peak // 3)
     assert program.peak <= plain.peak // 3 + largest(dead_code(plain.graph))
 
 
-def test_with_room_for_everything_the_program_is_the_plain_one(caplog):
-    _, _, plain = trained(chain)
+def test_with_room_for_everything_the_program_is_the_plain_one(caplog, without_budget):
+    _, _, plain = without_budget
     with caplog.at_level(logging.INFO, logger="gradtape"):
         _, _, program = trained(chain, memory_budget="1GB")
     assert program.peak == plain.peak
@@ -80,7 +85,7 @@ def test_a_budget_that_cannot_be_met_is_said_once_with_what_is_taken(caplog):
 
 @pytest.mark.parametrize("drops", [False, True])
 @pytest.mark.parametrize("jit", [False, True])
-def test_compiled_calls_under_a_budgeted_tape_are_let_go_and_run_again(jit, drops):
+def test_compiled_calls_under_a_budgeted_tape_are_let_go_and_run_again(jit, drops, quick_xla):
     def layer(h, w):
         y = tf.tanh(tf.matmul(tf.exp(-h * h), w))
         return tf.nn.dropout(y, 0.3) if drops else y
@@ -196,7 +201,7 @@ def test_effects_happen_once_and_in_order():
         assert seen == list(range(12))
 
 
-def test_guards_loops_and_branches():
+def test_guards_loops_and_branches(quick_xla):
     w = tf.Variable(np.full((8, 8), 0.1, "f4"))
 
     def step(x, n):
@@ -245,7 +250,7 @@ def staged_maker(graph, value):
 
 
 @pytest.mark.parametrize("make", [chain, residual])
-def test_a_call_under_a_tape_keeps_less(make):
+def test_a_call_under_a_tape_keeps_less(make, quick_xla):
     def called(budget):
         tf.random.set_seed(3)
         loss, variables, x = make()

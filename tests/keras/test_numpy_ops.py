@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 import pytest
+from case_groups import check_together, in_batches
 
 import gradtape as tf
 
@@ -144,13 +145,18 @@ def test_histogram(arguments):
             np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in BY_VALUE])
-def test_compiled(name):
-    pytest.importorskip("jax")
-    function, *inputs = CASES[name]
-    inputs = [tf.constant(x) for x in inputs]
+COMPILED = in_batches({name: case for name, case in CASES.items() if name not in BY_VALUE}, 15)
 
-    def value_and_gradients(*xs):
+
+@pytest.mark.parametrize("cases", COMPILED.values(), ids=COMPILED)
+def test_compiled(cases, quick_xla):
+    check_together(check_compiled, cases)
+
+
+def check_compiled(cases):
+    """Values and gradients of all cases are those of the eager functions, computed by one program."""
+
+    def value_and_gradients(function, *xs):
         with tf.GradientTape() as tape:
             tape.watch(xs)
             y = function(*xs)
@@ -158,9 +164,14 @@ def test_compiled(name):
         gradients = tape.gradient(loss, xs, unconnected_gradients="zero")
         return (y, *(tf.convert_to_tensor(g) for g in gradients))
 
-    found, expected = tf.function(value_and_gradients, jit_compile=True)(*inputs), value_and_gradients(*inputs)
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-9, atol=1e-12)
+    def program(inputs):
+        return {name: value_and_gradients(cases[name][0], *inputs[name]) for name in cases}
+
+    inputs = {name: [tf.constant(x) for x in arrays] for name, (_, *arrays) in cases.items()}
+    found, expected = tf.function(program, jit_compile=True)(inputs), program(inputs)
+    for name in cases:
+        for a, b in zip(found[name], expected[name], strict=True):
+            np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_nan_is_left_out():
