@@ -81,6 +81,14 @@ class Tensor(TensorOperators):
         return self.array.shape
 
     @property
+    def symbolic_dims(self) -> tuple[Any, ...]:
+        """The shape, in which an object represents a size that differs between the runs of a graph."""
+        return self.dims
+
+    has_dynamic_sizes = False  # whether `symbolic_dims` has such sizes
+    holds_dynamic_size = False  # whether the value is such a size
+
+    @property
     def shape(self) -> TensorShape:
         """The shape."""
         return TensorShape._of(self.dims)

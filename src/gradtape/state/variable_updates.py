@@ -252,6 +252,11 @@ class Updates:
 
     def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Any:
         at = to_tensor(_slices(slices).indices)
+        if at.has_dynamic_sizes and at.ndim == 1:
+            x, values = self._as_tensor(), to_tensor(slices.values, dtype=self.dtype)
+            if at.dtype.is_integer and values.symbolic_dims == (*at.symbolic_dims, *x.dims[1:]):
+                self._replace(combined(x, at, values, combine))
+                return self
         return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
 
     def _scatter(self, indices: Tensor, updates: object, combine: Combine) -> Self:

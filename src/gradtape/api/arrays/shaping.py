@@ -33,7 +33,10 @@ def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None 
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
-    return constant(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
+    dtype = _count_dtype(out_type)
+    if isinstance(input, Tensor) and input.has_dynamic_sizes:
+        return ops.shape_of(input, dtype=dtype.numpy)
+    return constant(np.array(_dims(input), dtype.numpy), dtype)
 
 
 def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name: str | None = None) -> list[Tensor]:

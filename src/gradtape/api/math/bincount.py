@@ -29,7 +29,7 @@ UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
     x = to_tensor(x)
-    if len(x.dims) != 1:
+    if x.ndim != 1:
         raise errors.InvalidArgumentError(
             f"unique expects a 1D vector, got shape {list(x.dims)} [Op:Unique]. Use tf.reshape(x, [-1])"
         )

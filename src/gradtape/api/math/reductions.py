@@ -24,7 +24,7 @@ __all__ = [
 
 def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     """Returns the axes of `x` given by `axis` (None, an integer, a list or a tensor), non-negative and sorted."""
-    rank = len(x.dims)
+    rank = x.array.ndim if type(x) is Tensor else x.ndim
     if axis is None:
         return tuple(range(rank))
     if type(axis) is int:

@@ -59,20 +59,26 @@ def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, in
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tuple[Tensor, Tensor, int]:
     """Returns the data with one axis of rows, their ids, and the number of segments."""
-    x, ids = to_tensor(data), _numbers(segment_ids, title)
     count = integer(num_segments, "num_segments")
+    x, ids = _rows(data, segment_ids, title)
+    if type(ids) is Tensor and ids.dims[0] and np.max(ids.array) >= count:
+        at = int(np.argmax(ids.array >= count))
+        raise errors.InvalidArgumentError(
+            f"segment_ids[{at}] = {ids.array[at]} is out of range [0, {count}) [Op:{title}]"
+        )
+    return x, ids, count
+
+
+def _rows(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor]:
+    """Returns the data with one axis of rows, and their ids."""
+    x, ids = to_tensor(data), _numbers(segment_ids, title)
     rank = len(ids.dims)
     if x.dims[:rank] != ids.dims:
         raise errors.InvalidArgumentError(
             f"data.shape = {list(x.dims)} does not start with segment_ids.shape = {list(ids.dims)} [Op:{title}]"
         )
     rows = math.prod(ids.dims)
-    if type(ids) is Tensor and rows and np.max(ids.array) >= count:
-        at = int(np.argmax(np.ravel(ids.array) >= count))
-        raise errors.InvalidArgumentError(
-            f"segment_ids[{at}] = {np.ravel(ids.array)[at]} is out of range [0, {count}) [Op:{title}]"
-        )
-    return ops.reshape(x, shape=(rows, *x.dims[rank:])), ops.reshape(ids, shape=(rows,)), count
+    return ops.reshape(x, shape=(rows, *x.dims[rank:])), ops.reshape(ids, shape=(rows,))
 
 
 def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
@@ -151,6 +157,8 @@ def unsorted_segment_sum(
     >>> tf.math.unsorted_segment_sum([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([ 2., 11.], dtype=float32)
     """
+    if isinstance(num_segments, Tensor) and num_segments.holds_dynamic_size:
+        return ops.dynamic_segment_sum(*_rows(data, segment_ids, "UnsortedSegmentSum"), num_segments)
     x, ids, count = _unsorted(data, segment_ids, num_segments, "UnsortedSegmentSum")
     return ops.segment_sum(x, ids, count=count)
 

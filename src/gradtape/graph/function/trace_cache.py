@@ -22,7 +22,8 @@ from ...engine.tape.log import Log
 from ...state.storage import take, take_all, updating
 from ...state.variable import Variable
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
-from ..ir.effects import Changed, recording, replaying
+from ..ir.dynamic_sizes import DynamicSizes
+from ..ir.effects import Changed, is_imagined, recording, replaying
 from ..trace import traced
 from ..trace.closures import tracking
 from ..trace.conversion_status import ConversionNeeded
@@ -292,6 +293,8 @@ class TraceCache:
     ) -> tuple[Specialization, Any, list[Any]]:
         trace = Trace(self.name, nested, self._is_for_xla(tensors), self._budget is not None)
         self._prepare(trace, may_make_variables)
+        if not (nested or trace.evaluator.is_lazy or is_imagined()):
+            trace.sizes = DynamicSizes()
         # Like a tape, a trace allocates many small objects and no garbage: pause the collector.
         recording_starts(trace.key, at_once=True)
         try:

@@ -213,10 +213,17 @@ def same(x: Any, value: Any) -> bool:
     return bool(np.all(equal)) or bool(np.all(equal | ((x != x) & (value != value))))
 
 
-def _check_shape(x: Any, *, shape: tuple[int, ...]) -> tuple[()]:
-    if x.shape != shape:
+def _check_shape(x: Any, *, shape: tuple[int | None, ...]) -> tuple[()]:
+    if x.shape != shape and (None not in shape or not _fits(x.shape, shape)):
         raise Changed
     return ()
+
+
+def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    """Whether a shape has the expected sizes; None is a dynamic size (see `dynamic_sizes`)."""
+    if len(shape) != len(expected):
+        return False
+    return all([n is None or n == size for size, n in zip(shape, expected, strict=True)])
 
 
 def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:

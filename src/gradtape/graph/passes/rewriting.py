@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...engine.registry.op import Op
 from ...engine.registry.rules import parameters
+from ..ir.dynamic_sizes import dynamic_values
 from ..ir.graph import Graph, Node, Value
 
 Answer = Value | Sequence[Value] | Node | Sequence[Node] | None
@@ -78,6 +79,7 @@ class Rewriting:
         for row in rows:
             self._rows.setdefault(parsed(row.pattern).op, []).append(row)
         self._uses = Uses(graph)
+        self._dynamic = dynamic_values(graph)  # rules rely on shapes, so that they do not apply to these
         self._found: dict[Value, Value] = {}
         self._maker: dict[Value, Node] = {}
         self.notes: dict[Any, Any] = {}  # cache for the rows' facts about values
@@ -96,7 +98,11 @@ class Rewriting:
     def maker(self, value: Value) -> Node | None:
         """Return the node that produces a value, if its op is a registered one."""
         node = self._maker.get(value)
-        return node if node is not None and isinstance(node.op, Op) else None
+        return node if node is not None and isinstance(node.op, Op) and not self._is_dynamic(node) else None
+
+    def _is_dynamic(self, node: Node) -> bool:
+        dynamic = self._dynamic
+        return bool(dynamic) and not (dynamic.isdisjoint(node.inputs) and dynamic.isdisjoint(node.outputs))
 
     def is_used_once(self, value: Value) -> bool:
         """Whether the value has at most one use."""
@@ -126,7 +132,7 @@ class Rewriting:
         self._maker.update(dict.fromkeys(node.outputs, node))
 
     def _answer(self, node: Node) -> Answer:
-        if not isinstance(node.op, Op) and node.op.forwards_inputs is None:
+        if (not isinstance(node.op, Op) and node.op.forwards_inputs is None) or self._is_dynamic(node):
             return None
         for row in (*self._rows.get(node.op.family, ()), *self._rows.get(node.op.name, ())):
             for found in self._matches(parsed(row.pattern), node):

@@ -24,8 +24,9 @@ from ...engine.run.dispatch import thread
 from ...engine.run.protocols import OpLike, Outputs
 from ...engine.run.source_lines import Line, caller
 from ...state.variable import Variable
+from ..ir.dynamic_sizes import DynamicSizes
 from ..ir.effects import assertion, draw
-from ..ir.graph import Attrs, Graph, GraphOp, Value
+from ..ir.graph import Attrs, Graph, GraphOp, Node, Value
 from .conversion_status import request_conversion
 from .graph_builder import GraphBuilder, Guards
 from .lazy_tensors import Evaluator, must_run, plain
@@ -64,6 +65,7 @@ class Trace(dispatch.Recorder):
         self.variables: VariableView = VariableView(None if outer is None else outer.variables)
         self.random: RandomStreams = RandomStreams(None if outer is None else outer.random)
         self.guards = Guards(self.builder)
+        self.sizes: DynamicSizes | None = None  # None if all sizes are fixed
         self.evaluator: Evaluator = Evaluator(None if around is None else around.evaluator, for_xla, lazy)
         self.captured: dict[CaptureKey, tuple[Tensor, TracedTensor]] = {}  # the outer tensor and the inner one
         self.given: dict[Value, TracedTensor] = {}  # values that no computation produces: inputs, results of effects
@@ -188,6 +190,9 @@ class Trace(dispatch.Recorder):
                 self.guards.fix_shapes(made, line)
             if getattr(op, "effect", False):
                 self.given.update(zip(made, traced, strict=True))
+        sizes = self.sizes
+        if sizes is not None and (sizes.dims or op.shaped_by_values):
+            sizes.follow(Node(op, tuple(places), attrs, tuple(made), several))
         if recorder is not None and thread.recorders:
             for x in inputs:
                 if x.tracer is not None:
@@ -251,6 +256,8 @@ class Trace(dispatch.Recorder):
         """Return the array of `x` in this run, on which the graph is specialized."""
         if not self.open:
             raise out_of_scope(x)
+        if self.sizes is not None:
+            self.sizes.fix(x.place)
         return self.guards.specialize(x.place, x.value)
 
     def verify(self, test: Callable[..., None], inputs: Sequence[Tensor]) -> None:
@@ -312,7 +319,9 @@ class Trace(dispatch.Recorder):
         self.open = False
         builder, reads, updates = self.builder, self.variables.reads, self.variables.updates(self.place_of)
         places = tuple(map(self.place_of, outputs))
-        return Graph(builder.name, tuple(builder.inputs), tuple(builder.nodes), places, tuple(reads.values()), updates)
+        # A memory budget is planned for the sizes of this run.
+        nodes = builder.nodes if self.sizes is None or self.budget is not None else self.sizes.relaxed(builder.nodes)
+        return Graph(builder.name, tuple(builder.inputs), tuple(nodes), places, tuple(reads.values()), updates)
 
 
 def present_trace() -> Trace:

@@ -16,6 +16,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
+from ..ir.dynamic_sizes import SymbolicDims
 from ..ir.graph import Attrs, GraphOp, Value, maker
 from .conversion_status import missed, request_conversion
 from .lazy_tensors import LazyTensor, lazy_copy
@@ -81,7 +82,30 @@ class TracedTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
+        """The shape in this run; reading it fixes dynamic sizes."""
+        sizes = self.trace.sizes
+        if sizes is not None and sizes.dims:
+            sizes.fix(self.place)
         return self.place.shape
+
+    @property
+    def symbolic_dims(self) -> SymbolicDims:
+        sizes = self.trace.sizes
+        return self.place.shape if sizes is None else sizes.dims_of(self.place)
+
+    @property
+    def has_dynamic_sizes(self) -> bool:  # type: ignore[override]
+        sizes = self.trace.sizes
+        return sizes is not None and self.place in sizes.dims and sizes.dims_of(self.place) != self.place.shape
+
+    @property
+    def holds_dynamic_size(self) -> bool:  # type: ignore[override]
+        sizes = self.trace.sizes
+        return sizes is not None and sizes.size_in(self.place) is not None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.place.shape)
 
     @property
     def array(self) -> Any:
@@ -202,7 +226,8 @@ class PoisonTensor(TracedTensor):
     def _raise(self, *_: Any) -> Any:
         raise self.error
 
-    tracer = place = value = dims = array = property(_raise, _raise)
+    tracer = place = value = array = dims = ndim = property(_raise, _raise)
+    symbolic_dims = has_dynamic_sizes = holds_dynamic_size = property(_raise, _raise)
 
     def __getitem__(self, key: Any) -> PoisonTensor:
         return self  # one of several results, or a part of one

@@ -237,7 +237,7 @@ class Decoder:
                 fail(f"{where}, its value,", type(attrs["value"]).__name__, "one input, and an array like it")
         elif op is shape_guard:
             shape = attrs["shape"]
-            if len(inputs) != 1 or type(shape) is not tuple or not all(type(n) is int for n in shape):
+            if len(inputs) != 1 or type(shape) is not tuple or not all(n is None or type(n) is int for n in shape):
                 fail(f"{where}, its shape,", shape, "one input, and a tuple of sizes to compare its shape with")
         elif op is not never and (len(inputs) != 2 or inputs[0] != inputs[1]):
             fail(f"{where}, its inputs,", len(inputs), "a value and a variable of the same shape and dtype")

@@ -97,6 +97,11 @@ segment_sum = linear(
     "segment_sum", lambda xp, x, ids, *, count: _reduce(xp, x, ids, count, "add", 0), on=NUMERIC, moves_data=False,
     transpose=lambda m, g, ids: m.segment_spread(g, ids), batch=_batched("segment_sum"), samples=_SAMPLES,
 )  # fmt: skip
+dynamic_segment_sum = opaque(  # `count` is a tensor
+    "dynamic_segment_sum", lambda xp, x, ids, count: _reduce(xp, x, ids, int(count), "add", 0), on=NUMERIC,
+    vjp=lambda m, g, ids: (m.segment_spread(g, ids), None, None), shaped_by_values=True,
+    samples=[sample((5, 2), _IDS, np.array(4)), sample((0, 2), np.zeros(0, int), np.array(2))],
+)  # fmt: skip
 segment_spread = linear(
     "segment_spread", _spread, transpose=lambda m, g, ids, x_shape: m.segment_sum(g, ids, count=x_shape[0]),
     batch=_batched("segment_spread"),

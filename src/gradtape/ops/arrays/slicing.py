@@ -76,7 +76,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         if moving:
             return _gathered(x, key, moving)
     if type(x) is not Tensor:
-        _check(key, x.dims)
+        _check(key, _dims_for(key, x))
         return slice_(x, key=key)
     try:
         array = x.array[key]
@@ -112,7 +112,7 @@ def masked(x: Tensor, mask: Tensor, axis: int) -> Tensor:
         raise ValueError(f"Shapes {dims[axis:stop]} and {mask.dims} are incompatible: a mask has the shape it masks")
     places = ops.nonzero(ops.reshape(mask, shape=(count,)))
     flat = ops.reshape(x, shape=(*dims[:axis], count, *dims[stop:]))
-    return ops.gather(flat, ops.reshape(places, shape=places.dims[:1]), axis=axis, batch=0)
+    return ops.gather(flat, slice_(places, key=(slice(None), 0)), axis=axis, batch=0)
 
 
 def _is_plain(s: slice) -> bool:
@@ -229,6 +229,12 @@ def _positions(item: slice, size: int) -> Tensor:
 def _wide(n: Any) -> Tensor:
     tensor = _as_index_tensor(n)
     return ops.cast(tensor, dtype=dtypes.int64)
+
+
+def _dims_for(key: tuple[Any, ...], x: Tensor) -> tuple[Any, ...]:
+    """The shape that a key must fit. The size of the first axis does not matter if the key selects all of it."""
+    dims = x.symbolic_dims
+    return dims if key[:1] == (slice(None),) and all(type(n) is int for n in dims[1:]) else x.dims
 
 
 def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:

@@ -47,6 +47,10 @@ ones_like = constant(
     "ones_like", lambda xp, x: xp.ones_like(x), samples=[sample((3, 4))], moves_data=True,
     batch=lambda m, size, inputs, flags, attrs: m.ones_like(inputs[0]),
 )  # fmt: skip
+shape_of = constant(  # for shapes that differ between the runs of a graph
+    "shape_of", lambda xp, x, *, dtype: np.array(x.shape, dtype), samples=[sample((3, 4), dtype=np.dtype("int32"))],
+    moves_data=True,
+)  # fmt: skip
 
 
 def _cast(xp, x, *, dtype):

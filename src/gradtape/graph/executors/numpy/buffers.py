@@ -6,6 +6,7 @@ that its kernel always allocates (`Op.never_aliases`), its result counts as an a
 
 from __future__ import annotations
 
+from ...ir.dynamic_sizes import dynamic_values
 from ...ir.graph import Graph, Node, Value
 from .lowering import Primitive, view
 
@@ -14,8 +15,9 @@ def overwritten(graph: Graph) -> dict[int, Value]:
     """Map the indices of some nodes to the argument that the result overwrites."""
     origin: dict[Value, Value] = {}  # from a value in memory of the run to the value it was allocated for
     candidates: dict[int, list[Value]] = {}
+    dynamic = dynamic_values(graph)
     for i, node in enumerate(graph.nodes):
-        if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0]):
+        if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0], dynamic):
             y = node.outputs[0]
             candidates[i] = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and v in origin]
         for y in node.outputs:
@@ -43,9 +45,9 @@ def _last_uses(graph: Graph) -> dict[Value, float]:
     return last
 
 
-def _has_elements(value: Value) -> bool:
-    """Whether the value is a non-empty array; a scalar has no buffer to write to."""
-    return bool(value.shape) and 0 not in value.shape
+def _has_elements(value: Value, dynamic: set[Value]) -> bool:
+    """Whether the value is a non-empty array of known shape; a scalar has no buffer to write to."""
+    return bool(value.shape) and 0 not in value.shape and value not in dynamic
 
 
 def _keeps_elements(node: Node) -> bool:

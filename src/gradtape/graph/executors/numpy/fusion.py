@@ -9,6 +9,7 @@ import math
 
 from ....backends.numpy import blocks
 from ....backends.tuning import FUSED, THREADED
+from ...ir.dynamic_sizes import dynamic_values
 from ...ir.graph import Graph, Node, Value
 from ...passes.runs import Run, Runs, inputs_of
 from . import lowering
@@ -21,8 +22,9 @@ def fused(graph: Graph) -> Graph:
     """Fuse each run of steps on large arrays of a lowered graph into one node."""
     nodes = graph.nodes
     runs = Runs(nodes)
+    dynamic = dynamic_values(graph)
     for i, node in enumerate(nodes):
-        frame = _frame(node) if isinstance(node.op, lowering.Primitive) else None
+        frame = _frame(node) if isinstance(node.op, lowering.Primitive) and node.outputs[0] not in dynamic else None
         if frame is not None and math.prod(node.outputs[0].shape) >= FUSED:
             runs.place(i, frame)
     cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES

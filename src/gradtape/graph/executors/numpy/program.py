@@ -16,6 +16,7 @@ import numpy as np
 from ....backends.numpy import blocks
 from ....backends.tuning import LARGE
 from ....core import dtypes, modes
+from ...ir.dynamic_sizes import dynamic_values
 from ...ir.graph import Graph, GraphOp, Node, Value
 from .buffers import overwritten
 from .lowering import Primitive, cast, view
@@ -43,6 +44,7 @@ class ProgramWriter:
         self._called: dict[Any, str] = {}
         kept = set(graph.all_inputs) if self._targets else ()
         overwrites = overwritten(graph)
+        self._dynamic = dynamic_values(graph)
         for i, (node, unneeded) in enumerate(zip(graph.nodes, graph.unneeded, strict=True)):
             self._add(node, [v for v in unneeded if v not in kept], overwrites.get(i))
 
@@ -85,7 +87,7 @@ class ProgramWriter:
     def _call(self, node: Node) -> str:
         given = [self.name(v) for v in node.inputs]
         attrs = [f"{_parameter(node.op, k)}={self._attribute(v)}" for k, v in node.attrs.items()]
-        return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
+        return f"{self._global(_kernel(node, self._dynamic), node.op.name)}({', '.join([*given, *attrs])})"
 
     def _global(self, value: object, name: str, key: object = None) -> str:
         """Return the name of a global that holds `value`."""
@@ -125,14 +127,15 @@ def _is_plain(value: object) -> bool:
     return value is None or type(value) is bool or (type(value) is str and len(value) <= 40)
 
 
-def _kernel(node: Node) -> Callable[..., Any]:
+def _kernel(node: Node, dynamic: set[Value]) -> Callable[..., Any]:
     """Return the function that computes a node's outputs from arrays."""
     op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(kernel)
     if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
         first, y = node.inputs[0], node.outputs[0]
-        if y.shape == first.shape and len(node.inputs) <= 2 and math.prod(y.shape) >= LARGE:
+        is_large = math.prod(y.shape) >= LARGE and y not in dynamic
+        if is_large and y.shape == first.shape and len(node.inputs) <= 2:
             return _on_all_cores(kernel, y.dtype.numpy)
     return kernel
 
