@@ -492,3 +492,38 @@ def test_shapes_of_transposed_convolutions_are_found_without_computing_them(numb
     )
     sizes = [42, 52, 62, 5, 81, 101, 121, 5, 120, 150, 180, 5, 82, 102, 122, 5]  # TensorFlow 2.21's
     assert found == [*sizes, 1, 1, 1, 1]
+
+
+def test_embeddings_train_in_one_graph_whatever_the_number_of_distinct_words(numbers):
+    found = numbers(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+        rng = np.random.RandomState(0)
+        x = np.concatenate([rng.randint(0, 3 + 4 * i, (8, 6)) for i in range(12)])
+        y = (x.sum(1) % 2).astype("float32")
+        traces = []
+
+        class Model(keras.Sequential):
+            def train_step(self, data):
+                traces.append(data)
+                return super().train_step(data)
+
+        for optimizer in (
+            keras.optimizers.Adam(0.05), keras.optimizers.RMSprop(0.05, momentum=0.5),
+            keras.optimizers.legacy.Adam(0.05), keras.optimizers.legacy.SGD(0.5, momentum=0.9),
+        ):
+            traces.clear()
+            start = keras.initializers.RandomUniform(seed=1)
+            words = keras.layers.Embedding(50, 4, embeddings_initializer=start)
+            mean, dense = keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1, kernel_initializer="ones")
+            model = Model([words, mean, dense])
+            model.compile(optimizer, "mse")
+            model.fit(x, y, batch_size=8, epochs=2, shuffle=False, verbose=0)
+            print(np.abs(words.get_weights()[0]).sum(), model.predict(x[-2:], verbose=0).sum(), len(traces))
+        """
+    )
+    # TensorFlow 2.21's
+    recorded = [26.697086, 0.715512, 2, 51.34309, 1.0382296, 2, 26.697231, 0.7155131, 2, 20.385185, 0.6231449, 2]
+    np.testing.assert_allclose(found, recorded, rtol=1e-5)

@@ -57,6 +57,8 @@ def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None =
     tf.Tensor(3, shape=(), dtype=int32)
     """
     dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if isinstance(input, Tensor) and input.has_dynamic_sizes:
+        return ops.cast(ops.prod(ops.shape_of(input, dtype=dtypes.int64.numpy), axis=(0,)), dtype=dtype)
     return constant(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
 
 
@@ -67,7 +69,8 @@ def rank(input: ValueLike, name: str | None = None) -> Tensor:
     >>> print(tf.rank([[1, 2, 3]]))
     tf.Tensor(2, shape=(), dtype=int32)
     """
-    return constant(np.int32(len(_dims(input))), dtypes.int32)
+    rank = input.ndim if isinstance(input, Tensor) else len(_dims(input))
+    return constant(np.int32(rank), dtypes.int32)
 
 
 def _dims(x: Any) -> tuple[int, ...]:
