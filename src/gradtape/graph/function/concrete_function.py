@@ -19,6 +19,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
+from ..ir.dynamic_sizes import output_shapes
 from ..ir.effects import Changed, imagining
 from ..ir.graph import Graph, unique
 from ..trace.traced import InlineIntoCaller, Untraceable
@@ -207,7 +208,7 @@ class ConcreteFunction:
     def structured_outputs(self) -> Any:
         """The return value with specs in place of tensors."""
         variant = self._outline or self._traced()
-        shapes = [value.shape for value in variant.graph.outputs]
+        shapes = output_shapes(variant.graph)
         specs = [
             TensorSpec(shape, value.dtype)
             for shape, value in zip(self._open(shapes), variant.graph.outputs, strict=True)

@@ -65,9 +65,7 @@ class DynamicSizes:
             for v in node.inputs:
                 self.fix(v)
             return
-        for y, dims in zip(node.outputs, found, strict=True):
-            if any(type(n) is DynamicSize for n in dims):
-                self.dims[y] = dims
+        self.dims.update((y, dims) for y, dims in zip(node.outputs, found, strict=True) if _is_dynamic(dims))
         self._follow_elements(node, given)
 
     def _fix_checked(self, node: Node) -> None:
@@ -95,8 +93,16 @@ class DynamicSizes:
     def _relaxed(self, node: Node) -> Node:
         if node.inputs[0] not in self.dims:
             return node
-        dims = self.dims_of(node.inputs[0])
-        return node._replace(attrs={"shape": tuple([None if type(n) is DynamicSize else n for n in dims])})
+        return node._replace(attrs={"shape": _with_unknown(self.dims_of(node.inputs[0]))})
+
+
+def output_shapes(graph: Graph) -> list[tuple[int | None, ...]]:
+    """Return the shapes of the outputs of a traced graph, in which None is a dynamic size."""
+    sizes = DynamicSizes()
+    for node in graph.nodes:
+        if sizes.dims or getattr(node.op, "shaped_by_values", False):
+            sizes.follow(node)
+    return [_with_unknown(sizes.dims_of(value)) for value in graph.outputs]
 
 
 def dynamic_values(graph: Graph) -> set[Value]:
@@ -119,6 +125,10 @@ def _has_own_shape(node: Node, dynamic: set[Value]) -> bool:
 
 def _with_fixed(dims: SymbolicDims, shape: tuple[int, ...]) -> SymbolicDims:
     return tuple([n if type(size) is int or size.is_fixed else size for size, n in zip(dims, shape, strict=True)])  # type: ignore[union-attr]
+
+
+def _with_unknown(dims: SymbolicDims) -> tuple[int | None, ...]:
+    return tuple([None if type(n) is DynamicSize else n for n in dims])
 
 
 def _is_dynamic(dims: SymbolicDims) -> bool:

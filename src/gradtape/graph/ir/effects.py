@@ -213,17 +213,17 @@ def same(x: Any, value: Any) -> bool:
     return bool(np.all(equal)) or bool(np.all(equal | ((x != x) & (value != value))))
 
 
+def check_shape(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> None:
+    """Raise `Changed` unless a shape has the expected sizes; None is a dynamic size (see `dynamic_sizes`)."""
+    if shape != expected:
+        known = [(size, n) for size, n in zip(shape, expected, strict=False) if n is not None]
+        if len(shape) != len(expected) or any([size != n for size, n in known]):
+            raise Changed
+
+
 def _check_shape(x: Any, *, shape: tuple[int | None, ...]) -> tuple[()]:
-    if x.shape != shape and (None not in shape or not _fits(x.shape, shape)):
-        raise Changed
+    check_shape(x.shape, shape)
     return ()
-
-
-def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
-    """Whether a shape has the expected sizes; None is a dynamic size (see `dynamic_sizes`)."""
-    if len(shape) != len(expected):
-        return False
-    return all([n is None or n == size for size, n in zip(shape, expected, strict=True)])
 
 
 def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:

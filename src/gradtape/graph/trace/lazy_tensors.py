@@ -25,7 +25,7 @@ from ...engine.run.dispatch import thread
 from ...state.variable import Variable
 from ..executors.xla.executor import check_jax
 from ..executors.xla.mesh import prepare
-from ..ir.effects import is_imagined, performance, performed_as
+from ..ir.effects import check_shape, is_imagined, performance, performed_as, shape_guard
 from ..ir.graph import Attrs, GraphOp, Value, graphs_in
 from .assigned import assigned
 
@@ -129,6 +129,9 @@ class Evaluator:
             return computed(op, values, attrs)
         if op is assigned:
             return values[0]
+        if op is shape_guard:  # shapes are known, and the graph of a called function may be for another one
+            check_shape(values[0].dims, attrs["shape"])
+            return ()
         if op.forwards_inputs is not None:
             return op.forwards_inputs(values, attrs)
         effect = isinstance(op, Unregistered) and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
