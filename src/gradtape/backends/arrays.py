@@ -104,6 +104,10 @@ class ArrayModule:
         """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`."""
         return None
 
+    def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
+        """Returns the library's own joint derivative of an op: see `JointRule` in `engine/registry/op.py`."""
+        return None
+
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
         """Returns the product of a cotangent and the slope of a unary op as a function `f(cotangent, *residuals)`."""
         return None

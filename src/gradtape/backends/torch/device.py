@@ -14,7 +14,7 @@ from ..arrays import ArrayModule
 from .device_kernels import DEVICE_KERNELS
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
-from .kernels import KERNELS, VJPS
+from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 
 
@@ -129,6 +129,10 @@ class TorchModule(ArrayModule):
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         return _own_vjp(name)
+
+    def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
+        own = JOINT_VJPS.get(name)
+        return None if own is None else partial(own.function, torch)
 
     def synchronize(self) -> None:
         if self.there.type != "cpu":

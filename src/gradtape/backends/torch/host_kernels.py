@@ -20,6 +20,7 @@ class HostKernel(NamedTuple):
 
 KERNELS: dict[str, HostKernel] = {}
 VJPS: dict[str, HostKernel] = {}
+JOINT_VJPS: dict[str, HostKernel] = {}  # of the ops that have a `JointRule`
 
 
 def _register(
@@ -40,6 +41,11 @@ def kernel(name: str, min_elements: int, operand: int = 0, dtypes: str = "fd") -
 def vjp(name: str, min_elements: int, operand: int = 0) -> Any:
     """Registers the vjp of an op; `operand` counts the cotangent as 0."""
     return _register(VJPS, name, min_elements, operand)
+
+
+def joint_vjp(name: str, min_elements: int, operand: int = 0) -> Any:
+    """Registers the vjp of an op together with that of the op which computes some of its arguments."""
+    return _register(JOINT_VJPS, name, min_elements, operand)
 
 
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:

@@ -24,9 +24,9 @@ from ..tuning import (
     TORCH_TRANSFORMS,
 )  # fmt: skip
 from . import windows  # which registers its kernels
-from .host_kernels import KERNELS, VJPS, HostKernel, bind_kernel, kernel, vjp
+from .host_kernels import JOINT_VJPS, KERNELS, VJPS, HostKernel, bind_kernel, joint_vjp, kernel, vjp
 
-__all__ = ["KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "windows"]
+__all__ = ["JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "windows"]
 Axes = tuple[int, ...]
 
 
@@ -329,7 +329,7 @@ def _normalization_back(
     return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 
 
-@vjp("normalization_by_moments", TORCH_ROWS, 1)
+@joint_vjp("normalization", TORCH_ROWS, 1)
 def _normalization_by_moments_vjp(
     t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float
 ) -> Any:

@@ -397,6 +397,7 @@ class DeviceOps:
         self.constant = module.xp.asarray
         self.fuse = module.fuse
         self.vjp_kernel = module.vjp_kernel
+        self.joint_vjp_kernel = module.joint_vjp_kernel
         self.product_kernel = module.product_kernel
         self.dtype_of = partial(dtype_on, module)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends.numpy.accelerated import with_accelerated, with_torch
-from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
+from ...backends.torch.kernels import JOINT_VJPS, VJPS, HostKernel, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
@@ -325,9 +325,9 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
 
 
 @cache
-def _vjp_of_torch(name: str) -> Callable[..., Any] | None:
-    """PyTorch's vjp with this name for large NumPy arrays; it returns None for others. See `ArrayModule.vjp_kernel`."""
-    found = VJPS.get(name)
+def _joint_vjp_kernel(name: str) -> Callable[..., Any] | None:
+    """PyTorch's joint derivative of an op for large NumPy arrays; it returns None for others. See `ArrayModule`."""
+    found = JOINT_VJPS.get(name)
     if found is None or not IS_ENABLED:
         return None
     _, min_elements, operand, kinds = found
@@ -340,7 +340,7 @@ def _vjp_of_torch(name: str) -> Callable[..., Any] | None:
     return vjp
 
 
-raw.vjp_kernel = _vjp_of_torch  # type: ignore[attr-defined]
+raw.joint_vjp_kernel = _joint_vjp_kernel  # type: ignore[attr-defined]
 
 
 def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:

@@ -502,7 +502,7 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     columns, axis = _has_columns(x, mean), saved_of_moments[2]
     if not (_of_rows if columns else _of_channels)(x.shape, axis) or x.dtype.itemsize < 4:
         return None
-    vjp = m.vjp_kernel("normalization_by_moments")
+    vjp = m.joint_vjp_kernel("normalization")
     found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
     if found is None and columns:
         found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
