@@ -128,7 +128,7 @@ def _with_fixed(dims: SymbolicDims, shape: tuple[int, ...]) -> SymbolicDims:
 
 
 def _with_unknown(dims: SymbolicDims) -> tuple[int | None, ...]:
-    return tuple([None if type(n) is DynamicSize else n for n in dims])
+    return tuple([None if isinstance(n, DynamicSize) else n for n in dims])
 
 
 def _is_dynamic(dims: SymbolicDims) -> bool:
