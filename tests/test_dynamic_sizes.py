@@ -304,3 +304,15 @@ def test_tapes_around_a_function_with_dynamic_sizes():
             found += [g, outer.gradient(y, x)]
         for g in found[1:]:
             np.testing.assert_allclose(g, found[0], rtol=1e-4, atol=1e-5)
+
+
+def test_large_arrays_of_dynamic_size_are_not_computed_in_blocks_of_another_size():
+    def f(x, bias):
+        y = tf.boolean_mask(x, x[:, 0] > 0.5)
+        z = tf.exp(-y) * y + bias * tf.square(y) - 1.0
+        return z / (1.0 + tf.reduce_sum(tf.abs(z), 1, keepdims=True)), tf.sqrt(tf.abs(y)), x * 2.0 + tf.square(x)
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(1 << 18, 2)).astype("float32")
+    arguments = [(tf.constant(x + shift), tf.constant([[2.0, 3.0]])) for shift in (0.0, -1.0, 0.3, 0.7, -0.4)]
+    assert count_of_traces(f, arguments) == 1
