@@ -167,3 +167,10 @@ def test_numbers_before_tensors_that_take_none(x):
     for wrong in (lambda t: 0.5 * t, lambda t: 1.0 + t):
         with pytest.raises(TypeError):
             wrong(tf.constant(x))
+
+
+def test_a_number_that_rounds_to_zero_is_not_taken_for_zero():
+    x = tf.constant([1.0, -1.0])
+    assert (x * -1e-60).numpy().tolist() == [0.0, 0.0]
+    assert np.signbit((x * 0.0).numpy()).tolist() == [False, True]
+    assert np.signbit((x * -0.0).numpy()).tolist() == [True, False]

@@ -423,5 +423,6 @@ def number(dtype: DType, value: float) -> Tensor:
     made = wrap(dtype.as_numpy_dtype(value), dtype)
     if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # 0.0 and -0.0 are the same key
         dtype.numbers[value] = made
-        dtype.numbers.setdefault(made.array.item(), made)  # by the rounded value, too, from which devices find it
+        if rounded := made.array.item():
+            dtype.numbers.setdefault(rounded, made)  # from this value, devices find the tensor
     return made
