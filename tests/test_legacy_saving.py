@@ -114,6 +114,53 @@ tf.train.Checkpoint(model=Empty()).restore(saved).assert_existing_objects_matche
             1,
         ],
     ),
+    "a vocabulary, losses, updates and states": (
+        """
+class Counting(L.Layer):
+    def build(self, _):
+        self.v = self.add_weight("v", [], initializer="zeros", trainable=False)
+
+    def call(self, x, training=True):
+        if training:
+            self.v.assign_add(1.0)
+        return x * 2.0
+
+words = keras.Input((None,), dtype=tf.string)
+lookup = L.StringLookup()
+symbolic = lookup(words)
+lookup.adapt(tf.constant([["a", "b", "a"]]))
+tokens = L.TextVectorization(standardize=None)
+tokens.adapt(["a b", "a"])
+sizes = [n is None for n in tokens(keras.Input((1,), dtype=tf.string)).shape]
+path = tempfile.mkdtemp()
+keras.Model(words, symbolic).save(path)
+loaded = keras.models.load_model(path)
+print(*loaded(tf.constant([["b", "a", "?"]])).numpy()[0], *map(int, sizes))
+inputs = keras.Input((4,))
+model = keras.Model(inputs, Counting()(inputs))
+model.add_loss(lambda: tf.reduce_sum(model.weights[0]) + 3.0)
+model.save(path)
+loaded, plain = keras.models.load_model(path), tf.saved_model.load(path)
+print(float(loaded.weights[0]), *map(float, loaded.losses), len(plain.keras_api.non_trainable_variables))
+print(len(model.get_weight_paths()))
+model = keras.Sequential([L.RNN([L.LSTMCell(2)], stateful=True, batch_input_shape=(16, None, 4))])
+model = with_weights(model)
+model.save(path)
+loaded = keras.models.load_model(path)
+print(*(np.abs(model(x) - loaded(x)).max() for _ in range(2)))
+
+class Flagged(L.Layer):
+    def call(self, x, flags, other=None):
+        return tf.where(flags, x, -x)
+
+inputs = keras.Input((4,))
+keras.Model(inputs, Flagged()(inputs, tf.constant([True]), other="a")).save(path)
+print(float(tf.reduce_sum(keras.models.load_model(path)(x[0]))))
+""",
+        [
+            2, 1, 0, 1, 1, 0, 3, 1, 1, 0, 0, 9.609592,
+        ],
+    ),
 }  # fmt: skip
 
 

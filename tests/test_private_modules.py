@@ -17,6 +17,7 @@ from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
 from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
 from gradtape.cli.private.ops.parallel_for.control_flow_ops import for_loop, pfor
 from gradtape.cli.private.table import EXPORTED, MODULES
+from gradtape.cli.private.types import core as types_core
 from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
 Point = namedtuple("Point", "x y")
@@ -350,6 +351,29 @@ def test_errors_of_converted_functions_name_the_users_lines():
 
     with FuncGraph("scratch").as_default(), pytest.raises(TypeError, match=r"(?s)in user code.*in fail.*a message"):
         tf_convert(fail, None)(tf.compat.v1.placeholder(tf.float32, [None]))
+
+
+def test_a_decorator_of_a_decorated_method_takes_no_instance():
+    class Owner:
+        def call(self, x, training=None):
+            return x, training
+
+    spec = tf_inspect.getfullargspec(Owner().call)
+    inner = tf_decorator.make_decorator(Owner().call, lambda *args, **kwargs: None)
+    outer = tf_decorator.make_decorator(inner, lambda *args, **kwargs: None, decorator_argspec=spec)
+    assert list(outer.__signature__.parameters) == ["x", "training"]
+
+
+def test_what_declares_itself_a_tensor_is_one():
+    assert tf.is_tensor(type("Declared", (types_core.Tensor,), {})())
+
+
+def test_a_scalar_tensor_is_the_shape_of_a_vector():
+    assert tf.TensorShape(tf.constant(3)) == tf.TensorShape(np.array(3)) == [3]
+
+
+def test_a_variable_of_every_worker():
+    assert float(tf.Variable(1.0, per_worker_variable=True)) == 1.0
 
 
 def test_objects_of_a_checkpoint():

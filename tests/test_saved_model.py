@@ -469,3 +469,15 @@ def test_functions_in_a_list_are_loaded(tmp_path):
     ]
     tf.saved_model.save(root, str(tmp_path))
     assert [loss().numpy() for loss in tf.saved_model.load(str(tmp_path)).losses] == [6.0, 4.0]
+
+
+def test_traces_that_a_file_cannot_hold_are_left_out(tmp_path):
+    module = tf.Module()
+    module.v = tf.Variable([1.0, 2.0])
+    module.scaled = tf.function(lambda x, other=None: 2.0 * x)
+    module.scaled(module.v, other=object())
+    module.scaled(module.v)
+    tf.saved_model.save(module, tmp_path / "module")
+    loaded = tf.saved_model.load(tmp_path / "module")
+    assert len(loaded.scaled.concrete_functions) == 1
+    assert loaded.scaled(loaded.v).numpy().tolist() == loaded.scaled([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]

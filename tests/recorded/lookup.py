@@ -171,6 +171,10 @@ CASES = [
     ("file.lines", _from_file("x\ny\nz", "string", -2, "int64", -1)),
     ("file.offset", _from_file("x\ny\nz\n", "string", -2, "int64", -1, value_index_offset=10)),
     ("file.inverse", _from_file("x\ny\nz\n", "int64", -1, "string", -2, default="none", keys=(0, 2, 9))),
+    (
+        "file.inverse_offset",
+        _from_file("x\ny\n", "int64", -1, "string", -2, default="none", keys=(0, 2, 3), value_index_offset=2),
+    ),
     ("file.first_lines", _from_file("x\ny\nz\n", "string", -2, "int64", -1, vocab_size=2)),
     ("file.too_short", _from_file("x\ny\nz\n", "string", -2, "int64", -1, vocab_size=5)),
     ("file.no_column", _from_file("x\ny\nz\n", "string", 0, "int64", 1)),

@@ -37,7 +37,7 @@ class TensorShape:
                 f"Failed to convert {dims!r} to a shape. A shape should either be single dimension (e.g. 10), or an "
                 "iterable of dimensions (e.g. [1, 10, None])."
             )
-        if isinstance(dims, int) or not isinstance(dims, Iterable):
+        if isinstance(dims, int) or not isinstance(dims, Iterable) or getattr(dims, "ndim", None) == 0:
             dims = (dims,)
         return cls._of(tuple([_as_size(dim) for dim in dims]))
 

@@ -110,6 +110,7 @@ class VariableClass(abc.ABCMeta):
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             """Apply the creators of this thread, the innermost first."""
+            kwargs.pop("per_worker_variable", None)  # without parameter servers, one variable serves all workers
             if not creation.creators or cls is not Variable:
                 return type.__call__(cls, *args, **kwargs)
             bound = cls.__signature__.bind(*args, **kwargs)

@@ -62,7 +62,7 @@ class TextFileInitializer(KeyValueDtypes):
     Args:
       key_index, value_index: the column of the keys and of the values, or one of `TextFileIndex`.
       vocab_size: the number of lines to read; all by default.
-      value_index_offset: added to line numbers used as values.
+      value_index_offset: added to line numbers.
 
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "words.txt")
@@ -121,11 +121,11 @@ class TextFileInitializer(KeyValueDtypes):
                 key, value = (
                     self._field(line.rstrip(b"\r\n"), number, *of) for of in zip(self._columns, kinds, strict=True)
                 )
-                yield key, value + self._offset if self._columns[1] == TextFileIndex.LINE_NUMBER else value
+                yield key, value
 
     def _field(self, line: bytes, number: int, index: int, kind: DType) -> Any:
         if index == TextFileIndex.LINE_NUMBER:
-            return number
+            return number + self._offset
         fields = [line] if index == TextFileIndex.WHOLE_LINE else line.split(self._delimiter)
         if index >= len(fields):
             raise errors.InvalidArgumentError(

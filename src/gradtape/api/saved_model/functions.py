@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -178,11 +178,24 @@ class _Literal:
 
 def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
     """Returns the tensors in `given`, which must match the specs and literals of `known`, or raises TypeError."""
-    nest.assert_same_structure(known, given, check_types=False)
     found: list[Any] = []
-    for spec, value in zip(nest.flatten(known), nest.flatten(given), strict=True):
+    for spec, value in zip(nest.flatten(known), _flat_like(known, given), strict=True):
         found += _tensors(spec, value, convert)
     return found
+
+
+def _flat_like(known: Any, given: Any) -> list[Any]:
+    """Returns what is given for each leaf of `known`: for a tensor it may be a list, which is converted."""
+    if isinstance(known, Mapping) and isinstance(given, Mapping) and known.keys() == given.keys():
+        pairs: Any = [(known[key], given[key]) for key in sorted(known)]
+    elif isinstance(known, list | tuple) and isinstance(given, list | tuple) and len(known) == len(given):
+        pairs = zip(known, given, strict=True)
+    elif isinstance(known, TensorSpec) and isinstance(given, list | tuple):
+        return [given]
+    else:
+        nest.assert_same_structure(known, given, check_types=False)
+        return nest.flatten(given)
+    return [value for pair in pairs for value in _flat_like(*pair)]
 
 
 def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:

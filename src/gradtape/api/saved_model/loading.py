@@ -20,11 +20,13 @@ from ...core.protos.records import Record, decoded
 from ...core.tensor import Tensor
 from ...state.archive import is_inside
 from ...state.variable import Variable
+from ..lookup.static_tables import StaticHashTable
 from .format import constants
 from .format.options import Asset, LoadOptions
 from .format.structures import UnknownSpecError, shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
 from .interpretation import CapturedTensor, FileAccess, Library
+from .tables import LoadedTable
 
 NAMESPACES = ("saved_model",)
 __all__ = ["contains_saved_model", "load"]
@@ -63,12 +65,16 @@ def load_into(export_dir: Any, given: Mapping[str, Any], tags: Any = None, optio
             existing, setters[numbers[path]] = entry if isinstance(entry, tuple) else (entry, setattr)
             loading.use(numbers[path], existing)
     for number, setter in setters.items():
-        loading.set_children(number, setter)
+        if not loading.is_table(number):  # it has functions of its own to create and to fill it
+            loading.set_children(number, setter)
     loading.initialized()
     prefix = os.path.join(folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
     if is_bundle(prefix):
         restore_into(prefix, loading.object(0))  # also what is created later, such as the state of an optimizer
-    return {path: loading.object(number) for path, number in numbers.items()}
+    existing = {path: entry[0] if isinstance(entry, tuple) else entry for path, entry in given.items()}
+    return {
+        path: loading.object(number) if existing[path] is None else existing[path] for path, number in numbers.items()
+    }
 
 
 def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
@@ -201,6 +207,7 @@ class _Loading:
         self._values: dict[int, Tensor] = {}
         self._concretes: dict[str, LoadedConcreteFunction] = {}
         self._initializers: list[str] = []
+        self._tables: list[tuple[LoadedTable, StaticHashTable]] = []  # those to fill are the second ones
         self._check_references()
 
     def _check_references(self) -> None:
@@ -247,10 +254,17 @@ class _Loading:
         return number
 
     def use(self, number: int, existing: Any) -> None:
-        """Takes an existing object for a node; a variable gets its stored value."""
+        """Takes an existing object for a node; a variable gets its stored value, and an empty table its contents."""
         self._made[number] = existing
         if isinstance(existing, Variable) and number in self._values:
             existing.handle.assign(self._values[number])
+        elif isinstance(existing, StaticHashTable) and "resource" in self._nodes[number]:
+            self._resource(number, self._nodes[number])  # functions capture it, and it has the contents
+            self._tables.append((self._made[number], existing))
+
+    def is_table(self, number: int) -> bool:
+        """Returns whether a node is a table."""
+        return "resource" in self._nodes[number]
 
     def set_children(self, number: int, setter: Callable[[Any, str, Any], None]) -> None:
         """Gives an existing object the children that the file has."""
@@ -263,6 +277,8 @@ class _Loading:
         for name in self._initializers:
             self._check_runs_at_load(name)
             self._concrete(name).run([])
+        for loaded, table in self._tables:
+            loaded.fill_table(table)
         return self.object(0)
 
     def _check_runs_at_load(self, name: str) -> None:

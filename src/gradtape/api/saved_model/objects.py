@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from ...checkpoints.object_graph import ObjectNode, children, is_trackable, variable_of
+from ...checkpoints.object_graph import ObjectNode, children, is_trackable, owns_variables, variable_of
 from ...checkpoints.tensorflow_graph import encode_graph
 from ...core.owners import Owner, Trackable, TrackableReference
 from ...graph.function.concrete_function import ConcreteFunction
@@ -44,7 +44,7 @@ def parts_of(owner: Any, cache: dict[Any, Any]) -> dict[str, Any]:
         return dict(owner)
     if names_children(owner):
         found = owner._trackable_children("savedmodel", cache=cache)
-        return {name: part for name, part in found.items() if isinstance(part, _SAVED) or is_trackable(part)}
+        return {name: x for name, x in found.items() if isinstance(x, _SAVED) or is_trackable(x) or _is_plain(x)}
     found = dict(children(owner))
     if isinstance(owner, list | tuple):
         found.update({str(i): value for i, value in enumerate(owner) if isinstance(value, _FUNCTIONS)})
@@ -55,8 +55,13 @@ def parts_of(owner: Any, cache: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Returns whether a value is a list or dict without variables that is saved: an empty one, or functions."""
-    return type(value) in _PLAIN and all(type(value) is list and isinstance(each, _FUNCTIONS) for each in value)
+    """Returns whether a value is a list or dict without variables that is saved: an empty one, or functions.
+
+    It may also be one that tracks what is put into it.
+    """
+    if type(value) not in _PLAIN and not (isinstance(value, _PLAIN) and owns_variables(value)):
+        return False
+    return all(isinstance(value, list) and isinstance(each, _FUNCTIONS) for each in value)
 
 
 def names_children(owner: Any) -> bool:
@@ -208,7 +213,10 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
     if function.input_signature is not None:
         return [function.get_concrete_function()]
     # What was traced for this SavedModel has a single value per distributed variable.
-    return function._here()._list_all_concrete_functions() or function._list_all_concrete_functions()
+    here = function._here()
+    return here._list_all_concrete_functions_for_serialization() or (
+        function._list_all_concrete_functions_for_serialization()
+    )
 
 
 def file_of(asset: Asset) -> str:

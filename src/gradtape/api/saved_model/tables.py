@@ -63,6 +63,11 @@ class LoadedTable(Owner):
         """Fills the table with rows."""
         self._initializer = KeyValueTensorInitializer(to_tensor(keys), to_tensor(values))
 
+    def fill_table(self, table: StaticHashTable) -> None:
+        """Fills another table with the same rows, unless it has rows already."""
+        if self._initializer is not None and table._rows is None:
+            self._initializer.initialize(table)
+
     def fill_from(self, path: bytes, **options: Any) -> None:
         """Fills the table with the rows of a file."""
         self._initializer = TextFileInitializer(

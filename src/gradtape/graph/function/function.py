@@ -12,14 +12,18 @@ from html import escape
 from operator import is_
 from typing import Any
 
+import numpy as np
+
 from ...core import errors, modes, nest
 from ...core.budgets import in_force, parse_budget
+from ...core.dtypes import DType
 from ...core.errors import NeedsExamples
 from ...core.extension_points import convert_function
 from ...core.scopes import holding
+from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread
-from ...state.specs import TensorSpec
+from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.conversion_status import do_not_convert
@@ -55,6 +59,17 @@ _calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # 
 
 _PLAIN = PlainView()
 settings = types.SimpleNamespace(run_eagerly=False)  # global, for all functions
+
+
+# What the arguments of a function in a SavedModel can be.
+_SERIALIZABLE = (
+    TypeSpec, Tensor, Variable, DType, TensorShape, np.ndarray, np.generic, bool, int, float, complex, str, bytes,
+    type(None),
+)  # fmt: skip
+
+
+def _without_variable(x: Any) -> Any:
+    return TensorSpec(x.shape, x.dtype) if isinstance(x, Variable) else x
 
 
 class Function:
@@ -155,7 +170,10 @@ class Function:
                 modes.function_called(self, args, kwargs, result)
             return result
         except NeedsExamples as error:
-            return error.for_examples(self.python_function, args, kwargs)
+            trace: Any = thread.trace
+            in_scratch = trace is not None and trace.is_scratch
+            run = trace.call_for_examples if in_scratch else error.for_examples  # the graph drops what is assigned
+            return run(self.python_function, args, kwargs)
         except TakesElements:
             if self._of_elements is None:
                 self._of_elements = FunctionOfElements(self, self._with_same_options)
@@ -362,6 +380,20 @@ class Function:
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         known = [concrete for concrete in self._concretes.values() if concrete.is_traced or concrete.public is not None]
         return [self._public(concrete) for concrete in known]
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """The traces that a SavedModel can hold; for a variable among the arguments it holds one for a tensor."""
+        found = []
+        for concrete in self._list_all_concrete_functions():
+            signature = concrete.structured_input_signature
+            if not all(isinstance(x, _SERIALIZABLE) for x in nest.flatten(signature)):
+                continue
+            if concrete._bound:
+                args, kwargs = nest.map_structure(_without_variable, signature)
+                concrete = self.get_concrete_function(*args, **kwargs)
+            if concrete not in found:
+                found.append(concrete)
+        return found
 
     def _public(self, concrete: TraceCache) -> ConcreteFunction:
         if concrete.public is None:

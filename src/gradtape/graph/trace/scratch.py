@@ -38,6 +38,8 @@ from .trace import Trace
 # batches and images into equal parts, and strides must not make the two equal.
 _BATCH = (4, 8)
 _SIZE = (64, 128)
+# The text of the two examples: it may be split into words, characters or numbers of eight bytes.
+_TEXT = (b"AAAAAAAA", b"AAAAAAAA AAAAAAA")
 
 
 class Example:
@@ -327,11 +329,11 @@ def _run(op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
 
 
 def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:
-    """Returns zeros of the two sizes; if the rank is unknown, of two ranks."""
+    """Returns zeros, or texts, of the two sizes; if the rank is unknown, of two ranks."""
     if shape.rank is None:
-        return _zeros(dtype, ()), _zeros(dtype, _BATCH[:1])
+        return _zeros(dtype, (), 0), _zeros(dtype, _BATCH[:1], 1)
     sizes = [tuple((_SIZE if axis else _BATCH)[i] if n is None else n for axis, n in enumerate(shape)) for i in (0, 1)]
-    return _zeros(dtype, sizes[0]), _zeros(dtype, sizes[1])
+    return _zeros(dtype, sizes[0], 0), _zeros(dtype, sizes[1], 1)
 
 
 def _first_places(dims: tuple[int, ...], count: int) -> Tensor:
@@ -341,11 +343,11 @@ def _first_places(dims: tuple[int, ...], count: int) -> Tensor:
     return wrap(np.stack(places, 1).astype(np.int64), dtypes.int64)
 
 
-def _zeros(dtype: dtypes.DType, dims: tuple[int, ...]) -> Tensor:
+def _zeros(dtype: dtypes.DType, dims: tuple[int, ...], example: int) -> Tensor:
     if dtype is dtypes.string:
-        empty = np.empty(dims, object)
-        empty[...] = b""
-        return wrap(empty, dtype)
+        texts = np.empty(dims, object)
+        texts[...] = _TEXT[example]
+        return wrap(texts, dtype)
     value = np.ones if not dims and dtype.is_integer else np.zeros  # a single integer may be a step or a size
     return abstracted(wrap(np.broadcast_to(value((), dtype.numpy), dims), dtype))
 

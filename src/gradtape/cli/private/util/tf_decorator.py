@@ -40,13 +40,19 @@ def make_decorator(
     functools.update_wrapper(decorator_func, target, updated=())
     noted.__wrapped__ = target
     if decorator_argspec is not None:
-        noted.__signature__ = _signature(decorator_argspec, inspect.ismethod(target))
+        noted.__signature__ = _signature(decorator_argspec, _is_bound(target))
         return decorator_func
     try:
         noted.__signature__ = inspect.signature(target)
     except (TypeError, ValueError):
         pass
     return decorator_func
+
+
+def _is_bound(target: Any) -> bool:
+    """Whether a function, or what it decorates, is a bound method."""
+    decorators, _ = unwrap(target)
+    return any(map(inspect.ismethod, [target, *(decorator.decorated_target for decorator in decorators)]))
 
 
 def _signature(spec: inspect.FullArgSpec, is_bound: bool) -> inspect.Signature:
