@@ -527,3 +527,20 @@ def test_embeddings_train_in_one_graph_whatever_the_number_of_distinct_words(num
     # TensorFlow 2.21's
     recorded = [26.697086, 0.715512, 2, 51.34309, 1.0382296, 2, 26.697231, 0.7155131, 2, 20.385185, 0.6231449, 2]
     np.testing.assert_allclose(found, recorded, rtol=1e-5)
+
+
+def test_segments_of_symbolic_inputs_need_not_exist(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        keras = tf.keras
+        x, ids, sizes = keras.Input((2,)), keras.Input((), dtype="int32"), keras.Input((), dtype="int32")
+        for reduce in (tf.math.unsorted_segment_mean, tf.math.unsorted_segment_max):
+            some = reduce(x, ids + 2, 2)
+            rest = keras.layers.Lambda(lambda t: reduce(t[0], t[1], tf.shape(t[2])[0] // 4))([x, ids + 1, sizes])
+            given = tf.constant([[1.0, 2.0], [3.0, 5.0]]), tf.constant([-2, -2]), tf.ones(4, tf.int32)
+            y, z = keras.Model([x, ids, sizes], [some, rest])(given)
+            print(*y.numpy()[0], some.shape[0], *z.shape, rest.shape[1], int(rest.shape[0] is None))
+        """
+    )
+    assert found == [2, 3.5, 2, 1, 2, 2, 1, 3, 5, 2, 1, 2, 2, 1]  # TensorFlow 2.21's

@@ -14,6 +14,7 @@ from ...core.type_hints import TensorLike, ValueLike
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
+from ...graph.trace.scratch import is_in_scratch_graph
 
 NAMESPACES = ("math", "")
 __all__ = [
@@ -61,6 +62,8 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tup
     """Returns the data with one axis of rows, their ids, and the number of segments."""
     count = integer(num_segments, "num_segments")
     x, ids = _rows(data, segment_ids, title)
+    if is_in_scratch_graph():  # whose values stand for others, so that they need not be ids of segments
+        ids = ops.where(ops.less(ids, to_tensor(count, ids.dtype)), ids, to_tensor(-1, ids.dtype))
     if type(ids) is Tensor and ids.dims[0] and np.max(ids.array) >= count:
         at = int(np.argmax(ids.array >= count))
         raise errors.InvalidArgumentError(
