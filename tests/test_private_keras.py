@@ -212,3 +212,16 @@ def test_the_cells_and_layers_of_tensorflow_1(script):  # noqa: F811
         "216.0",
         "(1, 3) 1 dense/bias:0 dense/kernel:0 dense_1/bias:0 dense_1/kernel:0",
     ], done.stderr
+
+
+def test_a_check_finds_the_names_of_keras_2(script):  # noqa: F811
+    program = script(
+        """
+        import tensorflow as tf
+        from tensorflow.python.ops import math_ops
+        tf.keras.layers.Dense, tf.keras.optimizers.legacy.Adam, tf.keras.layers.Nothing, math_ops.floor_mod
+        """
+    )
+    done = gradtape("check", program, env=LEGACY)
+    assert done.stdout.split("\n")[0].endswith("missing tf.keras.layers.Nothing"), done.stdout + done.stderr
+    assert done.stdout.split("\n")[1].endswith("1 missing")

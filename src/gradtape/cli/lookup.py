@@ -20,7 +20,8 @@ from gradtape.api.namespace import nearest_name
 from gradtape.core.tensor import ARRAY_METHODS
 from keras_gradtape.loader import load
 
-from .stand_in import become_tensorflow, find_member
+from .private import keras2
+from .stand_in import become_tensorflow, find_member, serve
 
 # Classes by their names in annotations of results.
 _CLASSES = {
@@ -117,6 +118,8 @@ def _root(package: str) -> types.ModuleType:
     """Returns the module that `gradtape run` serves as TensorFlow or Keras."""
     if package == "keras":
         return load()
+    if keras2.is_chosen():
+        serve()  # tf-keras imports TensorFlow
     root = types.ModuleType("tensorflow")
     become_tensorflow(root)
     return root
