@@ -149,7 +149,13 @@ labels, predictions = confusion_matrix.remove_squeezable_dimensions(tf.ones([3])
 assert labels.shape == predictions.shape == [3]
 assert np.array(math_ops.reduced_shape([2, 3, 4], [-1, 0])).tolist() == [1, 3, 1]
 assert math_ops._bucketize([1.0, 5.0, 10.0], [1.0, 6.0]).numpy().tolist() == [1, 1, 2]
+assert int(math_ops.floor_mod(5, 3)) == 2 and float(nn_ops.relu_grad(2.0, -1.0)) == 0.0  # of the generated modules
 assert [*nn_ops._get_noise_shape(tf.ones([2, 3]), [None, 1])] == [2, 1]
+convolve = nn_ops.Convolution([1, 4, 4, 2], [2, 2, 2, 3], "VALID", strides=[2, 2])
+convolved = nn_ops.squeeze_batch_dims(tf.ones([2, 3, 4, 4, 2]), lambda t: convolve(t, tf.ones([2, 2, 2, 3])), 3)
+assert convolved.shape == [2, 3, 2, 2, 3] and float(convolved[0, 0, 0, 0, 0]) == 8.0
+assert tf.TensorShape(tf.TensorShape([2, None]).as_proto()).as_list() == [2, None]
+assert tf.TensorShape(tf.TensorShape(None).as_proto()).rank is None
 assert control_flow_ops.with_dependencies([grid], tf.ones([2])).numpy().tolist() == [1, 1]
 assert raises(RuntimeError, metrics_impl.mean, 1.0)
 points = np.array([[0, 0], [0, 1], [10, 0], [10, 1], [0, 10]], "float32")

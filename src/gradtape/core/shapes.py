@@ -37,8 +37,12 @@ class TensorShape:
                 f"Failed to convert {dims!r} to a shape. A shape should either be single dimension (e.g. 10), or an "
                 "iterable of dimensions (e.g. [1, 10, None])."
             )
-        if isinstance(dims, int) or not isinstance(dims, Iterable) or getattr(dims, "ndim", None) == 0:
+        if isinstance(dims, int) or getattr(dims, "ndim", None) == 0:
             dims = (dims,)
+        elif not isinstance(dims, Iterable):
+            dims = _sizes_of_message(dims) if hasattr(dims, "unknown_rank") else (dims,)
+            if dims is None:
+                return UNKNOWN_RANK
         return cls._of(tuple([_as_size(dim) for dim in dims]))
 
     @classmethod
@@ -66,6 +70,15 @@ class TensorShape:
     def as_list(self) -> list[int | None]:
         """The sizes as a list."""
         return list(self)
+
+    def as_proto(self) -> Any:
+        """The shape as a `TensorShapeProto`."""
+        from .protos.generated import message_class  # needs the package protobuf
+
+        kind = message_class("TensorShapeProto")
+        if self.rank is None:
+            return kind(unknown_rank=True)
+        return kind(dim=[kind.Dim(size=-1 if size is None else size) for size in self])
 
     def num_elements(self) -> int | None:
         """The product of the sizes, `None` when unknown."""
@@ -214,6 +227,11 @@ class TensorShape:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TensorShape, (list(self),)
+
+
+def _sizes_of_message(message: Any) -> list[int | None] | None:
+    """Returns the sizes in a `TensorShapeProto`; None if the rank is unknown."""
+    return None if message.unknown_rank else [None if dim.size < 0 else dim.size for dim in message.dim]
 
 
 class _UnknownRank(TensorShape):

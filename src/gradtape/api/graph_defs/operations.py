@@ -32,25 +32,12 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def shape_of(proto: Any) -> TensorShape:
-    """Returns the shape in a `TensorShapeProto`."""
-    return TensorShape(None if proto.unknown_rank else [None if d.size < 0 else d.size for d in proto.dim])
-
-
-def shape_proto(shape: TensorShape) -> Any:
-    """Returns a shape as a `TensorShapeProto`."""
-    kind = message_class("TensorShapeProto")
-    if shape.rank is None:
-        return kind(unknown_rank=True)
-    return kind(dim=[kind.Dim(size=-1 if n is None else n) for n in shape])
-
-
 class DefinedOperation(Operation):
     """An operation of a graph that was imported."""
 
     def __init__(self, graph: Graph, node_def: Any) -> None:
         self.graph, self.name, self.type, self.device = graph, node_def.name, node_def.op, node_def.device  # type: ignore[assignment]
-        hints = [shape_of(shape) for shape in node_def.attr[SHAPES].list.shape] if SHAPES in node_def.attr else []
+        hints = [TensorShape(shape) for shape in node_def.attr[SHAPES].list.shape] if SHAPES in node_def.attr else []
         self.node_def = message_class("NodeDef")()
         self.node_def.CopyFrom(node_def)
         self.node_def.attr.pop(SHAPES, None)
@@ -116,7 +103,7 @@ def add_placeholder(graph: Graph, dtype: DType, shape: TensorShape, name: str) -
     """Adds an input to a graph."""
     node = message_class("NodeDef")(name=graph.unique_name(name), op="Placeholder")
     node.attr["dtype"].type = dtype.as_datatype_enum
-    node.attr["shape"].shape.CopyFrom(shape_proto(shape))
+    node.attr["shape"].shape.CopyFrom(shape.as_proto())
     operation = DefinedOperation(graph, node)
     graph.add_operation(operation)
     return operation.outputs[0]
@@ -166,7 +153,8 @@ class _Inference:
             tensor = step.outputs[0]
             if tensor.dtype in _HANDLES:
                 return [None]
-            stated = shape_of(step.node_def.attr["shape"].shape) if "shape" in step.node_def.attr else TensorShape(None)
+            attrs = step.node_def.attr
+            stated = TensorShape(attrs["shape"].shape if "shape" in attrs else None)
             return [self._trace.placeholder(tensor.dtype, step.known_shape(0) or stated)]
         values = [self._made[x.op.name][x.value_index] for x in step.inputs]
         if any(value is None for value in values):

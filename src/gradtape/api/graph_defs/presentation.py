@@ -21,7 +21,7 @@ from ..runtime.graphs import Graph
 from ..runtime.operations import GraphTensor
 from ..saved_model.probing import probed
 from ..saved_model.writing.library import FunctionLibrary
-from .operations import SHAPES, DefinedOperation, shape_proto, tensor_name
+from .operations import SHAPES, DefinedOperation, tensor_name
 
 PRODUCER = 2401  # the version of graphs that TensorFlow 2.21 writes
 
@@ -77,7 +77,7 @@ def add_function(
         node = node_kind(name=own, op="Placeholder")
         node.attr["dtype"].type = argument.type
         shape = specs[i].shape if i < len(specs) else TensorShape([])
-        node.attr["shape"].shape.CopyFrom(shape_proto(shape))
+        node.attr["shape"].shape.CopyFrom(shape.as_proto())
         operation = _add(graph, node, [shape])
         inputs.append(operation.outputs[0])
         places[argument.name] = places[f"{argument.name}:0"] = own
@@ -123,7 +123,7 @@ def graph_def(graph: Graph, add_shapes: bool = False) -> Any:
         node = found.node.add()
         node.CopyFrom(operation.node_def)
         if add_shapes:
-            node.attr[SHAPES].list.shape.extend(shape_proto(x.shape) for x in operation.outputs)
+            node.attr[SHAPES].list.shape.extend(x.shape.as_proto() for x in operation.outputs)
     found.library.function.extend(function.definition for function in graph._functions.values())
     return found
 

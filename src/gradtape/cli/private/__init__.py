@@ -28,6 +28,10 @@ from .table import EXPORTED, MODULES, PACKAGES
 ROOT = "tensorflow.python"
 INTERNAL = "tensorflow.__internal__"
 _OTHERS = ("__operators__", "core", "compiler", "dtensor", "tools", "tsl")
+_WITH_GENERATED = (
+    "array|batch|bitwise|clustering|control_flow|data_flow|image|io|linalg|list|logging|lookup|map|math|nn|parsing|"
+    "random|resource_variable|sparse|state|string"
+)
 _ROOTS = (ROOT, INTERNAL, *(f"tensorflow.{name}" for name in _OTHERS))
 
 
@@ -68,6 +72,8 @@ class PrivateModule(types.ModuleType):
                 return _public(path)
             except AttributeError:
                 continue
+        if _has_generated(self._place):
+            return _raw_op(name)
         raise AttributeError(name)
 
     def __dir__(self) -> list[str]:
@@ -111,6 +117,11 @@ def places() -> frozenset[str]:
             place = place.rpartition(".")[0]
             found.add(place)
     return frozenset(found)
+
+
+def _has_generated(place: str) -> bool:
+    """Returns whether a module has all names of a generated one, as `math_ops` has those of `gen_math_ops`."""
+    return re.fullmatch(rf"ops\.({_WITH_GENERATED})_ops", place) is not None
 
 
 def _is_generated(place: str) -> bool:
