@@ -48,8 +48,8 @@ ones_like = constant(
     batch=lambda m, size, inputs, flags, attrs: m.ones_like(inputs[0]),
 )  # fmt: skip
 shape_of = constant(  # for shapes that differ between the runs of a graph
-    "shape_of", lambda xp, x, *, dtype: np.array(x.shape, dtype), samples=[sample((3, 4), dtype=np.dtype("int32"))],
-    moves_data=True,
+    "shape_of", lambda xp, x, *, dtype: xp.asarray(np.array(x.shape, dtype)), moves_data=True,
+    samples=[sample((3, 4), dtype=np.dtype("int32"))],
 )  # fmt: skip
 
 
