@@ -42,14 +42,14 @@ class DynamicSizes:
     def fix(self, value: Value) -> None:
         """Make the graph depend on the shape of a value in this run."""
         for size in self.dims.get(value, ()):
-            if type(size) is DynamicSize:
+            if isinstance(size, DynamicSize):
                 size.is_fixed = True
 
     def size_in(self, value: Value) -> DynamicSize | None:
         """Return the dynamic size that a scalar holds, or None."""
         held = self.elements.get(value, ())
         size = held[0] if len(held) == 1 and not value.shape else None
-        return size if type(size) is DynamicSize and not size.is_fixed else None
+        return size if isinstance(size, DynamicSize) and not size.is_fixed else None
 
     def follow(self, node: Node) -> None:
         """Derive the shapes of the node's outputs, or fix the sizes of its inputs if its op has no rule for them."""
@@ -71,7 +71,7 @@ class DynamicSizes:
     def _fix_checked(self, node: Node) -> None:
         (value,) = node.inputs
         for size, checked in zip(self.dims.get(value, ()), node.attrs["shape"], strict=False):
-            if type(size) is DynamicSize and checked is not None:
+            if isinstance(size, DynamicSize) and checked is not None:
                 size.is_fixed = True
 
     def _follow_elements(self, node: Node, given: Sequence[SymbolicDims]) -> None:
@@ -124,7 +124,8 @@ def _has_own_shape(node: Node, dynamic: set[Value]) -> bool:
 
 
 def _with_fixed(dims: SymbolicDims, shape: tuple[int, ...]) -> SymbolicDims:
-    return tuple([n if type(size) is int or size.is_fixed else size for size, n in zip(dims, shape, strict=True)])  # type: ignore[union-attr]
+    pairs = zip(dims, shape, strict=True)
+    return tuple([size if isinstance(size, DynamicSize) and not size.is_fixed else n for size, n in pairs])
 
 
 def _with_unknown(dims: SymbolicDims) -> tuple[int | None, ...]:
@@ -132,7 +133,7 @@ def _with_unknown(dims: SymbolicDims) -> tuple[int | None, ...]:
 
 
 def _is_dynamic(dims: SymbolicDims) -> bool:
-    return any(type(n) is DynamicSize for n in dims)
+    return any(isinstance(n, DynamicSize) for n in dims)
 
 
 def _elementwise(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
@@ -140,7 +141,7 @@ def _elementwise(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | 
     found: list[int | DynamicSize] = []
     for axis, n in enumerate(reversed(node.outputs[0].shape)):
         sizes = {dims[-1 - axis] for dims in given if len(dims) > axis}
-        dynamic = [size for size in sizes if type(size) is DynamicSize]
+        dynamic = [size for size in sizes if isinstance(size, DynamicSize)]
         if dynamic and sizes - {1} != set(dynamic[:1]):
             return None
         found.append(dynamic[0] if dynamic else n)
@@ -174,7 +175,8 @@ def _row_update(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | N
 
 def _segment_sum(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
     x, ids = given[:2]
-    return None if x[:1] != ids else [(node.attrs["count"] if "count" in node.attrs else DynamicSize(), *x[1:])]
+    count = node.attrs["count"] if "count" in node.attrs else DynamicSize()
+    return None if x[:1] != ids else [(count, *x[1:])]
 
 
 def _segment_spread(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
