@@ -324,6 +324,15 @@ def test_loops_of_large_tensors_without_values_run_a_few_iterations():
     assert len(rounds) < 10
 
 
+def test_integers_and_texts_without_values_are_unknown():
+    with FuncGraph("scratch").as_default():
+        size, steps = (tf.compat.v1.placeholder(tf.int32, shape) for shape in ([], [None]))
+        x = tf.compat.v1.placeholder(tf.float32, [None, 8])
+        words = tf.strings.split(tf.compat.v1.placeholder(tf.string, [None])).to_tensor()
+        found = [tf.zeros([size, 2]), x[:, :: steps[0]], words]
+        assert [y.shape.as_list() for y in found] == [[None, 2], [None, None], [None, None]]
+
+
 def test_a_batch_of_unknown_size_meets_one_of_known_size():
     def call(x):
         return tf.reshape(x, (tf.shape(x)[0], 3)) @ tf.ones((3, 2)) + tf.ones((5, 2))

@@ -70,6 +70,16 @@ class InvalidArgumentError(OpError):
         return self
 
 
+def rejected_shapes(error: BaseException | None) -> tuple[tuple[int, ...], ...]:
+    """Returns the shapes that an op rejected, also if a library has raised an error of its own for that one."""
+    while error is not None:
+        shapes = getattr(error, "operand_shapes", ())
+        if shapes:
+            return shapes
+        error = error.__context__
+    return ()
+
+
 class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
     """An invalid argument found while a function is traced.
 

@@ -69,17 +69,18 @@ class StaticHashTable(LookupTable):
 
     def _contents(self) -> dict[Any, Any]:
         if self._rows is None:
-            if is_in_scratch_graph():
-                return {}  # only shapes matter: Keras 2 calls layers before their vocabulary is known
             raise errors.FailedPreconditionError("Table not initialized.")
         return self._rows
 
     def lookup(self, keys: ValueLike, name: str | None = None) -> Any:
         """Returns the values of `keys`, a dense, sparse or ragged tensor, with the default value for missing keys."""
-        self._contents()
-        return over_values(
-            lambda dense: ops.map_text(converted(dense, self._key_dtype, "keys"), function=self._find), keys
-        )
+        find = self._find
+        if is_in_scratch_graph():  # only shapes matter: Keras 2 calls layers before their vocabulary is known
+            found = next(iter((self._rows or {}).values()), self._default.numpy())  # a value that other ops accept
+            find = each(lambda key: found, _kind(self._value_dtype))
+        else:
+            self._contents()
+        return over_values(lambda dense: ops.map_text(converted(dense, self._key_dtype, "keys"), function=find), keys)
 
     def size(self, name: str | None = None) -> Tensor:
         """Returns the number of keys."""

@@ -317,7 +317,7 @@ def _rejected_shapes(
     error: Exception, sizes: list[int], known: set[int], numbers: tuple[int, ...]
 ) -> Sequence[tuple[int, ...]]:
     """The shapes that an op rejected: those attached to its error, the sizes in its message, or all that there are."""
-    shapes: Sequence[tuple[int, ...]] = getattr(error, "operand_shapes", ())
+    shapes = errors.rejected_shapes(error)
     if shapes:
         return shapes
     message = (str(error).splitlines() or [""])[-1]

@@ -18,7 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, nest
-from ...core.errors import BranchNeedsExamples, InvalidArgumentError, NeedsExamples, OperatorNotAllowedInGraphError
+from ...core.errors import (
+    BranchNeedsExamples,
+    InvalidArgumentError,
+    NeedsExamples,
+    OperatorNotAllowedInGraphError,
+    rejected_shapes,
+)
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
@@ -348,8 +354,9 @@ def _zeros(dtype: dtypes.DType, dims: tuple[int, ...], example: int) -> Tensor:
         texts = np.empty(dims, object)
         texts[...] = _TEXT[example]
         return wrap(texts, dtype)
-    value = np.ones if not dims and dtype.is_integer else np.zeros  # a single integer may be a step or a size
-    return abstracted(wrap(np.broadcast_to(value((), dtype.numpy), dims), dtype))
+    # A single integer may be a step or a size, and a vector sizes or indices: they are unknown, so they differ.
+    value = example + (not dims) if dtype.is_integer and len(dims) < 2 else 0
+    return abstracted(wrap(np.broadcast_to(np.array(value, dtype.numpy), dims), dtype))
 
 
 def _common(examples: Sequence[Tensor]) -> TensorShape:
@@ -365,7 +372,10 @@ def _example(structure: Any, i: int) -> Any:
     if isinstance(structure, SymbolicTensor):
         return structure.examples[i]
     if isinstance(structure, slice):
-        return slice(*(_example(part, i) for part in (structure.start, structure.stop, structure.step)))
+        start, stop, step = (_example(part, i) for part in (structure.start, structure.stop, structure.step))
+        if step is not structure.step and not int(step):
+            step = 2  # instead of the 0 of an example, which is no step; the other example has 1
+        return slice(start, stop, step)
     if nest.is_composite(structure) or nest.is_nested(structure):
         leaves = nest.flatten(structure, expand_composites=True)
         if not any(isinstance(x, SymbolicTensor | slice) for x in leaves):
@@ -375,11 +385,9 @@ def _example(structure: Any, i: int) -> Any:
     return structure
 
 
-def _known_batch(error: BaseException | None, unknown: int) -> int | None:
+def _known_batch(error: BaseException, unknown: int) -> int | None:
     """Returns the first size of an operand that was rejected beside an example of an unknown batch, if there is one."""
-    while error is not None and not getattr(error, "operand_shapes", ()):
-        error = error.__context__  # of Keras' error, which adds the arguments of a layer
-    shapes = getattr(error, "operand_shapes", ())
+    shapes = rejected_shapes(error)
     sizes = {dims[0] for dims in shapes if dims}
     if len(sizes) != 2 or unknown not in sizes or len({dims[1:] for dims in shapes if dims}) != 1:
         return None

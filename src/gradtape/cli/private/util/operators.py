@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradtape
+from gradtape.core.errors import runs_with_examples
 
 from .tf_export import tf_export
 
@@ -34,7 +35,12 @@ def ne(self: Any, other: Any) -> Any:
 @tf_export("__operators__.getitem")
 def getitem(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
     """Returns `tensor[slice_spec]`."""
-    return _tensor(tensor)[slice_spec]
+    return _item(_tensor(tensor), slice_spec)
+
+
+@runs_with_examples
+def _item(tensor: Any, key: Any) -> Any:
+    return tensor[key]
 
 
 @tf_export("__operators__.ragged_getitem")
