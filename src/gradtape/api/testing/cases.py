@@ -22,6 +22,7 @@ from ...engine.run.convert import to_tensor
 from ...state.ragged.tensor import RaggedTensor
 from ...state.ragged.value import RaggedTensorValue
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue
+from ..compat.v1_graphs import reset_default_graph
 from ..random.draws import set_seed
 from .test_support import CheckedThread, Writes, captured
 
@@ -149,7 +150,7 @@ class TestCase(unittest.TestCase):
         cls.__test__ = True
 
     def setUp(self) -> None:
-        """Seeds the random numbers of Python, NumPy and gradtape for every test.
+        """Seeds the random numbers of Python, NumPy and gradtape for every test, and clears the default graph's names.
 
         Silences the NumPy warnings that `import gradtape` silences (log of 0, overflow), whatever the runner has set.
         """
@@ -157,6 +158,7 @@ class TestCase(unittest.TestCase):
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
         random.seed(_SEED)
         np.random.seed(_SEED)  # noqa: NPY002
+        reset_default_graph()
         set_seed(_SEED)
 
     def evaluate(self, tensors: object) -> Any:
