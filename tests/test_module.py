@@ -178,6 +178,12 @@ def test_subclasses_collect_what_they_like():
     assert outer.words(attribute_traversal_key=lambda name: name != "z") == ["a", "b", "c"]
 
 
+def test_each_module_says_which_of_its_attributes_are_skipped():
+    outer, inner = tf.Module(), Named("inner")
+    outer.part, outer.hidden, inner.hidden = inner, tf.Variable(1.0), {None: 1, "keys that cannot be sorted": 2}
+    assert outer.variables == (outer.hidden,)
+
+
 def test_every_way_to_a_thing_through_a_cycle():
     outer, inner = Named("outer"), Named("inner")
     outer.parts, inner.own, inner.back = [{"k": inner}], ("c",), outer

@@ -125,7 +125,7 @@ class Module(Owner):
 
         def walk(module: Module, path: tuple[Any, ...], above: frozenset[int]) -> Iterator[Any]:
             below: list[tuple[tuple[Any, ...], Module]] = []
-            for name in sorted(vars(module).keys() - self._TF_MODULE_IGNORED_PROPERTIES, key=attribute_traversal_key):
+            for name in sorted(vars(module).keys() - module._TF_MODULE_IGNORED_PROPERTIES, key=attribute_traversal_key):
                 try:
                     leaves = list(_leaves(vars(module)[name], expand_composites))
                 except TypeError as error:
