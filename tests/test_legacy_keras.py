@@ -529,6 +529,39 @@ def test_embeddings_train_in_one_graph_whatever_the_number_of_distinct_words(num
     np.testing.assert_allclose(found, recorded, rtol=1e-5)
 
 
+def test_products_with_symbolic_inputs_of_unknown_sizes(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        keras = tf.keras
+        x, w = keras.Input((None,)), tf.constant([[1.0], [2.0], [3.0]])
+        for y in (tf.tensordot(x, w, [[-1], [0]]), tf.tensordot(w, x, [[0], [1]]), tf.matmul(x, w)):
+            print(*keras.Model(x, y)(tf.ones([2, 3])).numpy().ravel(), *(n or 0 for n in y.shape))
+        """
+    )
+    assert found == [6, 6, 0, 1, 6, 6, 1, 0, 6, 6, 0, 1]  # TensorFlow 2.21's
+
+
+def test_operators_of_symbolic_inputs_have_symbolic_sizes(numbers):
+    found = numbers(
+        """
+        import tensorflow as tf
+        keras, linalg = tf.keras, tf.linalg
+        x = keras.Input((3,))
+
+        def sizes(t):
+            diagonal = linalg.LinearOperatorDiag(t)
+            scaled = linalg.LinearOperatorComposition([diagonal, linalg.LinearOperatorIdentity(3)])
+            found = [scaled.shape_tensor(), diagonal.batch_shape_tensor(), diagonal.domain_dimension_tensor()[None]]
+            return tf.concat(found, 0) + 0 * tf.cast(diagonal.shape[-1] == 3, tf.int32)
+
+        y = keras.layers.Lambda(sizes)(x)
+        print(*y.shape, *keras.Model(x, y)(tf.ones([5, 3])).numpy())
+        """
+    )
+    assert found == [5, 5, 3, 3, 5, 3]  # TensorFlow 2.21's
+
+
 def test_segments_of_symbolic_inputs_need_not_exist(numbers):
     found = numbers(
         """

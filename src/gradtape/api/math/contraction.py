@@ -117,6 +117,10 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
     )
     for i, j in zip(of_a, of_b, strict=True):
         if a.dims[i] != b.dims[j]:
+            from ...graph.trace.scratch import with_equal_sizes  # here: for sizes that may be unknown, and errors
+
+            a, b = with_equal_sizes(a, i, b, j)
+        if a.dims[i] != b.dims[j]:
             raise errors.InvalidArgumentError(
                 f"Matrix size-incompatible: axis {i} of a, of shape {list(a.dims)}, has the size {a.dims[i]}, axis {j} "
                 f"of b, of shape {list(b.dims)}, the size {b.dims[j]} [Op:MatMul]. Axes that are paired must agree"

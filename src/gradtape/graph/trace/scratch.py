@@ -329,9 +329,29 @@ def _run(op: Any, inputs: Sequence[Tensor], attrs: Attrs) -> Any:
         found: Any = NotImplemented
         if op.family == "elementwise" and running is not None:
             found = run_merged(op, inputs, attrs, (_BATCH[running.index], _SIZE[running.index]))
+        elif op.name == "matmul" and not attrs:
+            a, b = with_equal_sizes(inputs[0], -1, inputs[1], -2)
+            found = dispatch.run(op, (a, b), attrs) if a.dims[-1] == b.dims[-2] else found
         if found is NotImplemented:
             raise
         return found
+
+
+def with_equal_sizes(a: Tensor, axis_of_a: int, b: Tensor, axis_of_b: int) -> tuple[Tensor, Tensor]:
+    """Gives one of two examples the size of the other along an axis, if its own stands for an unknown size."""
+    running = dispatch.thread.example
+    unknown = () if running is None else (_BATCH[running.index], _SIZE[running.index])
+    if a.dims[axis_of_a] in unknown:
+        return _resized(a, axis_of_a, b.dims[axis_of_b]), b
+    if b.dims[axis_of_b] in unknown:
+        return a, _resized(b, axis_of_b, a.dims[axis_of_a])
+    return a, b
+
+
+def _resized(x: Tensor, axis: int, size: int) -> Tensor:
+    dims = list(x.dims)
+    dims[axis] = size
+    return _zeros(x.dtype, tuple(dims))
 
 
 def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:

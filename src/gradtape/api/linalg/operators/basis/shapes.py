@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .....core import dtypes
@@ -10,6 +11,7 @@ from .....core.scopes import name_scope
 from .....core.shapes import TensorShape
 from .....core.tensor import Tensor
 from .....engine.run.convert import to_tensor
+from .....graph.trace.scratch import SymbolicTensor
 
 
 class Shapes:
@@ -100,9 +102,18 @@ class Shapes:
         """Returns the shape; sizes that a variable leaves open are those of its current value."""
         return self.shape if self.shape.is_fully_defined() else _of_present_values(self).shape
 
+    def _sizes(self, select: Callable[[Any], Any]) -> Tensor:
+        """Returns the sizes that `select` takes from the shape; those of symbolic tensors are symbolic."""
+        shape = self._present_shape()
+        symbolic = None if shape.is_fully_defined() else _find_symbolic(self)
+        if symbolic is None:
+            return _int32(select(shape))
+        kind = type(self)
+        return symbolic.trace.for_examples(lambda given: kind(**given)._sizes(select), (self.parameters,), {})
+
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
         """Returns the shape as a tensor."""
-        return _int32(self._present_shape().as_list())
+        return self._sizes(TensorShape.as_list)
 
     @property
     def batch_shape(self) -> TensorShape:
@@ -111,7 +122,7 @@ class Shapes:
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
         """Returns the batch shape as a tensor."""
-        return _int32(self._present_shape()[:-2].as_list())  # type: ignore[union-attr]
+        return self._sizes(lambda shape: shape[:-2].as_list())
 
     @property
     def tensor_rank(self) -> int | None:
@@ -129,7 +140,7 @@ class Shapes:
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Tensor:
         """Returns the number of columns as a tensor."""
-        return _int32(self._present_shape()[-1])
+        return self._sizes(lambda shape: shape[-1])
 
     @property
     def range_dimension(self) -> Any:
@@ -138,7 +149,7 @@ class Shapes:
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
         """Returns the number of rows as a tensor."""
-        return _int32(self._present_shape()[-2])
+        return self._sizes(lambda shape: shape[-2])
 
     def _batch_shape_tensor(self, shape: Any = None) -> Tensor:
         return self.batch_shape_tensor()
@@ -155,6 +166,15 @@ class Shapes:
 
 def _int32(value: Any) -> Tensor:
     return to_tensor(value, dtypes.int32)
+
+
+def _find_symbolic(value: Any) -> SymbolicTensor | None:
+    """Returns a tensor of a scratch graph that an operator or one of its component operators holds, if there is one."""
+    if isinstance(value, Shapes):
+        return _find_symbolic(list(value.parameters.values()))
+    if isinstance(value, list | tuple):
+        return next((found for each in value if (found := _find_symbolic(each)) is not None), None)
+    return value if isinstance(value, SymbolicTensor) else None
 
 
 def _of_present_values(value: Any) -> Any:
