@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import gradtape as tf
-from gradtape.core import wire
+from gradtape.core.protos import wire
 
 pytest.importorskip("tensorboardX")
 from tensorboardX.proto.event_pb2 import Event

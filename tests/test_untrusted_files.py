@@ -297,7 +297,7 @@ def test_the_list_of_checkpoints_names_no_other_folder(tmp_path, text):
 def test_parts_of_a_tensor_that_overlap(tmp_path):
     from gradtape.checkpoints import bundle
     from gradtape.checkpoints.table import read_table, table_of
-    from gradtape.core import wire
+    from gradtape.core.protos import wire
 
     prefix = tmp_path / "ckpt"
     bundle.write_bundle(prefix, {"v": np.arange(2, dtype=np.float32)})
@@ -346,7 +346,7 @@ def test_a_serialized_tensor_whose_size_is_no_number():
 
 
 def test_a_serialized_tensor_of_one_value_and_a_huge_shape():
-    from gradtape.core import wire
+    from gradtape.core.protos import wire
 
     shape = wire.field(2, wire.field(2, wire.number_field(1, 10**12)))
     data = wire.number_field(1, 1) + shape + wire.field(5, struct.pack("<f", 1.0))
@@ -363,7 +363,7 @@ def test_of_several_lists_of_a_feature_the_first_is_read():
 
 def wire_map(key, value):
     """An Example with one feature."""
-    from gradtape.core import wire
+    from gradtape.core.protos import wire
 
     return wire.field(1, wire.field(1, wire.field(1, key) + wire.field(2, value)))
 

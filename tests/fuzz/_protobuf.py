@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from gradtape.core import wire
+from gradtape.core.protos import wire
 
 from .mutations import HOSTILE_NUMBERS, HOSTILE_TEXT
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.core import wire
 from gradtape.core.checksums import masked_crc32c
+from gradtape.core.protos import wire
 from gradtape.datasets.records import frame_record
 
 from ._protobuf import mutate_protobuf

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import dtypes, errors, wire
+from ..core import dtypes, errors
 from ..core.checksums import masked_crc32c
 from ..core.dtypes import DType
+from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator, Mapping
 
 from ..core.checksums import masked_crc32c
-from ..core.wire import DecodeError, varint, varint_at
+from ..core.protos.wire import DecodeError, varint, varint_at
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48  # bytes: two handles, zero-padded, and the magic number

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core import wire
+from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from .object_graph import ObjectNode, SlotVariable, check_nodes
 

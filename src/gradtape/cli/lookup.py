@@ -20,8 +20,7 @@ from gradtape.api.namespace import nearest_name
 from gradtape.core.tensor import ARRAY_METHODS
 from keras_gradtape.loader import load
 
-from .private import keras2
-from .stand_in import become_tensorflow, find_member, serve
+from .stand_in import become_tensorflow, find_member, serve, serves_keras2
 
 # Classes by their names in annotations of results.
 _CLASSES = {
@@ -118,7 +117,7 @@ def _root(package: str) -> types.ModuleType:
     """Returns the module that `gradtape run` serves as TensorFlow or Keras."""
     if package == "keras":
         return load()
-    if keras2.is_chosen():
+    if serves_keras2():
         serve()  # tf-keras imports TensorFlow
     root = types.ModuleType("tensorflow")
     become_tensorflow(root)

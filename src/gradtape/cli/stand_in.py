@@ -104,6 +104,11 @@ def _prepare(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+def serves_keras2() -> bool:
+    """Whether the environment chooses Keras 2."""
+    return keras2.is_chosen()
+
+
 def become_tensorflow(module: Any) -> None:
     """Makes `module` the root module of TensorFlow: gradtape's names, TensorFlow's version."""
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core import errors, nest, wire
+from ..core import errors, nest
 from ..core.errors import of_system as failures
+from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor
 from ..engine.run.progress import reporting

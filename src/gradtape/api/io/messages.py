@@ -10,9 +10,8 @@ import struct
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any, ClassVar, NamedTuple, Self
 
-from ...core import wire
-from ...core.protos import schema
-from ...core.wire import DecodeError
+from ...core.protos import schema, wire
+from ...core.protos.wire import DecodeError
 
 
 class Field(NamedTuple):

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes, errors, wire
+from ...core import dtypes, errors
+from ...core.protos import wire
 from ...core.protos.schema import field_number
 
 # Numbers of fields. Everything else is the only field of its message, or the key or value of a map: 1 or 2.

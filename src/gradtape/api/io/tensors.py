@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors, wire
+from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
+from ...core.protos import wire
 from ...core.protos.records import encoded as encoded_message
 from ...core.protos.schema import field_number
 from ...core.tensor import Tensor

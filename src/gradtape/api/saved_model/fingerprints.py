@@ -6,7 +6,7 @@ import enum
 import os
 from typing import Any
 
-from ...core import wire
+from ...core.protos import wire
 
 NAMESPACES = ("saved_model.experimental",)
 __all__ = ["Fingerprint", "VariablePolicy", "read_fingerprint"]

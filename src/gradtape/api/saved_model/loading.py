@@ -13,9 +13,10 @@ from ...checkpoints.bundle import BundleReader, is_bundle
 from ...checkpoints.object_graph import ObjectNode
 from ...checkpoints.restoration import restore_into
 from ...checkpoints.tensorflow_graph import decode_graph as stored_nodes
-from ...core import errors, wire
+from ...core import errors
 from ...core.dtypes import DType
 from ...core.owners import Owner
+from ...core.protos import wire
 from ...core.protos.records import Record, decoded
 from ...core.tensor import Tensor
 from ...state.archive import is_inside

@@ -1,5 +1,5 @@
 """TensorFlow's protocol buffer messages: one description, in tables, for gradtape's readers and for generated classes.
 
-`schema` reads the tables, `records` encodes and decodes messages as plain values, `generated` makes the classes of the
-`protobuf` package.
+`schema` reads the tables, `wire` encodes single fields, `records` encodes and decodes messages as plain values, and
+`generated` makes the classes of the `protobuf` package.
 """

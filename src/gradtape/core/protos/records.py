@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import wire
-from . import schema
+from . import schema, wire
 
 _MAX_DEPTH = 100  # limit of nested messages, as in Protocol Buffers: deeper ones would exhaust the stack
 _KEPT_AS_BYTES = "tensorflow.TensorProto"
