@@ -32,9 +32,8 @@ def interruptible():
 
 
 @pytest.fixture
-def quick_xla(monkeypatch):
+def quick_compilation(monkeypatch):
     """XLA compiles up to five times as fast, to slower programs: for tests of what XLA is given, not what it makes."""
-    pytest.importorskip("jax")
     from gradtape.graph.executors.xla import executor
 
     quick = {
@@ -45,6 +44,12 @@ def quick_xla(monkeypatch):
     }
     options = executor.options
     monkeypatch.setattr(executor, "options", lambda *args: quick | (options(*args) or {}))
+
+
+@pytest.fixture
+def quick_xla(quick_compilation):
+    """The same for a test that always compiles, and so is skipped without JAX."""
+    pytest.importorskip("jax")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -154,6 +154,7 @@ class TestNests:
         assert as_list(stopped.values) == [1.0, 2.0] and tape.gradient(stopped, x.values) is None
 
 
+@pytest.mark.usefixtures("quick_compilation")
 @pytest.mark.parametrize("jit_compile", [False, True])
 class TestFunctions:
     def test_take_and_return_composites(self, jit_compile):

@@ -39,11 +39,11 @@ def test_a_keras_model_is_trained_by_fit_as_by_hand(example):
 
 
 @with_keras
-def test_an_lstm_tells_english_from_python(example):
+def test_an_lstm_tells_english_from_python(example, quick_xla):
     text_lstm = example("text_lstm")
     source = 'def f(x):\n    """Returns it,\n    or None."""\n    return x\n'
     assert text_lstm.lines_of(source) == ({"Returns it,", "or None."}, {"def f(x):", "", "return x"})
-    model, accuracies = text_lstm.train(epochs=2, count=3000)
+    model, accuracies = text_lstm.train(epochs=2, count=1500)
     assert accuracies[-1] > 0.75
     english, python = "and this is what we call the end of a line", "self._lines = {}; x.y(self._z[0])"
     verdicts = text_lstm.verdicts(model, (english, python))
@@ -51,7 +51,7 @@ def test_an_lstm_tells_english_from_python(example):
 
 
 @with_keras
-def test_a_gpt_looks_back_only_and_learns_to_spell(example):
+def test_a_gpt_looks_back_only_and_learns_to_spell(example, quick_xla):
     gpt = example("gpt")
     model = gpt.network(depth=1, width=32, heads=2, time=32)
     text = gpt.encode(gpt.TEXT[:32])
@@ -66,7 +66,7 @@ def test_a_gpt_looks_back_only_and_learns_to_spell(example):
 
 
 @with_keras
-def test_an_autoencoder_puts_digits_of_a_kind_together(example, tmp_path):
+def test_an_autoencoder_puts_digits_of_a_kind_together(example, tmp_path, quick_xla):
     vae = example("vae")
     images, labels = vae.load()
     model, losses = vae.train(epochs=6)

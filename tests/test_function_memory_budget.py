@@ -351,7 +351,7 @@ def test_tapes_opened_in_the_context_have_it():
 
 def test_the_first_call_keeps_to_it_and_has_the_numbers_of_a_first_call():
     def first(budget):
-        loss, variables, x = chain(layers=20, batch=16384)
+        loss, variables, x = chain(layers=20, batch=8192)
         step = training_step(loss, variables, memory_budget=budget)
         tracemalloc.start()
         value = step(x)

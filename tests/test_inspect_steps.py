@@ -17,10 +17,15 @@ from gradtape.inspect.records import event_log
 from gradtape.inspect.reports.steps import StepObserver
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays():
-    """Ensures that no traced tape of another test is alive, which would trace all tapes, nor one of ours."""
+@pytest.fixture(autouse=True, scope="module")
+def nothing_of_others():
+    """Ensures that no traced tape of another file is alive, which would trace all tapes."""
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(nothing_of_others):
+    """Ensures that each test leaves no traced tape either."""
     before = event_log.events.holders
     yield
     gc.collect()

@@ -300,8 +300,8 @@ def test_a_budget_leaves_a_small_step_alone():
         assert account.evictions == account.recomputations == 0 and account.held == account.wanted
         account = asked(50_000, budget)  # the budget is too small to be worthwhile
         assert account.evictions > 0 and 400_000 < account.held <= Store.least_limit < account.wanted
-    for budget in (0.1, "8MB"):
-        account = asked(1_000_000, budget)
+    for budget in (0.1, "3MB"):
+        account = asked(400_000, budget)
         assert account.evictions > 0 and account.held <= 0.1 * account.wanted
 
 

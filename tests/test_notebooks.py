@@ -2,12 +2,13 @@
 
 import importlib.util
 import json
+import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked_programs import ForkingProcess
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -17,11 +18,25 @@ tool = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(tool)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_shows_what_it_was_saved_with(path):
+@pytest.fixture(scope="module")
+def process():
+    """A process that has imported what the notebooks import, and forks for each of them."""
     pytest.importorskip("IPython", reason="needs IPython")
-    done = subprocess.run([sys.executable, TOOL, "--check", path], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    program = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked_programs as f"
+    imports = "import gradtape, IPython.core.interactiveshell; gradtape.keras"
+    process = ForkingProcess([sys.executable, "-c", f"{program}; {imports}; f.serve()"], os.environ)
+    yield process
+    process.close()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_was_saved_with(path, process, tmp_path):
+    program = tmp_path / "check.py"
+    arguments = [str(TOOL), "--check", str(path)]
+    run = "runpy.run_path(sys.argv[0], run_name='__main__')"
+    program.write_text(f"import runpy, sys; sys.argv[:] = {arguments}; {run}")
+    code, printed, errors = process.run(program)
+    assert code == 0, printed + errors
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from gradtape.engine.registry.op import registry
 from gradtape.inspect.checks.opcheck import draw
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 ops.load_all()
 
 
