@@ -340,6 +340,9 @@ def test_a_batch_of_unknown_size_meets_one_of_known_size():
     with FuncGraph("scratch").as_default():
         x = tf.compat.v1.placeholder(tf.float32, [None, 3])
         assert tf_convert(call, None)(x).shape.as_list() == [5, 2]
+        total = tf.Variable(tf.zeros((1, 3)))
+        assert tf_convert(lambda x: total.assign_add(x) + x, None)(x).shape.as_list() == [1, 3]
+    assert total.numpy().tolist() == [[0.0, 0.0, 0.0]]
 
 
 def test_tables_without_contents_have_shapes():

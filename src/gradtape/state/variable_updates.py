@@ -131,7 +131,7 @@ class Updates:
             raise errors.InvalidArgumentError(
                 f"Cannot update variable with shape {list(dims)} using a Tensor with shape {list(change.dims)}, "
                 "shapes must be equal. Use tf.broadcast_to where repetition is meant"
-            )
+            ).about(dims, change.dims)
         return change
 
     def _replace(self, new: Tensor) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import unittest
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import gradtape
@@ -28,6 +29,9 @@ run_without_tensor_float_32 = run_all_without_tensor_float_32 = xla_allow_fallba
 enable_control_flow_v2 = disable_control_flow_v2 = with_control_flow_v2 = run_in_async_and_sync_mode = _unchanged
 assert_no_garbage_created = assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = _unchanged
 disable_eager_op_as_function = enable_eager_op_as_function = enable_output_all_intermediates = _unchanged
+
+# TensorFlow's tests also reach this module through here.
+random_seed = SimpleNamespace(set_seed=gradtape.random.set_seed, set_random_seed=gradtape.random.set_seed)
 
 
 def _skip(reason: str) -> Callable[..., Any]:
