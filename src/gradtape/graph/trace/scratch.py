@@ -351,7 +351,7 @@ def with_equal_sizes(a: Tensor, axis_of_a: int, b: Tensor, axis_of_b: int) -> tu
 def _resized(x: Tensor, axis: int, size: int) -> Tensor:
     dims = list(x.dims)
     dims[axis] = size
-    return _zeros(x.dtype, tuple(dims))
+    return _zeros(x.dtype, tuple(dims), 0)  # numbers, which do not depend on the example
 
 
 def _examples(dtype: dtypes.DType, shape: TensorShape) -> tuple[Tensor, Tensor]:
