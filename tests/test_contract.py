@@ -113,9 +113,7 @@ LEFT_OUT = {
         **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
     },
     "TensorShape": {
-        **dict.fromkeys(
-            ["as_proto", "experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF
-        ),
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
     },
     "TensorSpec": {
