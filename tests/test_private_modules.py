@@ -331,6 +331,8 @@ def test_integers_and_texts_without_values_are_unknown():
         words = tf.strings.split(tf.compat.v1.placeholder(tf.string, [None])).to_tensor()
         found = [tf.zeros([size, 2]), x[:, :: steps[0]], words]
         assert [y.shape.as_list() for y in found] == [[None, 2], [None, None], [None, None]]
+        lengths = tf.strings.length(tf.compat.v1.placeholder(tf.string, [None]))
+        assert tf.ones(lengths).shape.rank is None  # with as many axes as there are texts
 
 
 def test_a_batch_of_unknown_size_meets_one_of_known_size():

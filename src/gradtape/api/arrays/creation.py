@@ -12,7 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, constant
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
-from ...engine.run.dispatch import register_created
+from ...engine.run.dispatch import register_created, thread
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("linalg", "")
@@ -51,6 +51,8 @@ def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
         return constant(np.full(shape, b"", object), dtype)
     if not shape:
         return constant(dtype.as_numpy_dtype(value), dtype)
+    if thread.example is not None:  # sizes of a scratch graph may be invented ones: they take no memory
+        return constant(np.broadcast_to(dtype.as_numpy_dtype(value), shape), dtype)
     return constant(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
 
 
