@@ -28,7 +28,10 @@ PROGRAMS = sorted(path.stem for path in HERE.glob("*_*.py") if path.stem != "num
 RECORDED = HERE / "recorded"
 PAGE = HERE.parent.parent / "docs" / "ecosystem.md"
 LIBRARIES = HERE.parent.parent / "src" / "gradtape" / "cli" / "libraries.txt"
-MODULES = {"dm-sonnet": "sonnet", "sionna-no-rt": "sionna", "tensorcircuit-ng": "tensorcircuit"}  # names of imports
+MODULES = {  # names of imports
+    "adversarial-robustness-toolbox": "art", "deel-lip": "deel", "dm-sonnet": "sonnet", "keras-tcn": "tcn",
+    "sionna-no-rt": "sionna", "tensorcircuit-ng": "tensorcircuit",
+}  # fmt: skip
 MARKS = ("<!-- table of tools/ecosystem/run.py -->\n", "<!-- end of the table -->\n")
 HEAD = "| library | status | what is run | numbers compared | program | date |\n| --- | --- | --- | --- | --- | --- |\n"
 TOLERANCE = 2e-3  # of what many steps in single precision lead to; most numbers agree to 1e-6
