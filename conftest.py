@@ -1,9 +1,11 @@
 """What holds for all tests, those in docstrings included."""
 
+import contextlib
 import gc
 import importlib.util
 import random
 import signal
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,19 +33,36 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+QUICK_OPTIONS = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+
+
+@cache
+def quick_options():
+    """Those that the installed XLA has."""
+    if importlib.util.find_spec("jax") is None:
+        return {}
+    import jax
+
+    found = {}
+    for name, value in QUICK_OPTIONS.items():
+        with contextlib.suppress(jax.errors.JaxRuntimeError):
+            jax.jit(lambda x: x + 1).lower(1.0).compile(compiler_options={name: value})
+            found[name] = value
+    return found
+
+
 @pytest.fixture
 def quick_compilation(monkeypatch):
     """XLA compiles up to five times as fast, to slower programs: for tests of what XLA is given, not what it makes."""
     from gradtape.graph.executors.xla import executor
 
-    quick = {
-        "xla_backend_optimization_level": 0,
-        "xla_llvm_disable_expensive_passes": True,
-        "xla_cpu_use_fusion_emitters": False,
-        "xla_cpu_parallel_codegen_split_count": 1,
-    }
     options = executor.options
-    monkeypatch.setattr(executor, "options", lambda *args: quick | (options(*args) or {}))
+    monkeypatch.setattr(executor, "options", lambda *args: quick_options() | (options(*args) or {}))
 
 
 @pytest.fixture
