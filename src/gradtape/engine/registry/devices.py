@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +18,8 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule
+from ...backends.torch.kernels import JOINT_VJPS, bind_kernel
+from ...backends.torch.library import IS_ENABLED
 from ...core import devices, dtypes, errors, logger, modes
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
@@ -26,7 +28,7 @@ from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
-from ..run.namespace import raw
+from ..run.namespace import Namespace, raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
 from .op import Unregistered, bind, registry
@@ -415,6 +417,27 @@ class DeviceOps:
 
         setattr(self, name, call)
         return call
+
+
+def joint_vjp_kernel(m: Namespace | DeviceOps, name: str) -> Callable[..., Any] | None:
+    """Returns a library's own joint derivative of an op for the arrays that `m` computes with: see `JointRule`."""
+    return m.joint_vjp_kernel(name) if isinstance(m, DeviceOps) else _joint_vjp_of_torch(name)
+
+
+@cache
+def _joint_vjp_of_torch(name: str) -> Callable[..., Any] | None:
+    """PyTorch's joint derivative of an op for large NumPy arrays; it returns None for others."""
+    found = JOINT_VJPS.get(name)
+    if found is None or not IS_ENABLED:
+        return None
+    _, min_elements, operand, kinds = found
+    compute = cache(partial(bind_kernel, found))  # imports PyTorch when it is called
+
+    def vjp(*values: Any) -> Any:
+        x = values[operand]
+        return compute()(*values) if x.size >= min_elements and x.dtype.char in kinds else None
+
+    return vjp
 
 
 def ops_of(module: ArrayModule) -> DeviceOps:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends.numpy.accelerated import with_accelerated, with_torch
-from ...backends.torch.kernels import JOINT_VJPS, VJPS, HostKernel, bind_kernel
+from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
@@ -322,25 +322,6 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
         return compile_rule("m, g, s, parents", body, **names)
 
     op.defer_vjp(vjp)
-
-
-@cache
-def _joint_vjp_kernel(name: str) -> Callable[..., Any] | None:
-    """PyTorch's joint derivative of an op for large NumPy arrays; it returns None for others. See `ArrayModule`."""
-    found = JOINT_VJPS.get(name)
-    if found is None or not IS_ENABLED:
-        return None
-    _, min_elements, operand, kinds = found
-    compute = cache(partial(bind_kernel, found))  # imports PyTorch when it is called
-
-    def vjp(*values: Any) -> Any:
-        x = values[operand]
-        return compute()(*values) if x.size >= min_elements and x.dtype.char in kinds else None
-
-    return vjp
-
-
-raw.joint_vjp_kernel = _joint_vjp_kernel  # type: ignore[attr-defined]
 
 
 def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:

@@ -26,6 +26,7 @@ from ...backends.numpy.sums import row_summer
 from ...backends.tuning import BLOCK, CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
+from ...engine.registry.devices import joint_vjp_kernel
 from ...engine.registry.examples import SummedRows, all_rows
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import JointRule, sample
@@ -502,7 +503,7 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     columns, axis = _has_columns(x, mean), saved_of_moments[2]
     if not (_of_rows if columns else _of_channels)(x.shape, axis) or x.dtype.itemsize < 4:
         return None
-    vjp = m.joint_vjp_kernel("normalization")
+    vjp = joint_vjp_kernel(m, "normalization")
     found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
     if found is None and columns:
         found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
