@@ -43,7 +43,7 @@ QUICK_OPTIONS = {
 
 @cache
 def quick_options():
-    """Those that the installed XLA has."""
+    """Returns the options that the installed XLA accepts."""
     if importlib.util.find_spec("jax") is None:
         return {}
     import jax
@@ -101,9 +101,11 @@ def pytest_collect_file(file_path):
 def pytest_collection():
     """Hides what collecting allocates from the garbage collector, which would look through it again and again."""
     gc.disable()
-    result = yield
-    gc.freeze()
-    gc.enable()
+    try:
+        result = yield
+        gc.freeze()
+    finally:
+        gc.enable()
     return result
 
 
