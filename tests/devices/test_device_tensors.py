@@ -1,6 +1,7 @@
 """Tensors on a device: placement and conversion to Python; on PyTorch's CPU device without a GPU."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -60,6 +61,27 @@ def test_a_repeated_number_is_sent_once(gpu):
     with on_host():
         x = Tensor(np.broadcast_to(np.float32(3), (2, 3)))
     assert (send_to_device(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64], ids=lambda d: d.name)
+def test_numbers_in_a_program_are_rounded_as_on_the_host(gpu, dtype):
+    def results(x, number):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            ys = [x * number, number - x, x / number, number + x]
+            y = tf.add_n(ys)
+        return [y.numpy().astype(np.complex64) for y in (*ys, tape.gradient(y, x))]
+
+    values = np.array([[-1.5, 0.0], [2.25, 3.0]]).astype(dtype.as_numpy_dtype)
+    numbers = [0.5, 2, -0.0, 0.0, float("nan"), float("inf"), 1e-3, 70000.0]
+    for number, array in itertools.product(numbers * 2, [values, values[:0], values[0, 0], values.T[1:]]):
+        with on_host():
+            here = Tensor(array)
+        there = send_to_device(MODULE, here)
+        assert isinstance(there * number, DeviceTensor)
+        for found, expected in zip(results(there, number), results(here, number), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-2 if dtype.size == 2 else 1e-6)
+            assert np.array_equal(np.signbit(found.real[found == 0]), np.signbit(expected.real[expected == 0]))
 
 
 def test_what_explains_works_there(gpu, tmp_path):

@@ -34,6 +34,7 @@ class ArrayModule:
         self.ops: Any = None  # the op namespace for bare arrays, created on first use
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.numbers: dict[Any, Any] = {}  # tensors of the numbers in programs, by dtype and value
+        self.dtypes: dict[Any, Any] = {}  # the dtypes of tensors, by the library's dtype
         self.by_way_of_host: set[str] = set()
         self._lent: deque[tuple[list[Any], Any]] = deque()  # what XLA reads, and a result of that run
 

@@ -182,6 +182,10 @@ class Tensor(TensorOperators):
         """Returns itself. Lazy subclasses evaluate their value."""
         return self
 
+    def number(self, value: float) -> Tensor:
+        """Returns a number of the program as a scalar for an op on this tensor."""
+        return number(self.dtype, value)
+
     def own_read(self) -> Tensor:
         """Returns a distinct tensor object for a value read from a variable, so that the user can watch it."""
         x = wrap(self.array, self.dtype)
@@ -423,6 +427,4 @@ def number(dtype: DType, value: float) -> Tensor:
     made = wrap(dtype.as_numpy_dtype(value), dtype)
     if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # 0.0 and -0.0 are the same key
         dtype.numbers[value] = made
-        if rounded := made.array.item():
-            dtype.numbers.setdefault(rounded, made)  # from this value, devices find the tensor
     return made

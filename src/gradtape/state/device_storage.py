@@ -124,11 +124,11 @@ class DeviceStorage(Storage):
             return False
         if delta.dtype is not self.dtype:
             return False
-        if (delta.buffer.shape if type(delta) is DeviceTensor else delta.dims) != self._shape():
+        if delta.buffer.shape != self._shape():
             return False
         module = self.module
         with updating:
-            change: Any = send_to_device(module, delta)
+            change: Any = delta if type(delta) is DeviceTensor else send_to_device(module, delta)
             self._update(
                 lambda array, is_own: combined(module, ufunc, array, change.buffer, array if is_own else None), name
             )

@@ -49,7 +49,7 @@ def module_of(name: str) -> TorchModule:
 _SEVERAL_STEPS = ("gelu_tanh", "relu", "rsqrt", "sqrt")
 # None if this PyTorch does not say how many tensors use a piece of memory.
 _count_storage_uses = getattr(torch._C, "_storage_Use_Count", None) if hasattr(torch.Tensor, "_use_count") else None
-_NUMBERS = frozenset(map(np.dtype, "?bhilqBfdFDe"))  # the dtypes of scalars that PyTorch reads
+_HOST = torch.device("cpu")
 
 
 class TorchModule(ArrayModule):
@@ -89,7 +89,7 @@ class TorchModule(ArrayModule):
         return run
 
     def scalar(self, value: Any) -> Any:
-        return torch.as_tensor(value) if value.dtype in _NUMBERS else value
+        return from_host(np.asarray(value), _HOST) if has_dtype(value.dtype) else value
 
     def copy(self, array: Any) -> Any:
         return array.clone()
@@ -110,11 +110,11 @@ class TorchModule(ArrayModule):
 
     def has_own_memory(self, array: Any) -> bool:
         # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
-        if _count_storage_uses is None or array._base is not None or array._use_count() > 1:
+        if _count_storage_uses is None or array._use_count() > 1:
             return False
         storage = array.untyped_storage()
-        # Python's references do not tell whether a view or XLA shares the memory. The tensor is a use of its storage,
-        # and so is the object that represents it here.
+        # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
+        # storage, and so is the object that represents it here.
         return storage.resizable() and _count_storage_uses(storage._cdata) <= 2
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:

@@ -31,8 +31,7 @@ def _kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     if a.ndim < 2 or b.ndim < 2:
         return None  # an error
-    a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
-    return torch.matmul(a, b) if a.shape[-1] == b.shape[-2] else None
+    return torch.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
 
 @_kernel("transpose")

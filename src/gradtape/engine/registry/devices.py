@@ -31,7 +31,7 @@ from ..run.dispatch import tensor_like, thread
 from ..run.namespace import Namespace, raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
-from .op import Unregistered, bind, registry
+from .op import Op, Unregistered, bind, registry
 
 _new = object.__new__
 _KEPT = 256  # cached kernels per op
@@ -72,11 +72,13 @@ class DeviceTensor(Tensor):
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
             if module.kernel(op.name) is None:
                 return dispatch.run_in_float32(op, inputs, attrs)
+        arrays: list[Any] = []
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _copy_host_inputs(module, op, inputs)
+                arrays = [x.buffer for x in inputs]
                 break
-        arrays = [x.buffer if type(x) is DeviceTensor else module.scalar(x.array) for x in inputs]
+            arrays.append(x.buffer)
         try:
             value = (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
         except Exception as error:
@@ -90,34 +92,15 @@ class DeviceTensor(Tensor):
         dispatch.notify(op, inputs, outputs, attrs)
         return outputs
 
-    def elementwise(self, op: OpLike, inputs: tuple[Any, ...], dtype: DType) -> Any:
-        """The fast path of `interpret` for an op of one or two arguments without attributes, with a result of `dtype`.
-
-        The other argument, if any, is on the same device or a scalar.
-        """
-        module = self.module
-        tracked = modes.active or self.tracer is not None
-        try:
-            kernel = module.kernels.get(op) or _kernel(module, op)
-            if len(inputs) == 1:
-                value = kernel(self.buffer)
-            else:
-                a, b = inputs
-                if type(a) is not type(b):
-                    a, b = inputs = _number_on(module, a), _number_on(module, b)
-                tracked = tracked or a.tracer is not None or b.tracer is not None
-                first, second = (x.buffer if type(x) is DeviceTensor else x.array.item() for x in inputs)
-                value = kernel(first, second)
-        except Exception as error:
-            value = _run_after_failure(module, op, inputs, {}, error)
-        y = _new(DeviceTensor)  # inlines `on_device`
-        y.buffer = value
-        y.module = module
-        y.dtype = dtype
-        y.tracer = None
-        if tracked:
-            dispatch.notify(op, inputs, y, {})
-        return y
+    def number(self, value: float) -> Tensor:
+        """Returns a number of the program as the library reads it fastest: a scalar in host memory, cached."""
+        module, dtype = self.module, self.dtype
+        known = module.numbers.get((dtype, value))
+        if known is None:
+            known = on_device(module, module.scalar(super().number(value).array), dtype)
+            if value and value == value and len(module.numbers) < _KEPT:  # 0.0 and -0.0 are the same key
+                module.numbers[dtype, value] = known
+        return known
 
     def own_read(self) -> Tensor:
         """Returns a distinct tensor object for a value read from a variable."""
@@ -162,20 +145,6 @@ def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     return y
 
 
-def _number_on(module: ArrayModule, x: Tensor) -> Tensor:
-    """Returns a scalar that is a number in the program in the form that the library reads fastest, others unchanged."""
-    if type(x) is DeviceTensor:
-        return x
-    value = x.array.item()
-    if x.dtype.numbers.get(value) is not x:
-        return x
-    key = x.dtype, value
-    known = module.numbers.get(key)
-    if known is None:
-        known = module.numbers[key] = on_device(module, module.scalar(x.array), x.dtype)
-    return known
-
-
 def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[Device], ArrayModule]) -> None:
     """Installs a GPU backend: `gpus()` discovers GPUs and `module_of(gpu)` returns the array library of one.
 
@@ -209,28 +178,30 @@ def _place(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     module = module_of(device)
     if not module.supports(x.dtype.numpy):
         return x
-    y = _copy_to_device(module, x)
-    y.tracer = x.tracer
-    return y
+    return _copy_to_device(module, x, x.tracers)
 
 
 def send_to_device(module: ArrayModule, x: Tensor) -> Tensor:
     """Copies `x` to the device, with its tracers; strings, and dtypes that the library lacks, stay on the host."""
     if type(x) is not Tensor or not module.supports(x.dtype.numpy):
         return x
-    return _record_move(x, _copy_to_device(module, x))
+    return _record_move(x, _copy_to_device(module, x, None))
 
 
-def _copy_to_device(module: ArrayModule, x: Tensor) -> DeviceTensor:
-    """Copies a host tensor to the device, without tracers. A broadcast scalar is transferred once."""
+def _copy_to_device(module: ArrayModule, x: Tensor, tracers: Any) -> DeviceTensor:
+    """Copies a host tensor to the device, with these tracers. A broadcast scalar is transferred once."""
     array = asarray(x.array)
     try:
         if array.size > 1 and not any(array.strides):
             number = module.from_host(array[(0,) * array.ndim])
-            return on_device(module, module.copy(module.xp.broadcast_to(number, array.shape)), x.dtype)
-        return on_device(module, module.from_host(array), x.dtype)
+            buffer = module.copy(module.xp.broadcast_to(number, array.shape))
+        else:
+            buffer = module.from_host(array)
     except module.memory_errors as error:
         raise exhausted(module, f"a tensor of shape {array.shape} and dtype {x.dtype.name}", error) from error
+    y = on_device(module, buffer, x.dtype)
+    y.tracer = tracers
+    return y
 
 
 def _record_move(x: Tensor, y: Tensor) -> Tensor:
@@ -244,18 +215,23 @@ def _record_move(x: Tensor, y: Tensor) -> Tensor:
 def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Copies the host inputs to the device, except strings and other dtypes that the library lacks.
 
-    Scalars of elementwise ops stay, since their kernels accept them.
+    Scalars of elementwise ops stay in host memory, since their kernels accept them.
     """
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
     for x in inputs:
-        is_scalar = type(x) is Tensor and elementwise and not asarray(x.array).shape
-        if type(x) is Tensor and not is_scalar and module.supports(x.dtype.numpy):
-            y = _copy_to_device(module, x)
-            y.tracer = x.tracers
-            x = y
+        if type(x) is Tensor and module.supports(x.dtype.numpy):
+            is_scalar = elementwise and not asarray(x.array).shape
+            x = _scalar_beside(module, x) if is_scalar else _copy_to_device(module, x, x.tracers)
         found.append(x)
     return found
+
+
+def _scalar_beside(module: ArrayModule, x: Tensor) -> DeviceTensor:
+    """Returns a host scalar as an operand of elementwise ops on the device; its memory stays on the host."""
+    y = on_device(module, module.scalar(x.array), x.dtype)
+    y.tracer = x.tracers
+    return y
 
 
 def _run_after_failure(
@@ -284,13 +260,82 @@ def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Te
         return tensor_like(value, like)
     if like.narrow and not op.moves_data:
         value = rounded(module, value, like)
-    dtype = module.numpy_dtype(value)
-    return on_device(module, value, like if dtype is like.numpy else dtypes.of_numpy(dtype))
+    dtype = module.dtypes.get(value.dtype)
+    if dtype is None:
+        dtype = module.dtypes[value.dtype] = dtypes.of_numpy(module.numpy_dtype(value))
+    return on_device(module, value, like if dtype.numpy is like.numpy else dtype)
 
 
 def rounded(module: ArrayModule, array: Any, dtype: DType) -> Any:
     """Rounds a device array that was computed in a wider float to the narrow `dtype`."""
     return module.cast(array, dtype.numpy) if module.numpy_dtype(array).kind == "f" else array
+
+
+def not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
+    """Returns what the fast path of an elementwise op calls for arguments that it does not handle.
+
+    Device tensors come first: for them, this is the fast path of `DeviceTensor.interpret`.
+    """
+
+    def unary(x: Any) -> Any:
+        if not isinstance(x, Tensor) or not x.dtype.kind & kinds:
+            return general(x)
+        if type(x) is not DeviceTensor:
+            return dispatch.run(op, (x,), {})
+        module = x.module
+        try:
+            value = (module.kernels.get(op) or _kernel(module, op))(x.buffer)
+        except Exception as error:
+            value = _run_after_failure(module, op, (x,), {}, error)
+        y = _new(DeviceTensor)  # inlines `on_device`
+        y.buffer = value
+        y.module = module
+        y.dtype = to or x.dtype
+        y.tracer = None
+        if modes.active or x.tracer is not None:
+            dispatch.notify(op, (x,), y, {})
+        return y
+
+    def binary(a: Any, b: Any) -> Any:
+        if type(a) is not DeviceTensor or type(b) is not DeviceTensor or a.module is not b.module:
+            return with_host_scalar(a, b)
+        dtype = a.dtype
+        if dtype is not b.dtype or not dtype.kind & kinds:
+            return general(a, b)
+        module = a.module
+        try:
+            value = (module.kernels.get(op) or _kernel(module, op))(a.buffer, b.buffer)
+        except Exception as error:
+            value = _run_after_failure(module, op, (a, b), {}, error)
+        y = _new(DeviceTensor)
+        y.buffer = value
+        y.module = module
+        y.dtype = to or dtype
+        y.tracer = None
+        if modes.active or a.tracer is not None or b.tracer is not None:
+            dispatch.notify(op, (a, b), y, {})
+        return y
+
+    def with_host_scalar(a: Any, b: Any) -> Any:
+        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+        if not tensors or a.dtype is not b.dtype or not a.dtype.kind & kinds:
+            return general(a, b)
+        scalar, x = (a, b) if type(a) is Tensor else (b, a)
+        if type(x) is not DeviceTensor or type(scalar) is not Tensor or scalar.array.shape:
+            return dispatch.run(op, (a, b), {})
+        module = x.module
+        kernel, number = module.kernels.get(op) or _kernel(module, op), scalar.array.item()
+        try:
+            value = kernel(number, x.buffer) if x is b else kernel(x.buffer, number)
+        except Exception as error:
+            value = _run_after_failure(module, op, (a, b), {}, error)
+        y = on_device(module, value, to or x.dtype)
+        if modes.active or x.tracer is not None or scalar.tracer is not None:
+            beside = _scalar_beside(module, scalar)
+            dispatch.notify(op, (beside, b) if x is b else (a, beside), y, {})
+        return y
+
+    return unary if len(op.args) == 1 else binary
 
 
 def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
@@ -348,11 +393,10 @@ def dtype_on(module: ArrayModule, x: Any) -> np.dtype[Any]:
 
 def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operand, out: Operand | None) -> Any:
     """Computes `ufunc(array, other)` for device arrays of one dtype and shape, into `out` unless that is None."""
-    key = (ufunc, module.numpy_dtype(array))
-    run = module.kernels.get(key)
+    run = module.kernels.get(ufunc)
     if run is None:
-        run = module.kernels[key] = module.function(ufunc.__name__)
-    return run(array, other, out=out)
+        run = module.kernels[ufunc] = module.function(ufunc.__name__)
+    return run(array, other, out)
 
 
 def _on_host(module: ArrayModule, op: OpLike) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
 from .batching import align_ranks
 from .cotangents import pending_sum
+from .devices import not_plain
 from .examples import aligned_rows
 from .formula import Formula, compile_in_place, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, sample
@@ -161,7 +162,7 @@ def elementwise(
         op.call = general
     else:
         kinds = op.kinds & _PLAIN
-        other = _not_plain(op, general, kinds, to)
+        other = not_plain(op, general, kinds, to)
         least = by_torch.min_elements(name)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
     return op.publish()
@@ -473,29 +474,6 @@ def _large(op: Op) -> Callable[..., Any]:
         return kernel(*arrays) if value is None else value
 
     return large
-
-
-def _not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
-    """Returns what the fast path calls for arguments that it does not handle: device tensors first."""
-
-    def unary(x: Any) -> Any:
-        if not isinstance(x, Tensor) or not x.dtype.kind & kinds:
-            return general(x)
-        return x.elementwise(op, (x,), to or x.dtype) if x.level < 0 else run(op, (x,), {})  # type: ignore[attr-defined]
-
-    def binary(a: Any, b: Any) -> Any:
-        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
-        if not tensors or a.dtype is not b.dtype or not a.dtype.kind & kinds:
-            return general(a, b)
-        if type(a) is not Tensor and a.level < 0:
-            same_device = type(a) is type(b) and a.module is b.module
-            if same_device or (type(b) is Tensor and not b.array.shape):
-                return a.elementwise(op, (a, b), to or a.dtype)
-        elif type(a) is Tensor and b.level < 0 and not a.array.shape:
-            return b.elementwise(op, (a, b), to or a.dtype)
-        return run(op, (a, b), {})
-
-    return unary if len(op.args) == 1 else binary
 
 
 def _batch_elementwise(op: Op) -> Any:

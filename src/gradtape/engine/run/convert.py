@@ -17,7 +17,7 @@ from ...core.dimension import Dimension
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, constant, is_tensor_like, number
+from ...core.tensor import Tensor, constant, is_tensor_like
 from .namespace import ops
 from .protocols import VariableLike
 
@@ -99,9 +99,9 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
             return a, b
     if isinstance(a, Tensor):
         if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-            b = number(a.dtype, b)
+            b = a.number(b)
     elif isinstance(b, Tensor) and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-        a = number(b.dtype, a)
+        a = b.number(a)
     return a, b
 
 
@@ -162,6 +162,8 @@ def integers(value: object, title: str, attribute: str = "Tidx") -> Any:
     """Converts an op's static argument (axes, sizes, paddings) to an integer array; NumPy arrays may be of floats."""
     if type(value) is int:
         return np.int64(value)
+    if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
+        return np.array(value, np.int64)
     tensor = to_tensor(value)
     if tensor.dtype.numpy.kind == "f" and isinstance(value, list | tuple):  # a list of float tensors, which are cast
         tensor = to_tensor(value, None, dtypes.int32)
