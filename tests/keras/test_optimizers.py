@@ -46,6 +46,42 @@ def test_sparse_gradients_are_as_good_as_dense(name):
     np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
 
 
+def updated_by_slices(optimizer, eagerly):
+    """Returns a table after three updates by slices with duplicates, the last one by fewer."""
+    rng = np.random.default_rng(0)
+    v = keras.Variable(rng.standard_normal((7, 3)).astype("float32"))
+    update = tf.function(lambda g, i: optimizer.apply_gradients([(tf.IndexedSlices(g, i, (7, 3)), v)]))
+    update = update.python_function if eagerly else update
+    for count in (5, 5, 2):
+        values = rng.standard_normal((count, 3)).astype("float32")
+        update(tf.constant(values), tf.constant(rng.integers(0, 7, count)))
+    return v.numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adafactor", "Ftrl", "Lion")),
+        *(("Adam", {name: 0.1}) for name in ("clipnorm", "global_clipnorm", "clipvalue")),
+        ("SGD", {"momentum": 0.9}),
+        ("SGD", {"use_ema": True}),
+    ],
+)
+def test_slices_update_in_a_trace_as_they_do_eagerly(name, options):
+    make = getattr(keras.optimizers, name)
+    eager, traced = (updated_by_slices(make(0.1, **options), eagerly) for eagerly in (True, False))
+    np.testing.assert_allclose(traced, eager, rtol=1e-6, atol=1e-7)
+
+
+def test_own_optimizers_are_given_slices_in_a_trace():
+    class Rows(keras.optimizers.Adam):
+        def update_step(self, gradient, variable, learning_rate):
+            assert isinstance(gradient, tf.IndexedSlices)
+            self.assign_sub(variable, gradient)
+
+    np.testing.assert_allclose(updated_by_slices(Rows(), False), updated_by_slices(Rows(), True), rtol=1e-6)
+
+
 def test_plain_descent_touches_only_the_rows_it_has_gradients_for():
     table = keras.layers.Embedding(5, 2)
     table.build()

@@ -106,6 +106,8 @@ class OptimizerExtension(Owner):
             replicas.merged(lambda strategy: decay(variables))
 
     def _update_here(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
+        if self._computes_all_rows():
+            grads = list(map(densified, grads))
         dense, slices = [], []
         for pair in zip(grads, trainable_variables, strict=True):
             (slices if isinstance(pair[0], tf.IndexedSlices) else dense).append(pair)
@@ -120,6 +122,17 @@ class OptimizerExtension(Owner):
                 super()._backend_update_step(gradients, variables, learning_rate)  # type: ignore[misc]
         else:  # a graph commits its variable updates at the end
             update(gradients, convert_to_tensor(learning_rate))
+
+    def _computes_all_rows(self) -> bool:
+        """Returns whether slices are best made dense: a trace sorts the indices of slices to sum duplicates.
+
+        Keras' optimizers with further variables compute with all rows of those in any case. An optimizer of the user
+        may treat slices in another way, and TensorFlow's do not sum duplicates.
+        """
+        is_own = type(self).update_step.__module__.startswith("keras.src.")  # type: ignore[attr-defined]
+        has_state = len(self.variables) > 2  # type: ignore[attr-defined]  # besides iterations and learning rate
+        is_traced = dispatch.thread.trace is not None
+        return is_traced and is_own and has_state and not numerics.like_tensorflow
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """Computes the gradients of `loss` with respect to the variables and applies them.
