@@ -50,6 +50,7 @@ _SEVERAL_STEPS = ("gelu_tanh", "relu", "rsqrt", "sqrt")
 # None if this PyTorch does not say how many tensors use a piece of memory.
 _count_storage_uses = getattr(torch._C, "_storage_Use_Count", None) if hasattr(torch.Tensor, "_use_count") else None
 _HOST = torch.device("cpu")
+_SHORT_NAMES = {"subtract": "sub", "multiply": "mul", "divide": "div"}
 
 
 class TorchModule(ArrayModule):
@@ -81,6 +82,7 @@ class TorchModule(ArrayModule):
         return array.to(dtype_of(dtype))
 
     def function(self, name: str) -> Callable[..., Any]:
+        name = _SHORT_NAMES.get(name, name)  # `subtract` calls `sub`
         function, in_place = getattr(torch, name), getattr(torch.Tensor, f"{name}_")
 
         def run(a: Any, b: Any, out: Any = None) -> Any:
