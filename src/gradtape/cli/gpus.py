@@ -57,7 +57,7 @@ def device_facts() -> dict[str, str]:
         "GPUs": _describe_outcome(_from_nvidia_smi),
         "PyTorch": describe_torch(torch),
         "JAX": describe_jax(_query_subprocess("jax", _ASK_JAX), uses_gpu=not reason),
-        "TF32": "on" if devices.tensor_float_32() else "off",
+        "TF32": "on" if devices.tensor_float_32.enabled else "off",
     }
 
 

@@ -42,8 +42,6 @@ class _Machine:
         self.logical: list[Device] | None = None  # None until devices are first used
         self.reason = ""  # why no GPU is available
         self.soft_placement = True
-        self.tensor_float_32 = True
-        self.rounding: list[Callable[[bool], None]] = []
         self.changed: list[Callable[[], None]] = []
         self.readers: dict[int, Callable[[Any], Any]] = {}
 
@@ -343,22 +341,29 @@ def set_soft_placement(enabled: bool) -> None:
         _settle(here.asked)
 
 
-def tensor_float_32() -> bool:
-    """Whether a GPU may compute float32 products in TensorFloat-32 (10-bit mantissas)."""
-    return _machine.tensor_float_32
+class DeviceSetting:
+    """A switch that array libraries of devices follow from the time that they are loaded."""
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self._followers: list[Callable[[bool], None]] = []
+
+    def set(self, enabled: bool) -> None:
+        """Turns the switch on or off."""
+        self.enabled = enabled
+        for follow in self._followers:
+            follow(enabled)
+
+    def add_follower(self, follow: Callable[[bool], None]) -> None:
+        """Registers a callback and invokes it now and on every change."""
+        self._followers.append(follow)
+        follow(self.enabled)
 
 
-def set_tensor_float_32(enabled: bool) -> None:
-    """Sets whether a GPU may compute float32 products in TensorFloat-32 (10-bit mantissas)."""
-    _machine.tensor_float_32 = enabled
-    for told in _machine.rounding:
-        told(enabled)
-
-
-def when_tensor_float_32(told: Callable[[bool], None]) -> None:
-    """Registers a callback and invokes it now and on every change of the TensorFloat-32 setting."""
-    _machine.rounding.append(told)
-    told(_machine.tensor_float_32)
+# Whether a GPU may compute float32 products in TensorFloat-32 (10-bit mantissas).
+tensor_float_32 = DeviceSetting(True)
+# Whether a GPU gives the same result in every run, where it would otherwise add in any order.
+op_determinism = DeviceSetting(False)
 
 
 # Placement of new tensors.

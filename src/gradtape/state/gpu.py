@@ -86,7 +86,8 @@ def _torch() -> Any:
 def _gpus() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = _torch().gpus()
     devices.set_memory_probe(_torch().memory_info, _torch().reset_memory_stats)
-    devices.when_tensor_float_32(_torch().use_tensor_float_32)
+    devices.tensor_float_32.add_follower(_torch().use_tensor_float_32)
+    devices.op_determinism.add_follower(_torch().use_deterministic_algorithms)
     from . import device_storage  # noqa: F401  where variables are stored there
 
     return found

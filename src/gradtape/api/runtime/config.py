@@ -25,7 +25,7 @@ __all__ = [
     "tensorflow_numerics_enabled",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": "", "op_determinism": False}
+_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -213,22 +213,24 @@ def get_device_details(device: Any) -> dict[str, Any]:
 
 
 def enable_op_determinism() -> None:
-    """Makes ops deterministic, as gradtape's always are.
+    """Makes ops on a GPU deterministic, as those on the CPU always are: equal inputs have equal results in every run.
+
+    A GPU adds floats in any order otherwise, as in updates of rows of a variable, so that the last bits differ.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_op_determinism()
     """
-    _settings["op_determinism"] = True
+    machine.op_determinism.set(True)
 
 
 def disable_op_determinism() -> None:
     """Withdraws `enable_op_determinism`, on which libraries' own choices depend."""
-    _settings["op_determinism"] = False
+    machine.op_determinism.set(False)
 
 
 def is_op_determinism_enabled() -> bool:
     """Returns whether the program called `enable_op_determinism`."""
-    return bool(_settings["op_determinism"])
+    return machine.op_determinism.enabled
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
@@ -237,7 +239,7 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
     """
-    machine.set_tensor_float_32(bool(enabled))
+    machine.tensor_float_32.set(bool(enabled))
 
 
 def enable_tensorflow_numerics(enabled: bool = True) -> None:
@@ -272,7 +274,7 @@ def tensor_float_32_execution_enabled() -> bool:
     >>> tf.config.experimental.tensor_float_32_execution_enabled()
     True
     """
-    return machine.tensor_float_32()
+    return machine.tensor_float_32.enabled
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:

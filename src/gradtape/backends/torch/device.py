@@ -157,6 +157,21 @@ def use_tensor_float_32(enabled: bool) -> None:
     torch.backends.cudnn.allow_tf32 = enabled
 
 
+_modes_before: list[int] = []  # PyTorch's own mode, which the program may have set, while gradtape's is in effect
+
+
+def use_deterministic_algorithms(enabled: bool) -> None:
+    """Sets whether a GPU adds in the same order in every run; PyTorch warns of kernels that cannot."""
+    if enabled and not _modes_before:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without which cuBLAS cannot
+        _modes_before.append(torch.get_deterministic_debug_mode())
+        torch.set_deterministic_debug_mode(max(_modes_before[0], 1))
+        torch.utils.deterministic.fill_uninitialized_memory = False  # kernels write all that they read
+    elif not enabled and _modes_before:
+        torch.set_deterministic_debug_mode(_modes_before.pop())
+        torch.utils.deterministic.fill_uninitialized_memory = True
+
+
 @cache
 def _own_kernel(name: str) -> Callable[..., Any] | None:
     """Returns PyTorch's own kernel of an op."""

@@ -273,7 +273,7 @@ class XlaProgram:
         # 12 microseconds: short programs with small variables allocate new buffers instead.
         worth_it = len(graph.nodes) >= _FEW or held >= _MUCH
         donated = [i for i, _ in self._replaced] if worth_it else []
-        precision = None if devices.tensor_float_32() else "highest"  # of products of float32 on a GPU
+        precision = None if devices.tensor_float_32.enabled else "highest"  # of products of float32 on a GPU
         with jax.enable_x64(True), jax.default_matmul_precision(precision) if precision else nullcontext():
             while True:
                 lowering = Lowering(graph, self._standalone)
