@@ -123,6 +123,14 @@ def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
     return slopes.add_(x - x)
 
 
+def _log_sigmoid_vjp(g: Any, x: Any) -> Any:
+    """PyTorch's kernel for the host needs a buffer of the forward pass, which that for a GPU does not read."""
+    aten = torch().ops.aten
+    if x.is_cuda:
+        return aten.log_sigmoid_backward.default(g, x, x)
+    return aten.softplus_backward.default(g, -x, 1.0, 40.0)
+
+
 @cache
 def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
@@ -133,6 +141,7 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
         "gelu": (("x",), aten.gelu_backward.default),
         "gelu_tanh": (("x",), _gelu_tanh_vjp),
         "log": (("x",), t.div),
+        "log_sigmoid": (("x",), _log_sigmoid_vjp),
         "relu": (("y",), _relu_vjp),
         "sigmoid": (("y",), aten.sigmoid_backward.default),
         "silu": (("x",), aten.silu_backward.default),
